@@ -25,8 +25,8 @@ from rlccfr.cli.commands import demo
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.errors import ComponentError
 from rlccfr.files import write_atomically
+from rlccfr.game import Game
 from rlccfr.games.names import load_game
-from rlccfr.games.public.kinds import Game
 from rlccfr.registry import REGISTRIES
 
 ROOT = Path(__file__).parent.parent

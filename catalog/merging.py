@@ -13,7 +13,7 @@ from rlccfr.registry import abstraction
 if TYPE_CHECKING:
     import numpy as np
 
-    from rlccfr.games.public.kinds import Game
+    from rlccfr.game import Game
 
 _LOSSY = "buckets lose information: only the exploitability inside the abstraction goes to 0 (Waugh et al. 2009)"
 

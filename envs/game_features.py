@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlccfr.components import Abstraction, Component, Sampler, Schedule, UpdateRule
+from rlccfr.game import Game
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public import records
-from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.view import PublicGame
 from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.registry import REGISTRIES
@@ -56,11 +56,13 @@ class GameFeatures(NamedTuple):
             >>> round(features.depth, 3), round(features.max_actions, 3)  # 5 moves with the deals; 3 cards to deal
             (0.333, 0.429)
         """
-        return _public_features(game) if isinstance(game, PublicGame) else _game_features(game)
+        features: GameFeatures = game.form.part("features")(game)
+        return features
 
 
 @lru_cache(maxsize=256)
-def _game_features(tree: GameTree) -> GameFeatures:
+def features_of_histories(tree: GameTree) -> GameFeatures:
+    """Return the features of a compiled game."""
     actor = tree.histories["actor"]
     num_inner = int((actor != TERMINAL).sum())
     actions = np.diff(tree.view.first_sequence)  # number of actions of each infoset
@@ -86,7 +88,8 @@ def _game_features(tree: GameTree) -> GameFeatures:
 
 
 @lru_cache(maxsize=256)
-def _public_features(game: PublicGame) -> GameFeatures:
+def features_of_public_tree(game: PublicGame) -> GameFeatures:
+    """Return the features of a public-tree game."""
     kinds = game.view.nodes["kind"]
     actor = kinds[game.decisions]  # a decision's kind is the player who moves
     num_inner = int((kinds <= records.CHANCE).sum())

@@ -14,8 +14,7 @@ from rlccfr.archives import archive_of, check_format, has_format, opened_archive
 from rlccfr.components import UpdateRule
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError, what_failed
 from rlccfr.files import discard_leftovers, not_held_by_others, written_atomically
-from rlccfr.games.public.kinds import Game
-from rlccfr.games.public.view import PublicGame
+from rlccfr.game import Game
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint
 
@@ -77,7 +76,7 @@ def _arrays(solver: Solver) -> dict[str, np.ndarray]:
             raise CheckpointError(f"the {kind} is not registered, so it can't be loaded again; register it first")
     header = {
         "format": FORMAT,
-        "game": {**_identity(solver.game), "hash": solver.game.content_hash},
+        "game": {**solver.game.source, "hash": solver.game.content_hash},
         "components": {kind: component.spec for kind, component in components.items()},
         "versions": _versions(solver),
         "buckets": solver._engine.buckets,
@@ -143,14 +142,6 @@ def _is_whole(path: Path) -> bool:
             return archive.testzip() is None
     except Exception:  # an archive that can't be read to its end is not whole, whatever the error
         return False
-
-
-def _identity(game: Game) -> dict[str, Any]:
-    """Return what it takes to load a game again."""
-    if isinstance(game, PublicGame):
-        return {"name": game.name}
-    names = {"name": game.name, "openspiel_name": game.openspiel_name}
-    return {**names, "restore_recall": game.restore_recall, "max_histories": game.num_histories}
 
 
 def _game_of(spec: dict[str, Any], name: str, candidate: Game | None) -> Game:

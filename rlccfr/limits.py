@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlccfr.errors import BudgetError, brief, whole_number
-from rlccfr.games.public.kinds import Game
-from rlccfr.policies.public_policy import policy_kind
+from rlccfr.game import Game, policy_class
 from rlccfr.policy import EXACT
 from rlccfr.result import CurvePoint, RunResult
 
@@ -83,7 +82,7 @@ class Limit:
         if until is None:
             return cls(unit, amount, None, 0.0, engine.stepper.nodes_per_iteration)
         game = engine.game
-        start = policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]
+        start = policy_class(game).uniform(game).exploitability()
         return cls(unit, amount, target_of(game, until), start, engine.stepper.nodes_per_iteration)
 
     def ends(self, points: Sequence[CurvePoint], begin: int) -> bool:
@@ -190,7 +189,7 @@ def target_of(game: Game, target: float | str) -> float:
     exploitability = check_target(target)
     least = EXACT * max(1.0, game.utility_range)
     if _unit_of(target) == UNIFORM_UNIT:
-        uniform = policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]
+        uniform = policy_class(game).uniform(game).exploitability()
         if uniform <= least:  # it is an equilibrium, as where all payoffs are equal, and no share of it can be told
             return least
         exploitability *= uniform

@@ -136,10 +136,13 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
         axes: axes to draw on; new ones by default.
 
     Raises:
-        GameError: the game has more histories than :data:`LARGEST`.
+        TypeError: it is no game.
+        GameError: the game has more histories than :data:`LARGEST`, or is not held history by history.
     """
+    from rlccfr.games.flat_tree import checked_tree
     from rlccfr.games.openspiel_policies import edge_names
 
+    checked_tree(game, "a drawing of the tree")
     if game.num_histories > LARGEST:
         raise GameError(f"{game.name!r} has {game.num_histories:,} histories; at most {LARGEST} can be drawn")
     x, y = _positions(game.histories)

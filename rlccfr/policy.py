@@ -144,8 +144,8 @@ class Policy:
             TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
             PolicyError: the policy does not know the game's states, fails, or gives numbers that are not probabilities.
         """
+        from rlccfr.games.flat_tree import checked_tree
         from rlccfr.games.policy_reader import from_openspiel
-        from rlccfr.games.public.kinds import checked_tree
 
         return cls(game, from_openspiel(checked_tree(game, "a policy of OpenSpiel's"), policy))
 
@@ -175,6 +175,13 @@ class Policy:
         from rlccfr.policies.matches import exact_match
 
         return exact_match(self, other)
+
+    def seated_with(self, other: Policy) -> Policy:
+        """Return the policy in which player 0 plays like this one, and player 1 like another one of the same game."""
+        probabilities = other.probabilities.copy()
+        sequences = self.game.sequences_of(0)
+        probabilities[sequences] = self.probabilities[sequences]
+        return type(self)(self.game, probabilities)
 
     def nash_conv(self) -> float:
         """Return the sum of both players' gains from best responses, in the game's units."""

@@ -17,9 +17,8 @@ from rlccfr.controller_file import rule_or_control
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
-from rlccfr.games.public.kinds import Game, checked_game
+from rlccfr.game import Game, checked_game, policy_class
 from rlccfr.limits import Limit
-from rlccfr.policies.public_policy import policy_kind
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_point
@@ -315,7 +314,8 @@ class Solver:
 
         If the run blends or keeps its best policies, these take the place of the average, for each player.
         """
-        return policy_kind(self.game).from_sums(self.game, self._engine.stepper.average_sums())
+        average: Policy = policy_class(self.game).from_sums(self.game, self._engine.stepper.average_sums())
+        return average
 
     def draw_policy(self, seed: int = 0) -> Policy:
         """Draw a policy to play one episode with, if the update rule keeps its value networks.
@@ -332,7 +332,8 @@ class Solver:
 
     def current_policy(self) -> Policy:
         """Return the current policy, the last iterate."""
-        return policy_kind(self.game)(self.game, self._engine.stepper.current_sums())
+        current: Policy = policy_class(self.game)(self.game, self._engine.stepper.current_sums())
+        return current
 
     def values(self) -> Values:
         """Return the values of the average policy and of best responses to it.

@@ -102,6 +102,13 @@ def test_a_policy_plays_openspiels_own_players(tmp_path):
     assert abs(payoffs["best response"]) < 0.15  # nothing beats an equilibrium but by chance
 
 
+def test_a_form_of_ones_own_is_solved_by_the_catalogs_rules(tmp_path):
+    lines = run_in(tmp_path, str(ROOT / "examples" / "own_form.py")).stdout.splitlines()
+    left = {line.split(":")[0]: float(line.split()[1].rstrip("%")) for line in lines}
+    assert left["cfr"] < 1
+    assert max(left["cfr_plus"], left["dcfr"]) < 0.1
+
+
 def test_the_overviews_recommendations_are_the_tables(run):
     (shown,) = re.findall(r"```text\n(game .*?)\n```", OVERVIEW, re.DOTALL)
     code, out, _ = run("table", "--seconds", "1")

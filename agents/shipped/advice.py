@@ -30,10 +30,9 @@ from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.reward import Preset
 from rlccfr.errors import GameError, RLCCFRError
 from rlccfr.files import none_for_nan
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.game import Game, checked_game
 from rlccfr.games.gambit.files import is_of_file
 from rlccfr.games.names import GameName, as_name
-from rlccfr.games.public.kinds import Game, checked_game
 from rlccfr.games.public.names import is_public
 
 RACED = ("exploitability", "throughput", "reward", "converged")
@@ -190,8 +189,8 @@ def _name_of(game: Game) -> str:
         GameError: its name stands for another game.
     """
     name = game.name
-    if isinstance(game, GameTree) and is_of_file(game.openspiel_name):
-        name = game.openspiel_name  # the display name of a file may be relative to another folder
+    if is_of_file(game.full_name):
+        name = game.full_name  # the display name of a file may be relative to another folder
     if compiled(name).content_hash != game.content_hash:
         raise GameError(f"the game is not the one that its name stands for, {name!r}: give recommend a game's name")
     return name

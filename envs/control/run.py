@@ -17,8 +17,7 @@ from rlccfr.controller_file import rule_of
 from rlccfr.engine.controlled import ControlledStepper, control_of
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.errors import RLCCFRError, brief, whole_number
-from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.public.kinds import checked_tree
+from rlccfr.games.flat_tree import GameTree, checked_tree
 from rlccfr.kernels.control import control_layout
 from rlccfr.kernels.control.decide import next_mark
 from rlccfr.kernels.layout import LEAST_ERROR

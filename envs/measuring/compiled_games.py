@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.game import Game, policy_class
+from rlccfr.games.flat_tree import GameTree, checked_tree
 from rlccfr.games.gambit.files import is_file
 from rlccfr.games.names import load_game, openspiel_name
-from rlccfr.games.public.kinds import Game, checked_tree
-from rlccfr.games.public.view import PublicGame
-from rlccfr.policies.public_policy import policy_kind
 
 _compiled: dict[str, tuple[Game, tuple[type, ...] | None]] = {}
 """Game by name, with the game's classes at that time if this process registered them."""
@@ -34,13 +32,13 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
     if game in _compiled:
         tree, classes = _compiled[game]
         if is_file(game):  # its full name depends on its content
-            is_current = openspiel_name(game) == full_name(tree)
+            is_current = openspiel_name(game) == tree.full_name
         else:
-            is_current = not classes or classes == registered_here(full_name(tree))
+            is_current = not classes or classes == registered_here(tree.full_name)
         if is_current:
             return tree
     loaded: Game = load_game(game, progress=progress)
-    _compiled[game] = loaded, None if isinstance(loaded, PublicGame) else registered_here(loaded.openspiel_name)
+    _compiled[game] = loaded, registered_here(loaded.full_name) if loaded.form.has_histories else None
     return loaded
 
 
@@ -54,11 +52,6 @@ def compiled_tree(game: str, use: str) -> GameTree:
         GameError: as :func:`rlccfr.load_game`, or the game is held by its public tree.
     """
     return checked_tree(compiled(game), use)
-
-
-def full_name(game: Game) -> str:
-    """Return a game's name with all parameters: OpenSpiel's, or that of a public-tree game."""
-    return game.name if isinstance(game, PublicGame) else game.openspiel_name
 
 
 def uniform_exploitability(game: str) -> float:
@@ -78,4 +71,4 @@ def uniform_in_units(game: str) -> float:
 
 @lru_cache(maxsize=256)
 def _uniform_exploitability(game: Game) -> float:
-    return policy_kind(game).uniform(game).exploitability()  # type: ignore[arg-type]
+    return float(policy_class(game).uniform(game).exploitability())

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 from rlccfr.catalog import Cell
 from rlccfr.catalog.scheduled import SHIPPED
 from rlccfr.components import Sampler
-from rlccfr.envs.measuring.compiled_games import compiled, full_name
+from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.provenance import TIMING_VERSION, engine_version, processor_model
 from rlccfr.envs.measuring.request import Request
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import as_json
-from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.public.kinds import Game
-from rlccfr.games.public.view import PublicGame
-from rlccfr.games.records import CHANCE
+from rlccfr.game import Game
 from rlccfr.registry import REGISTRIES, Entry
 
 
@@ -75,15 +72,7 @@ def is_deterministic(cells: Sequence[Cell], tree: Game) -> bool:
 def _draws_nothing(sampler: Sampler, tree: Game) -> bool:
     """Return whether a sampler visits all of a game, although it is not exact by its definition."""
     visits_all_actions = sampler.opponent == "all" and sampler.traverser == "all"
-    if isinstance(tree, PublicGame):  # its private states are dealt by chance
-        return False
-    return visits_all_actions and (sampler.chance == "all" or not _has_chance(tree))
-
-
-@lru_cache(maxsize=256)
-def _has_chance(tree: GameTree) -> bool:
-    """Return whether a chance node of the game has several outcomes."""
-    return bool((tree.histories["num_children"][tree.histories["actor"] == CHANCE] > 1).any())
+    return visits_all_actions and (sampler.chance == "all" or not tree.draws_chance)
 
 
 @cache
@@ -115,7 +104,7 @@ def cell_id(request: Request) -> str:
     tree = compiled(request.game)
     key = {
         "components": [definitions(cell) for cell in request.cells],
-        "game": full_name(tree),
+        "game": tree.full_name,
         "tree": tree.content_hash,
         "budget": [request.budget.unit, float(request.budget.amount)],
         "segments": request.segments,

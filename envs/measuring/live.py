@@ -29,7 +29,7 @@ from rlccfr.envs.measuring.timing import (
     measured_solver,
 )
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError
-from rlccfr.games.public.kinds import Game
+from rlccfr.game import Game
 from rlccfr.interrupts import raise_if_interrupt
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver

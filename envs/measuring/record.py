@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.catalog import AXES
-from rlccfr.envs.measuring.compiled_games import compiled, full_name, uniform_exploitability
+from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability
 from rlccfr.envs.measuring.curve import COLUMN
 from rlccfr.envs.measuring.evaluator import Measurement, Status
 from rlccfr.envs.measuring.identity import definitions, is_deterministic
@@ -70,7 +70,7 @@ def make_record(
         "error": error,
         "traceback": traceback,
         "game": request.game,
-        "openspiel_name": full_name(tree),
+        "openspiel_name": tree.full_name,
         "game_hash": tree.content_hash,
         **last._asdict(),
         "cells": [list(cell) for cell in request.cells],

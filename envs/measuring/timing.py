@@ -11,7 +11,7 @@ from rlccfr.catalog import Cell
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.engine import CHUNK, Engine, RunOptions
 from rlccfr.envs.measuring.compiled_games import compiled
-from rlccfr.games.public.kinds import Game
+from rlccfr.game import Game
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.measuring.compiled_games import compiled, full_name
+from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import definitions, is_deterministic
 from rlccfr.envs.measuring.provenance import engine_version, processor_model
 from rlccfr.envs.measuring.request import Budget, Request
@@ -113,7 +113,7 @@ class Job:
         further = [limits.further] if limits.further > limits.iterations and not self.learns else []
         key = {
             "components": definitions(self.cell),
-            "game": full_name(tree),
+            "game": tree.full_name,
             "tree": tree.content_hash,
             "run": [limits.iterations, limits.seconds, *further],
             "seed": self.seed,

@@ -31,7 +31,7 @@ from rlccfr.envs.measuring.timing import (
 )
 from rlccfr.envs.sweeping.plan import Job
 from rlccfr.errors import ComponentError
-from rlccfr.games.public.kinds import Game
+from rlccfr.game import Game
 from rlccfr.plugins import Loaded
 from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult
 from rlccfr.solver import Solver

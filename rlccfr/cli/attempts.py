@@ -16,7 +16,7 @@ from rlccfr.registry import abstractions
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
     from rlccfr.engine.linear_program import ExactSolution
-    from rlccfr.games.public.kinds import Game
+    from rlccfr.game import Game
     from rlccfr.policy import Policy
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
@@ -214,10 +214,9 @@ class Outputs:
         from rlccfr.games.gambit.files import refuse_source
         from rlccfr.games.public.view import PublicGame
 
-        if not isinstance(game, PublicGame):
-            for path in (self.checkpoint, self.policy, self.curve, self.plot, self.picture):
-                if path is not None:
-                    refuse_source(path, game.openspiel_name)
+        for path in (self.checkpoint, self.policy, self.curve, self.plot, self.picture):
+            if path is not None:
+                refuse_source(path, game.full_name)
         if isinstance(game, PublicGame):
             from rlccfr.policies.public_policy_file import checked_public_path
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from rlccfr.components import SHARED_CHANCE, Abstraction, Sampler, UpdateRule
-from rlccfr.engine.chance_draws import shared_draws
+from rlccfr.engine.chance_draws import NO_DRAWS, shared_draws
 from rlccfr.errors import ComponentError, whole_number
-from rlccfr.games.public.kinds import Game
-from rlccfr.games.public.view import PublicGame
+from rlccfr.game import Form, Game
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import RULE, Procedure, Rule, RuleFlags
 from rlccfr.kernels.plain import (
@@ -147,7 +147,7 @@ class Binding:
         rule_handle: handle of the rule and its functions, as kernels take it.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
         rows: the rows of the rule's schedule.
-        public: whether the tables lie over a public tree.
+        form: form of the game that the tables lie over.
     """
 
     rule: UpdateRule
@@ -161,7 +161,7 @@ class Binding:
     rule_handle: Any
     sampling_handle: Any
     rows: ScheduleRows
-    public: bool
+    form: Form
 
     @property
     def foreign_functions(self) -> dict[str, Callable[..., Any]]:
@@ -197,10 +197,7 @@ class Binding:
         Raises:
             ComponentError: the combination is not sound, a function can't be compiled, or the schedule fails.
         """
-        if isinstance(game, PublicGame):
-            _check_public(game.name, rule, sampler, abstraction, options)
-        elif options.dtype == "float32":
-            raise ComponentError("tables of infosets are in double precision; leave out dtype='float32'")
+        game.form.part("check_components")(game, rule, sampler, abstraction, options)
         _check_combination(rule, sampler, abstraction, options)
         flags = _flags_of(rule)
         plan = _plan_of(sampler)
@@ -214,7 +211,7 @@ class Binding:
             options=options,
             flags=flags,
             plan=plan,
-            draws=shared_draws(game, sampler),
+            draws=shared_draws(game, sampler) if isinstance(game, GameTree) else NO_DRAWS,
             procedure=Procedure(
                 best_response=abstraction.best_response,
                 simultaneous=options.simultaneous,
@@ -225,7 +222,7 @@ class Binding:
             rule_handle=handle_of(Rule(flags, *functions, utility_range), RULE),
             sampling_handle=handle_of(sampling, SAMPLING),
             rows=ScheduleRows(rule, iteration + 1),
-            public=isinstance(game, PublicGame),
+            form=game.form,
         )
 
     @property
@@ -270,32 +267,16 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
         raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
 
 
-def _check_public(name: str, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions) -> None:
-    """Refuse components and options that do not run over a public tree.
-
-    Args:
-        name: the game's name.
+def check_compiled(
+    game: GameTree, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
+) -> None:
+    """Refuse options that do not hold over a compiled game, on which all components run.
 
     Raises:
-        ComponentError: one of the components or options does not.
+        ComponentError: the tables are to be in single precision.
     """
-    where = f"{name!r} is solved by its public tree, where"
-    if rule.controller is not None or rule.average_weight or not (rule.is_plain or rule.only_predicts):
-        raise ComponentError(f"{where} update rules must be schedules alone: take dcfr_plus instead of {rule.id!r}")
-    draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
-    has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
-    if not sampler.exact and (not draws_chance_alone or has_walk_settings):
-        raise ComponentError(
-            f"{where} samplers draw chance alone: take sampler='public_chance' instead of {sampler.id!r}"
-        )
-    if options.walks > 1 and not sampler.exact:
-        raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")
-    if abstraction.learns:
-        raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
-    if options.simultaneous or options.pre_averaging:
-        raise ComponentError(f"{where} players take turns: leave out simultaneous=True and averaging='pre'")
-    if options.blend:
-        raise ComponentError(f"{where} there are no blends: leave out blend=True")
+    if options.dtype == "float32":
+        raise ComponentError("tables of infosets are in double precision; leave out dtype='float32'")
 
 
 def _flags_of(rule: UpdateRule) -> RuleFlags:

@@ -9,29 +9,30 @@ import numpy as np
 from rlccfr.components import SHARED_CHANCE, Sampler
 from rlccfr.errors import ComponentError, GameError
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.labels import ChanceLabels, chance_labels
-from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.walks.walk_layout import SharedDraws
 
 _DRAWN_PLAYER: dict[str, tuple[int, int] | None] = {"public": None, "opponent": (1, 0), "own": (0, 1)}
 """For each choice of a sampler's ``chance``: the player whose private state is drawn, for each traverser; None if no
 state is drawn."""
 
+NO_DRAWS = SharedDraws(
+    np.zeros((2, 0), np.int32), np.zeros((2, 0), np.int32), np.zeros(1, np.int64), np.zeros(0), np.zeros(0)
+)
+
 _draws_of_games: WeakKeyDictionary[GameTree, dict[str, SharedDraws]] = WeakKeyDictionary()
 
 
-def shared_draws(game: Game, sampler: Sampler) -> SharedDraws:
+def shared_draws(game: GameTree, sampler: Sampler) -> SharedDraws:
     """Return the draws that a sampler shares among a game's histories; they are computed once for each game.
 
-    There are none for samplers that share no draws, and none for public-tree games, whose own passes draw.
+    There are none for samplers that share no draws.
 
     Raises:
         ComponentError: the game has no public tree.
     """
-    if sampler.exact or sampler.chance not in SHARED_CHANCE or isinstance(game, PublicGame):
-        nothing = np.zeros((2, 0), np.int32)
-        return SharedDraws(nothing, nothing, np.zeros(1, np.int64), np.zeros(0), np.zeros(0))
+    if sampler.exact or sampler.chance not in SHARED_CHANCE:
+        return NO_DRAWS
     draws_by_chance = _draws_of_games.setdefault(game, {})
     if sampler.chance not in draws_by_chance:
         drawn_player = _DRAWN_PLAYER[sampler.chance]

@@ -1,33 +1,32 @@
 """A run: its tables, the components bound to it, and the stepper that advances it.
 
 Each kind of iteration has a stepper; one is chosen when components are bound. To add a kind, write a module with a
-:class:`~rlccfr.engine.stepper.Stepper` and add a line to :data:`STEPPERS`.
+:class:`~rlccfr.engine.stepper.Stepper` and add a line to :data:`STEPPERS`, or to the list of another form of games; see
+:class:`rlccfr.game.Form`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pkgutil import resolve_name
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rlccfr import kernels
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.errors import ComponentError, FailedRunError, PolicyError, RLCCFRError, what_failed
-from rlccfr.games.merging.known import merged_game
-from rlccfr.games.public.kinds import Game
-from rlccfr.games.public.view import PublicGame
+from rlccfr.game import Game, RunTables
+from rlccfr.games.merging.cache import merged_game
 
 kernels.prepare_cache()
 
 from rlccfr.engine.binding import Binding, RunOptions, checked_threads  # noqa: E402
 from rlccfr.engine.buckets.responding import check_responding  # noqa: E402
-from rlccfr.engine.public.public_state import PublicState  # noqa: E402
 from rlccfr.engine.state import RunState  # noqa: E402
-from rlccfr.engine.stepper import CHUNK, Stepper  # noqa: E402
+from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind  # noqa: E402
 
 __all__ = ["CHUNK", "Engine", "RunOptions", "checked_threads"]
 
@@ -35,16 +34,7 @@ _STEPPER = "learned_"
 """Prefix of the stepper's arrays in a file; it comes from the time when only models had some."""
 
 
-class StepperKind(NamedTuple):
-    """A kind of iteration: a test for the bindings that it serves, and the import path of its stepper."""
-
-    serves: Callable[[Binding], bool]
-    path: str
-
-
 STEPPERS = (
-    StepperKind(lambda binding: binding.public and binding.sampler.exact, "rlccfr.engine.public.passes:PublicStepper"),
-    StepperKind(lambda binding: binding.public, "rlccfr.engine.public.passes:DrawnStepper"),
     StepperKind(lambda binding: binding.abstraction.responds, "rlccfr.engine.buckets.responding:RespondingStepper"),
     StepperKind(lambda binding: binding.learns, "rlccfr.engine.learning.learned:LearnedStepper"),
     StepperKind(lambda binding: binding.rule.controller is not None, "rlccfr.engine.controlled:ControlledStepper"),
@@ -52,12 +42,12 @@ STEPPERS = (
     StepperKind(lambda binding: binding.is_quick, "rlccfr.engine.walks:QuickStepper"),
     StepperKind(lambda binding: True, "rlccfr.engine.walks:WalkStepper"),
 )
-"""All kinds of iteration; the first that serves a binding is used. Modules are imported when they are needed."""
+"""All kinds of iteration over a compiled game; the first that serves a binding is used."""
 
 
 def stepper_for(state: Any, binding: Binding, previous: Stepper[Any] | None = None) -> Stepper[Any]:
     """Return a new stepper of the first kind that serves a binding; see :class:`Stepper`."""
-    path = next(kind.path for kind in STEPPERS if kind.serves(binding))
+    path = next(kind.path for kind in binding.form.part("steppers") if kind.serves(binding))
     stepper: Stepper[Any] = resolve_name(path)(state, binding, previous)
     return stepper
 
@@ -100,15 +90,16 @@ class Engine:
 
     @property
     def state(self) -> Any:
-        """The run's tables, up to date: a RunState, or a PublicState for a public-tree game."""
+        """The run's tables, up to date."""
         if self._stepper is not None:
             self._stepper.publish()
         return self._state
 
     @property
     def dtype(self) -> str | None:
-        """Type of the numbers in tables over a public tree; None for tables of infosets or of buckets."""
-        return self._state.dtype.name if isinstance(self._state, PublicState) else None
+        """Type of the tables' numbers, where runs may choose it; else None."""
+        chosen: str | None = self._state.chosen_dtype
+        return chosen
 
     @property
     def buckets(self) -> str | None:
@@ -148,9 +139,9 @@ class Engine:
             FailedRunError: a function of a component that is not this library's fails.
         """
         if abstraction.responds:  # before the game's hands are split, which takes a while
-            check_responding(rule, sampler, self.options, isinstance(self.game, PublicGame))
+            check_responding(rule, sampler, self.options, self.game.form)
         old_state = self._over_buckets(abstraction)
-        game = old_state.game if isinstance(self.game, PublicGame) else self.game
+        game = self.game if old_state.merged is None else old_state.merged.walked
         binding = Binding.of(game, rule, sampler, abstraction, self.options, old_state.iteration)
         # The old stepper's tables and models may stay valid; a new state, over other buckets, has none.
         previous = self._stepper if old_state is self._state else None
@@ -189,10 +180,9 @@ class Engine:
             if self.iteration:
                 raise ComponentError("buckets can't change during a run: keep the abstraction, or start a new solver")
         if merged is not None:
-            return RunState.at_start(merged.tree, self.seed, merged)
-        if isinstance(self.game, PublicGame):
-            return PublicState.at_start(self.game, self.seed, self.options.dtype)
-        return RunState.at_start(self.game, self.seed)
+            return RunState.at_start(merged.tree, self.seed, merged=merged)
+        run_tables: type[RunTables] = self.game.form.part("run_tables")
+        return run_tables.at_start(self.game, self.seed, self.options.dtype)
 
     def advance(self, iterations: int, max_nodes: int) -> int:
         """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.

@@ -17,8 +17,7 @@ from rlccfr.engine.exactness import PayoffScale
 from rlccfr.engine.rational_program import RationalGame, is_small
 from rlccfr.errors import BudgetError, RLCCFRError
 from rlccfr.games.centring import centred_form
-from rlccfr.games.flat_tree import GameTree, SequenceForm
-from rlccfr.games.public.kinds import checked_tree
+from rlccfr.games.flat_tree import GameTree, SequenceForm, checked_tree
 from rlccfr.games.quotient import centred_quotient_of
 from rlccfr.games.records import CHANCE
 from rlccfr.games.symmetry import payoff_matrix

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -83,8 +83,15 @@ class RunState:
     history_values: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
-    def at_start(cls, game: GameTree, seed: int, merged: MergedGame | BucketedGame | None = None) -> RunState:
-        """Return the state before the first iteration: the uniform policy, and zeros."""
+    def at_start(
+        cls, game: GameTree, seed: int, dtype: str | None = None, merged: MergedGame | BucketedGame | None = None
+    ) -> RunState:
+        """Return the state before the first iteration: the uniform policy, and zeros.
+
+        Args:
+            dtype: not used, because these tables are in double precision.
+            merged: the solver's game and its map to buckets, if ``game`` is the game of buckets.
+        """
         size = game.num_sequences
         return cls(
             game=game,
@@ -101,6 +108,8 @@ class RunState:
             scratch=scratch_for(game),
             merged=merged,
         )
+
+    chosen_dtype: ClassVar[None] = None
 
     @cached_property
     def game_handle(self) -> Any:

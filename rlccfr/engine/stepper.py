@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar, Generic, TypeVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from rlccfr.engine.buckets.values import WholeEvaluator
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.state import RunState
 from rlccfr.errors import ComponentError
+from rlccfr.game import RunTables
 from rlccfr.games.flat_tree import SequenceForm
-from rlccfr.games.quotient import Quotient
 from rlccfr.kernels.handles import prepare_handles
 from rlccfr.kernels.layout import RUN, Tables
 
@@ -22,7 +22,7 @@ CHUNK = 4096
 """Largest number of iterations per kernel call; it bounds the schedule's memory."""
 
 
-State = TypeVar("State")
+State = TypeVar("State", bound=RunTables)
 
 
 class Stepper(ABC, Generic[State]):
@@ -51,7 +51,7 @@ class Stepper(ABC, Generic[State]):
     def nodes_per_iteration(self) -> int:
         """Number of histories, or of private states, that an iteration by exact passes touches."""
         passes = 4 if self.binding.abstraction.best_response else 2
-        return passes * int(self.state.game.pass_size)  # type: ignore[attr-defined]
+        return passes * int(self.state.game.pass_size)
 
     @abstractmethod
     def advance(self, iterations: int, max_nodes: int) -> None:
@@ -133,6 +133,16 @@ class Stepper(ABC, Generic[State]):
         """Restore the arrays that :meth:`saved` returned."""
 
 
+class StepperKind(NamedTuple):
+    """A kind of iteration: a test for the bindings that it serves, and the import path of its stepper.
+
+    Modules of steppers are imported when they are needed, since some load much else.
+    """
+
+    serves: Callable[[Binding], bool]
+    path: str
+
+
 class FlatStepper(Stepper[RunState]):
     """Base of steppers over a compiled game; one whose policies come from the tables overrides only ``advance``."""
 
@@ -165,9 +175,7 @@ class FlatStepper(Stepper[RunState]):
 
     def _run_sums(self) -> np.ndarray:
         """Return an array over the run's sequences, proportional to the average policy at each infoset."""
-        sums = self.own_sums()
-        form = self.form
-        return sums[form.place] if isinstance(form, Quotient) else sums
+        return self.form.over_all_members(self.own_sums())
 
     def expanded(self, table: np.ndarray) -> np.ndarray:
         """Return a table over the run's sequences as one over the solver's game: a bucket's row for each member."""

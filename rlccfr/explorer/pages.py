@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rlccfr.errors import RLCCFRError
-from rlccfr.explorer.points import PlayerState, Point
-from rlccfr.explorer.public_points import MOST_STATES, any_content
+from rlccfr.explorer.points import MOST_STATES, PlayerState, Point, any_content
 from rlccfr.files import none_for_nan, write_atomically
 from rlccfr.pictures import action_colour
 from rlccfr.policy import Policy

@@ -7,12 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rlccfr.errors import GameError
 from rlccfr.explorer.public_states import public_states
 from rlccfr.games.openspiel_policies import edge_names, sequence_names
 from rlccfr.games.records import CHANCE, TERMINAL
-from rlccfr.play.cards import in_words, move_in_words
+from rlccfr.games.words import in_words, move_in_words
 from rlccfr.policies.analysis import figures_of_histories, figures_of_infosets
 from rlccfr.policy import Policy
+
+MOST_STATES = 200_000
+"""Default limit on the players' states on a page, which is then about ten megabytes long."""
 
 MOST_NAMES = 3
 """Largest number of moves to one point that are named; of more moves, the page gives only their number."""
@@ -74,6 +78,35 @@ class Content(NamedTuple):
     points: Iterable[Point]
     places: Mapping[str, int]
     ranks: str = ""
+
+
+def any_content(policy: Policy, start: str = "", most: int = MOST_STATES) -> Content:
+    """Return what a page shows of a policy of any game.
+
+    Args:
+        policy: the policy.
+        start: path of the first point, for games whose pages can begin anywhere.
+        most: number of states after which points further on are left out, for games too large for a page.
+
+    Raises:
+        GameError: no point has the path, or the game's page begins at its root.
+    """
+    page: Content = policy.game.form.part("page")(policy, start, most)
+    return page
+
+
+def whole_page(policy: Policy, start: str, most: int) -> Content:
+    """Return what a page shows of a policy of a compiled game, which is all of it.
+
+    Raises:
+        GameError: a start is given.
+    """
+    if start:
+        raise GameError(
+            f"{policy.game.name!r} has no public tree, so its page can't start at {start!r}: leave out the start, "
+            "and the page shows the whole game"
+        )
+    return content(policy)
 
 
 def content(policy: Policy) -> Content:

@@ -10,34 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from rlccfr.engine.public.evaluation import public_action_values
-from rlccfr.errors import GameError
-from rlccfr.explorer.points import ENDS, Content, PlayerState, Point, content
+from rlccfr.explorer.points import ENDS, MOST_STATES, Content, PlayerState, Point
 from rlccfr.games.public.cards import ACTIONS, RANKS
 from rlccfr.games.public.records import CARDS, CHANCE
 from rlccfr.policies.public_policy import PublicPolicy
-from rlccfr.policy import Policy
-
-MOST_STATES = 200_000
-"""Default limit on the players' states on a page, which is then about ten megabytes long."""
 
 
-def any_content(policy: Policy, start: str = "", most: int = MOST_STATES) -> Content:
-    """Return what a page shows of a policy of any game.
-
-    Args:
-        policy: the policy.
-        start, most: for a game with a public tree; see :func:`public_points`.
+def public_page(policy: PublicPolicy, start: str, most: int) -> Content:
+    """Return what a page shows of a policy of a game with a public tree; see :func:`public_points`.
 
     Raises:
-        GameError: no node has the path, or ``start`` was given for a compiled game.
+        GameError: no node has the path.
     """
-    if not isinstance(policy, PublicPolicy):
-        if start:
-            raise GameError(
-                f"{policy.game.name!r} has no public tree, so its page can't start at {start!r}: leave out the start, "
-                "and the page shows the whole game"
-            )
-        return content(policy)
     deals = policy.game.deals
     points = public_points(policy, start, most)
     if not deals:  # Bluff

@@ -13,7 +13,8 @@ import numpy as np
 from rlccfr.archives import archive_of, read_archive
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
-from rlccfr.games.flat_tree import ZERO_SUM, Classes, GameTree
+from rlccfr.game import ZERO_SUM
+from rlccfr.games.flat_tree import Classes, GameTree
 from rlccfr.games.records import BLOCK, HISTORY, SequenceView
 from rlccfr.interrupts import raise_if_interrupt
 

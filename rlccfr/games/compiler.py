@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.errors import GameError
-from rlccfr.games.flat_tree import ZERO_SUM, GameTree, OpponentPayoffs
+from rlccfr.game import ZERO_SUM, OpponentPayoffs
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.histories import Traversal
 from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks
 from rlccfr.games.records import CHANCE, HISTORY, TERMINAL, SequenceView, utility_of

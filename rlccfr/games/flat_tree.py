@@ -15,12 +15,13 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rlccfr.errors import PolicyError
-from rlccfr.games.records import BLOCK, HISTORY, TERMINAL, SequenceView, utility_of
+from rlccfr.errors import GameError, PolicyError
+from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, checked_game
+from rlccfr.games.records import BLOCK, CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
 
 
 class Classes(NamedTuple):
@@ -93,6 +94,10 @@ class SequenceForm:
                 f"{infoset} sum to {sums[infoset]:.6g}, and the least is {least:.6g}"
             )
 
+    def over_all_members(self, table: np.ndarray) -> np.ndarray:
+        """Return a table over this form's sequences as one over those of the game that it stands for."""
+        return table
+
     def normalised(self, sums: np.ndarray) -> np.ndarray:
         """Return probabilities, (m,), in proportion to ``sums``, (m,); uniform at infosets whose sums are 0."""
         totals = np.repeat(self.row_sums(sums), np.diff(self.view.first_sequence))
@@ -100,39 +105,22 @@ class SequenceForm:
         return policy
 
 
-class OpponentPayoffs(NamedTuple):
-    """Player 1's payoffs, in a game that is solved as the zero-sum game of player 0's.
-
-    At each end, player 1 gets ``constant - slope * payoff`` where player 0 gets ``payoff``. Both players then order all
-    strategies as in the zero-sum game, so the equilibria are the same.
-
-    Attributes:
-        constant: what both players' payoffs add up to, if the slope is 1; 0 in a zero-sum game.
-        slope: number above 0; 1 in a zero-sum or constant-sum game.
-
-    Examples:
-        >>> import rlccfr
-        >>> rlccfr.matrix_game([[1, 0], [0, 1]], [[0, 1], [1, 0]]).opponent_payoffs.at(0.25)
-        0.75
-    """
-
-    constant: float = 0.0
-    slope: float = 1.0
-
-    def at(self, payoff: float) -> float:
-        """Return player 1's expected payoff where player 0's is ``payoff``."""
-        return self.constant - self.slope * payoff
-
-    def of_both(self, payoff: float) -> tuple[float, float]:
-        """Return both players' own expected payoffs where player 0's is ``payoff``."""
-        return payoff, self.at(payoff)
-
-    def of_best_responses(self, values: tuple[float, float]) -> tuple[float, float]:
-        """Return each player's own payoff from a best response, from the values in the zero-sum game."""
-        return values[0], self.at(-values[1])
-
-
-ZERO_SUM = OpponentPayoffs()
+COMPILED = Form(
+    title="history by history",
+    visited="histories touched",
+    has_histories=True,
+    catalogs=("paper", "extended-tabular"),
+    policy="rlccfr.policy:Policy",
+    run_tables="rlccfr.engine.state:RunState",
+    steppers="rlccfr.engine.engine:STEPPERS",
+    check_components="rlccfr.engine.binding:check_compiled",
+    merge="rlccfr.games.merging.merged:merge",
+    features="rlccfr.envs.game_features:features_of_histories",
+    states="rlccfr.policies.listing:compiled_states",
+    page="rlccfr.explorer.points:whole_page",
+    table="rlccfr.play.tables:CompiledTable",
+)
+"""The form of games that are compiled history by history."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +139,23 @@ class GameTree(SequenceForm):
     depth: int  # edges on the longest path
     classes: Classes
     opponent_payoffs: OpponentPayoffs = ZERO_SUM
+    form: ClassVar[Form] = COMPILED
     big_blind: ClassVar[None] = None  # only public-tree games know theirs
+
+    @property
+    def full_name(self) -> str:
+        """OpenSpiel's name of the game, with all parameters."""
+        return self.openspiel_name
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """The arguments with which the game is compiled again."""
+        return {
+            "name": self.name,
+            "openspiel_name": self.openspiel_name,
+            "restore_recall": self.restore_recall,
+            "max_histories": self.num_histories,
+        }
 
     @property
     def num_histories(self) -> int:
@@ -198,6 +202,11 @@ class GameTree(SequenceForm):
         utility = self.utility[self.histories["actor"] == TERMINAL]
         return float(utility.max() - utility.min())
 
+    @cached_property
+    def draws_chance(self) -> bool:
+        """Whether a chance node has several outcomes."""
+        return bool((self.histories["num_children"][self.histories["actor"] == CHANCE] > 1).any())
+
     @property
     def utility(self) -> np.ndarray:
         """Player 0's utility at each terminal, and 0 at all other histories, (num_histories,)."""
@@ -215,8 +224,39 @@ class GameTree(SequenceForm):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
+    def sizes(self) -> dict[str, Any]:
+        """Return the game's names and sizes; ``max_actions`` is the largest number of actions of an infoset."""
+        return {
+            "name": self.name,
+            "openspiel": self.openspiel_name,
+            "histories": self.num_histories,
+            "infosets": self.num_infosets,
+            "sequences": self.num_sequences,
+            "depth": self.depth,
+            "max_actions": int(np.diff(self.view.first_sequence).max(initial=0)),
+            "utility_range": self.utility_range,
+        }
+
     def __repr__(self) -> str:
         return (
             f"GameTree({self.name!r}, histories={self.num_histories:,}, "
             f"infosets={self.num_infosets:,}, sequences={self.num_sequences:,})"
         )
+
+
+def checked_tree(game: Any, use: str) -> GameTree:
+    """Return a game as it is, for a use that needs its histories.
+
+    Args:
+        use: what needs them, for the error.
+
+    Raises:
+        TypeError: it is no game.
+        GameError: it is not held history by history.
+    """
+    checked = checked_game(game)
+    if not isinstance(checked, GameTree):
+        raise GameError(
+            f"{use} needs a game's histories, and {checked.name!r} is held {checked.form.title}: take another game"
+        )
+    return checked

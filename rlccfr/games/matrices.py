@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rlccfr.errors import GameError, brief, first_line
+from rlccfr.game import OpponentPayoffs
 from rlccfr.games.claims import sum_tolerance
-from rlccfr.games.flat_tree import GameTree, OpponentPayoffs
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 
 COMPUTED = 16

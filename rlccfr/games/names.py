@@ -5,15 +5,45 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlccfr.errors import GameError, whole_number
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.game import Form
+from rlccfr.games.flat_tree import COMPILED, GameTree
 from rlccfr.games.gambit.files import is_file, shown, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parts_of
+from rlccfr.games.public.view import PUBLIC_TREE
 
 if TYPE_CHECKING:
     import pyspiel
+
+
+class NamesOfForm(NamedTuple):
+    """The names of games of one form, and how they are loaded.
+
+    Attributes:
+        form: the form.
+        serves: import path of a function that says whether a name stands for a game of the form.
+        load: import path of a function that loads the game of a name.
+        identity: import path of a function that returns the same for all names of one game.
+    """
+
+    form: Form
+    serves: str
+    load: str
+    identity: str
+
+
+FORMS = (
+    NamesOfForm(
+        PUBLIC_TREE,
+        serves="rlccfr.games.public.names:is_public",
+        load="rlccfr.games.public.names:public_game",
+        identity="rlccfr.games.public.names:rules_of",
+    ),
+)
+"""The forms of games that have names of their own; all other names are those of games that are compiled."""
 
 GameName = str | os.PathLike[str]
 """A game's name, or the path of a game's file."""
@@ -109,6 +139,40 @@ def short_name(openspiel_name: str) -> str:
     return next((name for name, game in NAMED_GAMES.items() if game.openspiel_name == openspiel_name), openspiel_name)
 
 
+def form_named(name: str) -> Form:
+    """Return the form of the game that a name stands for, without loading the game.
+
+    Raises:
+        GameError: a parameter is given twice, or is not a whole number.
+
+    Examples:
+        >>> form_named("holdem(rounds=1)").catalogs
+        ('public',)
+    """
+    names = _names_of_form(name)
+    return COMPILED if names is None else names.form
+
+
+def identity_of(name: str) -> object:
+    """Return what all names of one game have in common.
+
+    Raises:
+        GameError: a parameter is unknown, or a value is out of range.
+
+    Examples:
+        >>> identity_of("kuhn") == identity_of("kuhn_poker")
+        True
+    """
+    names = _names_of_form(name)
+    return openspiel_name(name) if names is None else resolve_name(names.identity)(name)
+
+
+def _names_of_form(name: Any) -> NamesOfForm | None:
+    """Return the entry of :data:`FORMS` that serves a name; None if the name is that of a game to compile."""
+    names = next((names for names in FORMS if resolve_name(names.serves)(name)), None)
+    return names if names is not None and not is_file(name) else None
+
+
 def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> GameTree:
     """Return a game made from a seed: the same seed and parameters always make the same game.
 
@@ -177,15 +241,19 @@ def load_game(
         GameTree('kuhn', histories=58, infosets=12, sequences=24)
     """
     from rlccfr.games.openspiel import name_of
-    from rlccfr.games.public.names import PUBLIC, is_public, public_game
+    from rlccfr.games.public.names import PUBLIC
 
     name = as_name(name)
     if not isinstance(name, str) and hasattr(name, "new_initial_state"):
         name = name_of(name)
-    if is_public(name) and not is_file(name):
+    names = _names_of_form(name)
+    if names is not None:
         if max_histories is not None or restore_recall is not None:
-            raise GameError(f"{name!r} is not built history by history: leave out max_histories and restore_recall")
-        return public_game(name)
+            raise GameError(
+                f"{name!r} is built {names.form.title}, not history by history: leave out max_histories and "
+                "restore_recall"
+            )
+        return resolve_name(names.load)(name)
     return _compiled(name, restore_recall, max_histories, progress, known_names=(*NAMED_GAMES, *PUBLIC))
 
 

@@ -17,11 +17,12 @@ import open_spiel.python
 import pyspiel
 
 from rlccfr.errors import GameError, RLCCFRError, brief, first_line, raised_in
+from rlccfr.game import OpponentPayoffs
 from rlccfr.games import generated  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.cache import find_game, keep_game
 from rlccfr.games.check import is_played_as, registered_code
 from rlccfr.games.compiler import build
-from rlccfr.games.flat_tree import GameTree, OpponentPayoffs
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.gambit.files import shown
 from rlccfr.games.generated.spiel import rules_of

@@ -47,6 +47,11 @@ class Quotient(SequenceForm):
     place: np.ndarray
     pairs: int
 
+    def over_all_members(self, table: np.ndarray) -> np.ndarray:
+        """Return a table over the quotient's sequences as one over the game's, (m,)."""
+        expanded: np.ndarray = table[self.place]
+        return expanded
+
     def is_constant(self, table: np.ndarray) -> bool:
         """Return whether a table over the game's sequences, (m, ...), has equal entries in each class.
 

@@ -91,8 +91,7 @@ class CardNetwork:
         if not steps:
             if self._settings.from_scratch:
                 self._begin(seed)
-                times = 1  # with new weights, a fit takes the usual number of steps, however much there is to learn
-            steps = self._settings.train_steps * times
+            steps = self._settings.steps_of_fit(times)
         for matrix, goal, scale in self._batches.of(target, weight, seed, steps):
             self._adam.zero_grad()
             (scale * (self._network(matrix) - goal) ** 2).sum().div(2).backward()

@@ -135,8 +135,7 @@ class Mlp:
         if not steps:
             if self._settings.from_scratch:
                 self._begin(seed)
-                times = 1  # with new weights, a fit takes the usual number of steps, however much there is to learn
-            steps = self._settings.train_steps * times
+            steps = self._settings.steps_of_fit(times)
         for matrix, goal, scale in self._batches.of(target, weight, seed, steps):
             self._step(matrix, goal, scale)
 

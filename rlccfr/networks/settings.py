@@ -49,6 +49,16 @@ class Approximator:
         for name in ("hidden", "train_steps", "batch_size"):
             _check_at_least_one(name, getattr(self, name))
 
+    def steps_of_fit(self, times: int) -> int:
+        """Return the number of steps of a fit to the data of some iterations.
+
+        With new weights, a fit takes the usual number of steps, however much there is to learn.
+
+        Args:
+            times: number of iterations since the last fit.
+        """
+        return self.train_steps * (1 if self.from_scratch else times)
+
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryNetwork:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.play.cards import described, in_words, knowledge_in
+from rlccfr.games.words import described, in_words, knowledge_in
 from rlccfr.play.tables import Table
 
 HELP = (

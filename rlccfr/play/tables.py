@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rlccfr.games.records import CHANCE, TERMINAL
-from rlccfr.play.cards import knowledge_in, move_in_words
+from rlccfr.games.words import knowledge_in, move_in_words
 from rlccfr.policy import Policy
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.view import PublicGame
-from rlccfr.play.cards import in_words
+from rlccfr.games.words import in_words
 from rlccfr.policies.public_policy import PublicPolicy
 from rlccfr.policy import Policy
 
@@ -44,14 +44,11 @@ def states(policy: Policy, containing: Sequence[str] = (), player: int | None = 
         player: player to whom the states belong; by default both.
     """
     needles = [text.casefold() for text in containing]
-    if isinstance(policy, PublicPolicy):
-        matching = _public_states(policy, needles)
-    else:
-        matching = _compiled_states(policy, needles)
+    matching: Iterator[State] = policy.game.form.part("states")(policy, needles)
     return (state for state in matching if player in (None, state.player))
 
 
-def _compiled_states(policy: Policy, needles: Sequence[str]) -> Iterator[State]:
+def compiled_states(policy: Policy, needles: Sequence[str]) -> Iterator[State]:
     """Yield the states of a compiled game whose texts contain all needles, which are in lower case."""
     from rlccfr.games.openspiel_policies import sequence_names
     from rlccfr.policies.analysis import figures_of_histories, figures_of_infosets
@@ -69,7 +66,7 @@ def _compiled_states(policy: Policy, needles: Sequence[str]) -> Iterator[State]:
         yield State(owner, tree.infoset_keys[infoset], words[infoset], names[rows], probabilities, reach[infoset])
 
 
-def _public_states(policy: PublicPolicy, needles: Sequence[str]) -> Iterator[State]:
+def public_states(policy: PublicPolicy, needles: Sequence[str]) -> Iterator[State]:
     """Yield the states of a public-tree game whose paths and private states contain all needles."""
     game: PublicGame = policy.game
     for node in game.decisions.tolist():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rlccfr.errors import BudgetError, PolicyError, whole_number
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.public.view import PublicGame
 from rlccfr.games.records import CHANCE
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from rlccfr.policy import Policy
 
-P = TypeVar("P", bound="Policy")
 Draws = Callable[[int], "Policy"]
 """Function from a seed to a policy, such as :meth:`rlccfr.Solver.draw_policy`."""
 
@@ -50,8 +48,8 @@ def exact_match(first: Policy, second: Policy) -> Match:
         PolicyError: the policies are for different games, or for different versions of one.
     """
     _check_same_game(first, second)
-    value_as_player_0 = seated(first, second).values().game[0]
-    value_of_opponent = seated(second, first).values().game[0]  # the second policy's, as player 0
+    value_as_player_0 = first.seated_with(second).values().game[0]
+    value_of_opponent = second.seated_with(first).values().game[0]  # the second policy's, as player 0
     seats = value_as_player_0, first.game.opponent_payoffs.at(value_of_opponent)
     return Match(sum(seats) / 2, seats)
 
@@ -82,8 +80,8 @@ def played_match(
     """
     whole_number(pairs, "pairs", 2, BudgetError)
     whole_number(seed, "seed", 0, BudgetError)
-    if isinstance(game, PublicGame):
-        raise PolicyError(f"{game.name!r} is solved by its public tree, over which matches are exact: leave out pairs")
+    if not game.form.has_histories:
+        raise PolicyError(f"{game.name!r} is held {game.form.title}, over which matches are exact: leave out pairs")
     from scipy import stats
 
     moments = Moments()
@@ -174,8 +172,8 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
 
     _check_same_game(first, second)
     tree = first.game
-    if isinstance(tree, PublicGame):
-        raise PolicyError(f"{tree.name!r} is solved by its public tree, which has no list of infosets")
+    if not tree.form.has_histories:
+        raise PolicyError(f"{tree.name!r} is held {tree.form.title}, which has no list of infosets")
     gaps = np.abs(first.probabilities - second.probabilities)
     total_variation = np.add.reduceat(gaps, tree.view.first_sequence[:-1]) / 2
     by_infoset = pd.DataFrame({"depth": _moves_before(tree), "gap": total_variation})
@@ -196,30 +194,12 @@ def _moves_before(tree: GameTree) -> np.ndarray:
     return moves_before
 
 
-def seated(first: P, second: P) -> P:
-    """Return the policy in which player 0 plays like the first policy, and player 1 like the second."""
-    game = first.game
-    policy_class = type(first)
-    if isinstance(game, PublicGame):
-        table = second.table.astype(np.promote_types(first.table.dtype, second.table.dtype))
-        first_entries = game.view.nodes["table"][game.decisions]
-        sizes = game.actions * game.rows
-        is_player_0 = game.view.nodes["kind"][game.decisions] == 0
-        for entry, size in zip(first_entries[is_player_0].tolist(), sizes[is_player_0].tolist(), strict=True):
-            table[entry : entry + size] = first.table[entry : entry + size]
-        return policy_class(game, table)
-    probabilities = second.probabilities.copy()
-    sequences = game.sequences_of(0)
-    probabilities[sequences] = first.probabilities[sequences]
-    return policy_class(game, probabilities)
-
-
 def _both_seatings(first: Policy, second: Policy, game: GameTree) -> tuple[np.ndarray, np.ndarray]:
     """Return the probabilities (m,) of both seatings of two policies of a game."""
     _check_same_game(first, second)
     if first.game.content_hash != game.content_hash:
         raise PolicyError(f"policies of {first.game.name!r} can't play {game.name!r}")
-    return seated(first, second).probabilities, seated(second, first).probabilities
+    return first.seated_with(second).probabilities, second.seated_with(first).probabilities
 
 
 def _check_same_game(first: Policy, second: Policy) -> None:

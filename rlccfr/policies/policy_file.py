@@ -14,13 +14,12 @@ import numpy as np
 from rlccfr.archives import archive_of, check_format, opened_archive
 from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, what_failed
 from rlccfr.files import read_bytes, write_atomically
-from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.public.kinds import checked_tree
+from rlccfr.games.flat_tree import GameTree, checked_tree
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rlccfr.games.public.kinds import Game
+    from rlccfr.game import Game
     from rlccfr.policy import Policy
 
 FORMAT = "rlccfr-policy-1"

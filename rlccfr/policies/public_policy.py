@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rlccfr.errors import GameError, PolicyError
-from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.records import DOUBLE, SINGLE, SMALLEST
 from rlccfr.games.public.view import PublicGame
 from rlccfr.policy import Policy
@@ -121,6 +120,17 @@ class PublicPolicy(Policy):
         probabilities: np.ndarray = shares_of(entries.reshape(1, num_actions, num_rows))[0]
         return probabilities
 
+    def seated_with(self, other: PublicPolicy) -> PublicPolicy:  # type: ignore[override]
+        """Return the policy in which player 0 plays like this one, and player 1 like another one of the same game."""
+        game = self.game
+        table = other.table.astype(np.promote_types(self.table.dtype, other.table.dtype))
+        first_entries = game.view.nodes["table"][game.decisions]
+        sizes = game.actions * game.rows
+        is_player_0 = game.view.nodes["kind"][game.decisions] == 0
+        for entry, size in zip(first_entries[is_player_0].tolist(), sizes[is_player_0].tolist(), strict=True):
+            table[entry : entry + size] = self.table[entry : entry + size]
+        return type(self)(game, table)
+
     def _centred_values(self) -> tuple[float, float, float, float]:
         """See :meth:`Policy._centred_values`."""
         return 0.0, *self._values
@@ -209,8 +219,3 @@ def shares_of(entries: np.ndarray) -> np.ndarray:
     has_total = total > SMALLEST  # else the policy is uniform
     shares: np.ndarray = np.where(has_total, positive / np.where(has_total, total, 1), 1 / entries.shape[1])
     return shares
-
-
-def policy_kind(game: Game) -> type[Policy]:
-    """Return the class of a game's policies: Policy, or PublicPolicy for a public-tree game."""
-    return PublicPolicy if isinstance(game, PublicGame) else Policy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,9 +11,7 @@ from rlccfr.cli.console import Json, MaxHistories, load, print_json, print_table
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
-    from rlccfr.games.flat_tree import GameTree
-    from rlccfr.games.public.kinds import Game
-    from rlccfr.games.public.view import PublicGame
+    from rlccfr.game import Game
 
 
 def games(
@@ -40,12 +38,10 @@ def games(
 
 def _draw(tree: Game, path: Path) -> None:
     """Draw a game's tree to a file."""
-    from rlccfr.games.public.view import PublicGame
+    from rlccfr.games.flat_tree import checked_tree
     from rlccfr.pictures import checked_picture, draw_tree, save
 
-    if isinstance(tree, PublicGame):
-        raise RLCCFRError(f"{tree.name!r} has a public tree and no tree of histories to draw: leave out --plot")
-    save(draw_tree(tree), checked_picture(path))
+    save(draw_tree(checked_tree(tree, "--plot")), checked_picture(path))
 
 
 def _list_games(every: bool, json: bool) -> None:
@@ -76,47 +72,10 @@ def _list_games(every: bool, json: bool) -> None:
 
 def _describe(tree: Game, json: bool) -> None:
     """Print a game's size."""
-    from rlccfr.games.public.view import PublicGame
+    from rlccfr.game import policy_class
 
-    facts = _facts_of_public(tree) if isinstance(tree, PublicGame) else _facts(tree)
+    facts = {**tree.sizes(), "uniform_exploitability": policy_class(tree).uniform(tree).exploitability()}
     if json:
         print_json(facts)
     else:
         print_table(("", tree.name), list(facts.items())[1:])
-
-
-def _facts_of_public(game: PublicGame) -> dict[str, Any]:
-    """Return facts about a public-tree game."""
-    from rlccfr.policies.public_policy import PublicPolicy
-
-    return {
-        "name": game.name,
-        "public_nodes": game.num_nodes,
-        "infosets": game.num_infosets,
-        "sequences": game.num_sequences,
-        "depth": game.depth,
-        "max_actions": int(game.actions.max()),
-        "utility_range": game.utility_range,
-        "big_blind": game.big_blind,
-        "gigabytes_of_tables": 2 * game.dtype.itemsize * game.num_sequences / 1e9,
-        "uniform_exploitability": PublicPolicy.uniform(game).exploitability(),
-    }
-
-
-def _facts(tree: GameTree) -> dict[str, Any]:
-    """Return facts about a compiled game."""
-    import numpy as np
-
-    from rlccfr.policy import Policy
-
-    return {
-        "name": tree.name,
-        "openspiel": tree.openspiel_name,
-        "histories": tree.num_histories,
-        "infosets": tree.num_infosets,
-        "sequences": tree.num_sequences,
-        "depth": tree.depth,
-        "max_actions": int(np.diff(tree.view.first_sequence).max(initial=0)),
-        "utility_range": tree.utility_range,
-        "uniform_exploitability": Policy.uniform(tree).exploitability(),
-    }

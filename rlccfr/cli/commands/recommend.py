@@ -247,10 +247,10 @@ def _print_exact(game: str, budget: Budget) -> None:
     """Say how soon a linear program would solve the game, and whether that is within a budget of seconds."""
     from rlccfr.engine.linear_program import predicted_time
     from rlccfr.envs.measuring.compiled_games import compiled
-    from rlccfr.games.public.view import PublicGame
+    from rlccfr.games.flat_tree import GameTree
 
     tree = compiled(game)
-    if isinstance(tree, PublicGame):  # it has no linear program here
+    if not isinstance(tree, GameTree):  # only compiled games have a linear program
         return
     predicted = predicted_time(tree)
     if predicted.seconds > LONGEST_PROGRAM:

@@ -35,7 +35,7 @@ from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
-    from rlccfr.games.public.kinds import Game
+    from rlccfr.game import Game
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 

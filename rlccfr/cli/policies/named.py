@@ -22,13 +22,14 @@ def policy_of(name: str, game: Any = None) -> Policy:
         CheckpointError: the file can't be read, is for another game, or does not say for which.
         GameError: the game that the file names can't be loaded.
     """
-    from rlccfr.policies.public_policy import policy_kind
+    from rlccfr.game import policy_class
     from rlccfr.policies.public_policy_file import is_public_policy
 
     if name == UNIFORM:
         if game is None:
             raise CheckpointError(f"{UNIFORM!r} is a policy of any game: name the game with --game")
-        return policy_kind(game).uniform(game)
+        uniform: Policy = policy_class(game).uniform(game)
+        return uniform
     if not Path(name).exists():
         raise CheckpointError(
             f"there is no file {name}; name one that `rlccfr solve GAME --policy policy.npz` wrote, or {UNIFORM}"
@@ -37,7 +38,8 @@ def policy_of(name: str, game: Any = None) -> Policy:
         average: Policy = run_of(name, game).average_policy()
         return average
     if game is not None:
-        return policy_kind(game).load(name, game)
+        loaded: Policy = policy_class(game).load(name, game)
+        return loaded
     if is_public_policy(Path(name)):
         from rlccfr.policies.public_policy import PublicPolicy
 

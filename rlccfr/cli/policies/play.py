@@ -42,7 +42,7 @@ def play(
     import numpy as np
 
     from rlccfr.cli.policies.named import policy_of
-    from rlccfr.play.cards import plain
+    from rlccfr.games.words import plain
     from rlccfr.play.session import Session
 
     tree = load(game)

@@ -11,6 +11,7 @@ from rlccfr.engine.learning.phases import Phases
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, FlatStepper, Stepper
 from rlccfr.errors import ComponentError
+from rlccfr.game import Form
 from rlccfr.games.merging.bucketed import BucketedGame
 from rlccfr.games.merging.merged import MergedGame
 from rlccfr.interrupts import uninterrupted
@@ -67,14 +68,14 @@ class RespondingStepper(FlatStepper):
         state.counts[1] += responses.nodes
 
 
-def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, public: bool) -> None:
+def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, form: Form) -> None:
     """Refuse components and options that do not run over buckets against best responses.
 
     Args:
         rule: the update rule.
         sampler: the sampler.
         options: the run's options.
-        public: whether the buckets are those of a public-tree game.
+        form: form of the game whose infosets are merged.
 
     Raises:
         ComponentError: a component or an option does not.
@@ -84,9 +85,9 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, pu
         raise ComponentError(f"{where}, passes are exact: take sampler='none' instead of {sampler.id!r}")
     if rule.learns or rule.controller is not None:
         raise ComponentError(f"{where}, update rules have tables and schedules: take cfr_plus instead of {rule.id!r}")
-    if public and rule.uses_mass:
+    if rule.uses_mass and not form.has_histories:
         raise ComponentError(
-            f"{where} on public trees, rules can't read the reach: take cfr_plus instead of {rule.id!r}"
+            f"{where} in a game held {form.title}, rules can't read the reach: take cfr_plus instead of {rule.id!r}"
         )
     if options.blend:
         raise ComponentError(f"{where}, there are no blends: leave out blend=True")

@@ -12,13 +12,19 @@ from rlccfr.engine.public.draws import logs_of
 from rlccfr.engine.public.evaluation import memory_of, public_values
 from rlccfr.engine.public.public_crew import crew_for, current
 from rlccfr.engine.public.public_state import PublicState
-from rlccfr.engine.stepper import CHUNK, Stepper
+from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT
 from rlccfr.kernels.public.drawing import AVERAGE
 from rlccfr.kernels.public.public_iterations import drawn_iterations, public_iterations
 
 kernels.announce(kernels.PUBLIC, "public trees")
+
+STEPPERS = (
+    StepperKind(lambda binding: binding.sampler.exact, "rlccfr.engine.public.passes:PublicStepper"),
+    StepperKind(lambda binding: True, "rlccfr.engine.public.passes:DrawnStepper"),
+)
+"""All kinds of iteration over a public tree; the first that serves a binding is used."""
 
 _DISCOUNTS = [POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT, AVERAGE_DECAY]
 

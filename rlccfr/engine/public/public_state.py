@@ -8,9 +8,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rlccfr.engine.binding import Binding
+from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.public.draws import drawing_for, draws_of, pending_bytes, places
-from rlccfr.errors import CheckpointError, RLCCFRError
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.public.records import DOUBLE
 from rlccfr.games.public.view import PublicGame
@@ -71,6 +72,11 @@ class PublicState:
     def dtype(self) -> np.dtype:
         """Type of the tables' numbers."""
         return self.tables.regret.dtype
+
+    @property
+    def chosen_dtype(self) -> str:
+        """Type of the tables' numbers, which a run may choose."""
+        return self.dtype.name
 
     @property
     def iteration(self) -> int:
@@ -194,6 +200,33 @@ class PublicState:
                 raise CheckpointError(f"the saved run's {name} has another type or size than this run's; start anew")
             array[...] = saved_array
         return self
+
+
+def check_components(
+    game: PublicGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
+) -> None:
+    """Refuse components and options that do not run over a public tree.
+
+    Raises:
+        ComponentError: one of the components or options does not.
+    """
+    where = f"{game.name!r} is solved by its public tree, where"
+    if rule.controller is not None or rule.average_weight or not (rule.is_plain or rule.only_predicts):
+        raise ComponentError(f"{where} update rules must be schedules alone: take dcfr_plus instead of {rule.id!r}")
+    draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
+    has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
+    if not sampler.exact and (not draws_chance_alone or has_walk_settings):
+        raise ComponentError(
+            f"{where} samplers draw chance alone: take sampler='public_chance' instead of {sampler.id!r}"
+        )
+    if options.walks > 1 and not sampler.exact:
+        raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")
+    if abstraction.learns:
+        raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
+    if options.simultaneous or options.pre_averaging:
+        raise ComponentError(f"{where} players take turns: leave out simultaneous=True and averaging='pre'")
+    if options.blend:
+        raise ComponentError(f"{where} there are no blends: leave out blend=True")
 
 
 class Need(NamedTuple):

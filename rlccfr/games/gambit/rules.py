@@ -10,8 +10,8 @@ from urllib.parse import unquote
 import numpy as np
 
 from rlccfr.errors import GameError
+from rlccfr.game import OpponentPayoffs
 from rlccfr.games.claims import OF_SIZE, sum_tolerance
-from rlccfr.games.flat_tree import OpponentPayoffs
 from rlccfr.games.gambit import reader
 from rlccfr.games.gambit.files import NAME, digest_of, path_shown, read
 from rlccfr.games.gambit.reader import Extensive, parse

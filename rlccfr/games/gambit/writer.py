@@ -12,7 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from rlccfr.games.flat_tree import ZERO_SUM, GameTree
+from rlccfr.game import ZERO_SUM
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit.files import is_of_file
 from rlccfr.games.gambit.reader import distinct
 from rlccfr.games.openspiel_policies import edge_names

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyspiel
 
-from rlccfr.games.flat_tree import ZERO_SUM, OpponentPayoffs
+from rlccfr.game import ZERO_SUM, OpponentPayoffs
 from rlccfr.games.playable import State
 
 CHANCE, TERMINAL = pyspiel.PlayerId.CHANCE, pyspiel.PlayerId.TERMINAL

@@ -50,13 +50,18 @@ class BucketedGame:
     mass: np.ndarray
 
     @property
+    def walked(self) -> GameTree:
+        """The game in which chance draws: the game of buckets."""
+        return self.tree
+
+    @property
     def content_hash(self) -> str:
         """Hash of the buckets."""
         return hash_of(self.bucket)
 
     def alike(self, other: object) -> bool:
         """Return whether both merge the same private states."""
-        return isinstance(other, BucketedGame) and np.array_equal(self.bucket, other.bucket)
+        return type(other) is BucketedGame and np.array_equal(self.bucket, other.bucket)
 
     def expand(self, table: np.ndarray) -> np.ndarray:
         """Return the policies of buckets for each private state, (m,).

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rlccfr.game import Game
 from rlccfr.games.merging.hands import hand_buckets
-from rlccfr.games.public.kinds import Game
 
 TIE = 1e-9
 """Largest difference between numbers that count as equal, so that rounding decides nothing."""

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from rlccfr.errors import ComponentError
+from rlccfr.game import Game
+from rlccfr.games.flat_tree import checked_tree
 from rlccfr.games.merging.rounds import (
     NONE,
     Splitter,
@@ -15,7 +17,6 @@ from rlccfr.games.merging.rounds import (
     rounds_of,
     split_within,
 )
-from rlccfr.games.public.kinds import Game
 from rlccfr.games.public.masses import row_masses, rows_above
 from rlccfr.games.public.records import NODE
 from rlccfr.games.public.view import PublicGame
@@ -42,7 +43,7 @@ def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) ->
     """
     if isinstance(game, PublicGame):
         return _by_cards(game, name, feature, splitter)
-    rounds = rounds_of(game, name)
+    rounds = rounds_of(checked_tree(game, f"the abstraction {name!r}"), name)
     last_features = [[feature(strengths) for strengths in of_players] for of_players in hand_strengths(rounds, name)]
     return rounds.split(expected_over_boards(rounds, last_features, name), splitter)
 

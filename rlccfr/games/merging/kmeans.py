@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from rlccfr.errors import ComponentError
+from rlccfr.game import Game
 from rlccfr.games.merging.hands import hand_buckets
-from rlccfr.games.public.kinds import Game
 
 BINS = 10
 """Number of bins of a histogram."""

@@ -39,6 +39,11 @@ class MergedGame:
     place: np.ndarray
 
     @property
+    def walked(self) -> GameTree:
+        """The game in which chance draws: the one before, whose infosets tell public outcomes from private states."""
+        return self.whole
+
+    @property
     def content_hash(self) -> str:
         """Hash of the buckets."""
         return hash_of(self.place)

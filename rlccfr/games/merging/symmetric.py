@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rlccfr.errors import ComponentError
-from rlccfr.games.public.kinds import Game
-from rlccfr.games.public.view import PublicGame
+from rlccfr.game import Game
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.quotient import quotient_of
 
 
@@ -17,7 +17,7 @@ def symmetric_buckets(game: Game) -> np.ndarray:
         ComponentError: a symmetry exchanges actions, so that infosets of a class play permuted policies; or it is a
             public-tree game.
     """
-    if isinstance(game, PublicGame):
+    if not isinstance(game, GameTree):
         raise ComponentError(f"{game.name!r} has its suits merged already: take abstraction='none'")
     quotient = quotient_of(game)
     if quotient is None:

@@ -13,17 +13,34 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError
-from rlccfr.games.flat_tree import ZERO_SUM, OpponentPayoffs
+from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs
 from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE, PublicView
 
 LARGE = 2_000_000
 """Number of table entries from which on tables are in single precision, unless the user says otherwise."""
+
+PUBLIC_TREE = Form(
+    title="by its public tree",
+    visited="private states met",
+    has_histories=False,
+    catalogs=("public",),
+    policy="rlccfr.policies.public_policy:PublicPolicy",
+    run_tables="rlccfr.engine.public.public_state:PublicState",
+    steppers="rlccfr.engine.public.passes:STEPPERS",
+    check_components="rlccfr.engine.public.public_state:check_components",
+    merge="rlccfr.games.merging.bucketed:bucketed",
+    features="rlccfr.envs.game_features:features_of_public_tree",
+    states="rlccfr.policies.listing:public_states",
+    page="rlccfr.explorer.public_points:public_page",
+    table="rlccfr.play.public_table:PublicTable",
+)
+"""The form of games that are built by their public tree."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +73,19 @@ class PublicGame:
     moves: np.ndarray = field(default_factory=lambda: np.zeros(0, "S1"))
     deals: tuple[Deal, ...] = ()
     private_names: tuple[tuple[str, ...], ...] = ()
+    form: ClassVar[Form] = PUBLIC_TREE
     opponent_payoffs: ClassVar[OpponentPayoffs] = ZERO_SUM
+    draws_chance: ClassVar[bool] = True  # it deals the private states
+
+    @property
+    def full_name(self) -> str:
+        """The name by which the game was loaded, which has all parameters that matter."""
+        return self.name
+
+    @property
+    def source(self) -> dict[str, str]:
+        """The name by which the game is built again."""
+        return {"name": self.name}
 
     @cached_property
     def decisions(self) -> np.ndarray:
@@ -215,6 +244,20 @@ class PublicGame:
         first_child = int(self.view.nodes["first_child"][node])
         num_children = int(self.view.nodes["num_children"][node])
         return [move.decode().strip() for move in self.moves[first_child : first_child + num_children].tolist()]
+
+    def sizes(self) -> dict[str, Any]:
+        """Return the game's name and sizes; two tables are those of regrets and of policy sums."""
+        return {
+            "name": self.name,
+            "public_nodes": self.num_nodes,
+            "infosets": self.num_infosets,
+            "sequences": self.num_sequences,
+            "depth": self.depth,
+            "max_actions": int(self.actions.max()),
+            "utility_range": self.utility_range,
+            "big_blind": self.big_blind,
+            "gigabytes_of_tables": 2 * self.dtype.itemsize * self.num_sequences / 1e9,
+        }
 
     def __repr__(self) -> str:
         return (

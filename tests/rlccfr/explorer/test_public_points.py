@@ -9,8 +9,8 @@ import pytest
 from public_games import cards_in, keys_of, merged_entries, openspiel_form, openspiel_keys, unmerged
 
 import rlccfr
-from rlccfr.explorer.points import ENDS, content
-from rlccfr.explorer.public_points import any_content, public_points
+from rlccfr.explorer.points import ENDS, any_content, content
+from rlccfr.explorer.public_points import public_points
 from rlccfr.games.records import CHANCE
 from rlccfr.policies.analysis import figures_of_histories, figures_of_infosets
 

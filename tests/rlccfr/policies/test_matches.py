@@ -11,7 +11,7 @@ import rlccfr
 from rlccfr.errors import BudgetError, PolicyError
 from rlccfr.games.public.derived import derived
 from rlccfr.policies import matches
-from rlccfr.policies.matches import distances, exact_match, played_match, seated
+from rlccfr.policies.matches import distances, exact_match, played_match
 
 SMALL_HOLDEM = "holdem(ranks=3,suits=2,private=1,flop=1)"
 
@@ -38,7 +38,7 @@ def test_matches_on_a_public_tree_are_those_of_the_game(tmp_path):
     holdem = game(SMALL_HOLDEM)
     first, second = (random_public_policy(holdem, seed) for seed in (1, 2))
     assert first.against(first).seats == pytest.approx(first.values().game, abs=1e-12)
-    straight, swapped = seated(first, second), seated(second, first)
+    straight, swapped = first.seated_with(second), second.seated_with(first)
     assert straight.values().best_response == pytest.approx(
         (second.values().best_response[0], first.values().best_response[1]), abs=1e-12
     )

@@ -11,8 +11,8 @@ import rlccfr
 from rlccfr.components import Abstraction
 from rlccfr.engine.buckets.responses import FlatResponses, PublicResponses
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.games.merging.cache import merged_game
 from rlccfr.games.merging.equity import equity_buckets
-from rlccfr.games.merging.known import merged_game
 from rlccfr.kernels.public.buckets import expand
 
 SMALL = "ranks=4,suits=2,private=2,flop=2"

@@ -11,7 +11,7 @@ from support import game
 
 import rlccfr
 from rlccfr.errors import ComponentError
-from rlccfr.games.merging.known import merged_game
+from rlccfr.games.merging.cache import merged_game
 from rlccfr.games.merging.merged import merge
 from rlccfr.games.merging.symmetric import symmetric_buckets
 

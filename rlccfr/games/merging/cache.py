@@ -9,10 +9,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rlccfr.games.merging.bucketed import BucketedGame, bucketed
-from rlccfr.games.merging.merged import MergedGame, merge
-from rlccfr.games.public.kinds import Game
-from rlccfr.games.public.view import PublicGame
+from rlccfr.game import Game
+from rlccfr.games.merging.bucketed import BucketedGame
+from rlccfr.games.merging.merged import MergedGame
 
 Buckets = Callable[[Any], np.ndarray]
 """Function of a game that returns buckets: any numbers, equal ones for one bucket.
@@ -35,8 +34,7 @@ def merged_game(game: Game, buckets: Buckets, key: Hashable) -> MergedGame | Buc
     """
     of_this_game = _merged_games.setdefault(game, {})
     if key not in of_this_game:
-        merge_game = bucketed if isinstance(game, PublicGame) else merge
-        new: Any = merge_game(game, buckets(game))  # type: ignore[arg-type]
+        new: Any = game.form.part("merge")(game, buckets(game))
         # Without references to the game, which would then never be freed.
         of_this_game[key] = replace(new, whole=None, tree=None if new.tree is game else new.tree)
     cached = of_this_game[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rlccfr
-from rlccfr.play.cards import described, drawn, in_words, move_in_words, plain
+from rlccfr.games.words import described, drawn, in_words, move_in_words, plain
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,247 @@
+"""What a form of a game must offer.
+
+The same game can be held in several *forms*, and each form has passes of its own:
+
+- a *compiled* game (:class:`rlccfr.GameTree`) has a record for each history;
+- a *public-tree* game (:class:`rlccfr.PublicGame`) has arrays over private states at each public node.
+
+The rest of the library knows a game by the protocol :class:`Game`, and the tables of its runs by :class:`RunTables`. It
+does not ask which form a game has. What differs between forms and needs more than the game's numbers (policies, tables,
+steppers, pages) is named in the form's :class:`Form`, which each game carries. To add a form, write these parts and a
+line in :data:`rlccfr.games.names.FORMS`; docs/architecture.md has a worked sketch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Any, NamedTuple, Protocol
+
+from rlccfr.errors import GameError
+
+
+class OpponentPayoffs(NamedTuple):
+    """Player 1's payoffs, in a game that is solved as the zero-sum game of player 0's.
+
+    At each end, player 1 gets ``constant - slope * payoff`` where player 0 gets ``payoff``. Both players then order all
+    strategies as in the zero-sum game, so the equilibria are the same.
+
+    Attributes:
+        constant: what both players' payoffs add up to, if the slope is 1; 0 in a zero-sum game.
+        slope: number above 0; 1 in a zero-sum or constant-sum game.
+
+    Examples:
+        >>> import rlccfr
+        >>> rlccfr.matrix_game([[1, 0], [0, 1]], [[0, 1], [1, 0]]).opponent_payoffs.at(0.25)
+        0.75
+    """
+
+    constant: float = 0.0
+    slope: float = 1.0
+
+    def at(self, payoff: float) -> float:
+        """Return player 1's expected payoff where player 0's is ``payoff``."""
+        return self.constant - self.slope * payoff
+
+    def of_both(self, payoff: float) -> tuple[float, float]:
+        """Return both players' own expected payoffs where player 0's is ``payoff``."""
+        return payoff, self.at(payoff)
+
+    def of_best_responses(self, values: tuple[float, float]) -> tuple[float, float]:
+        """Return each player's own payoff from a best response, from the values in the zero-sum game."""
+        return values[0], self.at(-values[1])
+
+
+ZERO_SUM = OpponentPayoffs()
+
+
+@dataclass(frozen=True)
+class Form:
+    """The parts of the library that serve one form of games.
+
+    The attributes below the line are import paths, ``"module:name"``. They are imported when they are first needed, so
+    that a game stays light and knows nothing of the modules that serve it. :meth:`part` returns what they name. The
+    first four are needed for runs; where one of the others is empty, what it is for is refused.
+
+    Attributes:
+        title: the form in words, for messages: the game "is held ...".
+        visited: what passes and walks count, for titles: "histories touched".
+        has_histories: whether the games are held history by history, as sampled walks, the linear program, OpenSpiel
+            and drawings of the tree need it; they are then of the class :class:`rlccfr.GameTree`.
+        catalogs: names of the catalogs whose algorithms run on these games, the default first.
+
+        policy: class of their policies, a subclass of :class:`rlccfr.Policy`.
+        run_tables: class of their runs' tables, a :class:`RunTables`.
+        steppers: tuple of their kinds of iteration, :class:`rlccfr.engine.stepper.StepperKind`.
+        check_components: function ``(game, rule, sampler, abstraction, options)`` that raises
+            :class:`rlccfr.ComponentError` if components or options do not run on them.
+        merge: function ``(game, buckets)`` that merges infosets into buckets.
+        features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
+        states: function ``(policy, needles)`` that yields what players know, and what the policy does; see
+            :mod:`rlccfr.policies.listing`.
+        page: function ``(policy, start, most)`` that returns the content of the explorer's page.
+        table: class at which a person plays against a policy, made from the policy and a random generator.
+    """
+
+    title: str
+    visited: str
+    has_histories: bool
+    catalogs: tuple[str, ...]
+
+    policy: str
+    run_tables: str
+    steppers: str
+    check_components: str
+    merge: str = ""
+    features: str = ""
+    states: str = ""
+    page: str = ""
+    table: str = ""
+
+    def part(self, name: str) -> Any:
+        """Return what the import path in an attribute names.
+
+        Raises:
+            GameError: the form has no such part.
+
+        Examples:
+            >>> import rlccfr
+            >>> rlccfr.load_game("kuhn").form.part("policy")
+            <class 'rlccfr.policy.Policy'>
+        """
+        path = getattr(self, name)
+        if not path:
+            raise GameError(f"games that are held {self.title} have no {name} in this library: take another game")
+        return resolve_name(path)
+
+
+class Game(Protocol):
+    """A game ready to be solved, whatever its form; it is made by :func:`rlccfr.load_game` and never changes.
+
+    Tables of a run have an entry per *sequence*: a pair of an infoset and one of its actions.
+    """
+
+    @property
+    def form(self) -> Form:
+        """The parts of the library that serve this game."""
+
+    @property
+    def name(self) -> str:
+        """Name by which the game was loaded, for people."""
+
+    @property
+    def full_name(self) -> str:
+        """Name with all parameters, under which measurements are kept; :func:`rlccfr.load_game` takes it."""
+
+    @property
+    def source(self) -> Mapping[str, Any]:
+        """What a file keeps to make the game again: ``name``, and for a compiled game how it was compiled."""
+
+    @property
+    def content_hash(self) -> str:
+        """Hash of all that a run reads: equal hashes give equal runs."""
+
+    @property
+    def num_infosets(self) -> int:
+        """Number of infosets of both players."""
+
+    @property
+    def num_sequences(self) -> int:
+        """Number of entries of a table."""
+
+    @property
+    def depth(self) -> int:
+        """Number of edges on the longest path."""
+
+    @property
+    def pass_size(self) -> int:
+        """Number of histories, or of private states at public nodes, that an exact pass for one player touches."""
+
+    @property
+    def utility_range(self) -> float:
+        """Largest minus smallest payoff of player 0, in the game's units."""
+
+    @property
+    def big_blind(self) -> float | None:
+        """Chips in the big blind, in thousandths of which exploitability is told in poker; None for other games."""
+
+    @property
+    def opponent_payoffs(self) -> OpponentPayoffs:
+        """Player 1's own payoffs, where the game is not zero-sum itself."""
+
+    @property
+    def draws_chance(self) -> bool:
+        """Whether chance has a choice anywhere."""
+
+    def __hash__(self) -> int:
+        """Games are equal only to themselves."""
+
+    def sizes(self) -> dict[str, Any]:
+        """Return the game's name and sizes, for ``rlccfr games GAME``."""
+
+
+class RunTables(Protocol):
+    """The tables of one run, which a stepper changes in place; a switch of components keeps them."""
+
+    @classmethod
+    def at_start(cls, game: Any, seed: int, dtype: str | None) -> RunTables:
+        """Return the tables before the first iteration.
+
+        Args:
+            game: a game of this form.
+            seed: seed of all draws of the run.
+            dtype: type of the tables' numbers, ``"float32"`` or ``"float64"``; None for the form's default.
+        """
+
+    @property
+    def game(self) -> Any:
+        """The game that the tables lie over: the solver's, or one in which infosets are merged into buckets."""
+
+    @property
+    def merged(self) -> Any:
+        """The solver's game and its map to buckets; None without buckets."""
+
+    @property
+    def chosen_dtype(self) -> str | None:
+        """Type of the tables' numbers, where runs may choose it; else None."""
+
+    @property
+    def iteration(self) -> int:
+        """Number of iterations done."""
+
+    @property
+    def nodes(self) -> int:
+        """Number of what the form counts as visited."""
+
+    def ready_for(self, binding: Any) -> RunTables:
+        """Return the tables with the arrays that other components need; these tables stay valid."""
+
+    def refresh(self, binding: Any) -> None:
+        """Bring all entries up to date after a switch of update rules, those too that walks do not visit."""
+
+    def true_regret(self) -> Any:
+        """Return the cumulative regrets, (m,), in the game's units, the newest iteration's with weight 1."""
+
+    def saved(self) -> dict[str, Any]:
+        """Return the arrays that the next iteration depends on, by their names in a file."""
+
+    def restored(self, saved: Mapping[str, Any]) -> RunTables:
+        """Return the tables with the arrays that :meth:`saved` returned."""
+
+
+def checked_game(game: Any) -> Game:
+    """Return a game as it is.
+
+    Raises:
+        TypeError: it is none, for example a game's name.
+    """
+    if not isinstance(getattr(game, "form", None), Form):
+        raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
+    checked: Game = game
+    return checked
+
+
+def policy_class(game: Game) -> Any:
+    """Return the class of a game's policies, a subclass of :class:`rlccfr.Policy`."""
+    return game.form.part("policy")

@@ -1,0 +1,66 @@
+"""A form of games that the library does not know runs on it: the one in examples/own_form.py."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields
+from types import ModuleType
+
+import numpy as np
+import pytest
+from imports import ROOT
+
+import rlccfr
+
+PAYOFFS = np.random.default_rng(1).normal(size=(7, 5))
+
+
+@pytest.fixture
+def own_form(monkeypatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import own_form
+
+    yield own_form
+    sys.modules.pop("own_form")
+
+
+@pytest.mark.parametrize("rule", ["cfr", "cfr_plus", "dcfr", "lcfr"])
+def test_a_form_of_its_own_has_the_iterates_of_the_compiled_game(own_form, rule):
+    compiled = rlccfr.Solver(rlccfr.matrix_game(PAYOFFS), rule, reduce=False)
+    own = rlccfr.Solver(own_form.MatrixGame("mine", PAYOFFS), rule)
+    for solver in (compiled, own):
+        solver.run(iterations=50)
+        solver.switch(update_rule="dcfr")
+        solver.run(iterations=20)
+    assert own.exploitability() == pytest.approx(compiled.exploitability(), rel=1e-9)
+    expected = compiled.average_policy().probabilities
+    assert own.average_policy().probabilities == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda game: rlccfr.Solver(game, "cfr", "outcome"), "'mine' is held as a matrix: take cfr_plus"),
+        (rlccfr.solve_exactly, "a linear program needs a game's histories, and 'mine' is held as a matrix"),
+        (rlccfr.draw_tree, "a drawing of the tree needs a game's histories, and 'mine' is held as a matrix"),
+        (lambda game: game.form.part("page"), "games that are held as a matrix have no page in this library"),
+    ],
+)
+def test_what_a_form_lacks_is_refused_in_one_line(own_form, use, message):
+    with pytest.raises(rlccfr.RLCCFRError, match=message):
+        use(own_form.MatrixGame("mine", PAYOFFS))
+
+
+@pytest.mark.parametrize("name", ["kuhn", "holdem(rounds=1,ranks=3,suits=2)"])
+def test_every_part_of_a_form_is_there(name):
+    game = rlccfr.load_game(name)
+    for field in fields(game.form):
+        if ":" in str(getattr(game.form, field.name)):
+            assert game.form.part(field.name)
+    assert game.sizes()["name"] == game.name
+    assert rlccfr.load_game(game.full_name).content_hash == game.content_hash
+
+
+def test_what_is_no_game_is_refused():
+    with pytest.raises(TypeError, match=r"game must come from rlccfr.load_game\(...\), not 'kuhn'"):
+        rlccfr.Solver("kuhn")
