@@ -13,7 +13,6 @@ from typing import Any, Literal
 import numpy as np
 
 from rlccfr.components import Abstraction, Controller, Sampler, UpdateRule
-from rlccfr.controller_file import rule_or_control
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
@@ -21,7 +20,7 @@ from rlccfr.games.public.kinds import Game, checked_game
 from rlccfr.limits import Limit
 from rlccfr.policies.public_policy import policy_kind
 from rlccfr.policy import Policy, Values
-from rlccfr.registry import abstractions, samplers, update_rules
+from rlccfr.registry import abstractions, resolve_update_rule, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_point
 
 SLICE = 0.05
@@ -120,7 +119,7 @@ class Solver:
         self.walks = options.walks
         self.threads = options.threads
         self.dtype = options.dtype
-        self.update_rule = rule_or_control(update_rule, control)
+        self.update_rule = resolve_update_rule(update_rule, control)
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
         self._engine = Engine(game, seed, options)
