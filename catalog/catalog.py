@@ -13,16 +13,21 @@ from typing import Any, NamedTuple
 from rlccfr.errors import ComponentError
 from rlccfr.registry import REGISTRIES
 
+# The paper's catalog (Table 2).
 TABULAR_RULES = ("cfr", "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus", "ecfr", "ecfr_plus")
 DEEP_RULES = tuple(f"deep_{id}" for id in TABULAR_RULES)
 SAMPLERS = ("chance", "outcome", "external", "probing", "average_strategy", "variance_reduced", "none")
 ABSTRACTIONS = ("cfr_br", "rcfr", "none")
+
+# What the extended catalog has besides.
 MORE_RULES = ("pcfr_plus", "pdcfr_plus", "hs_pcfr_plus", "hs_dcfr", "hedge")
+MORE_SAMPLERS = ("robust_k", "mixed_linear", "mixed_exponential", "mixed_locus")
+
+# What runs on public trees.
 NO_SCHEDULES = ("ecfr", "ecfr_plus", "hedge")
 """Tabular rules that public trees refuse: their weights are no function of t alone."""
 
 PUBLIC_SAMPLERS = ("public_chance", "opponent_public_chance", "self_public_chance")
-MORE_SAMPLERS = ("robust_k", "mixed_linear", "mixed_exponential", "mixed_locus")
 
 
 class Cell(NamedTuple):
@@ -127,6 +132,7 @@ class Catalog:
     @classmethod
     def schedules(cls) -> Catalog:
         """Return points of the update rule ``scheduled`` with exact passes: 7 discounts, 5 averages, 3 predictions."""
+        # The first discount is none, as in CFR+. Without a floor, negative regrets are halved.
         unfloored = (f"alpha={alpha},beta=0.0,floor=False" for alpha in (1.5, 2.5, 4.0))
         discounts = ("", "alpha=1.0", "alpha=1.5", "alpha=2.5", *unfloored)
         points = product(discounts, (1.0, 2.0, 3.5, 6.0, 10.0), (0.0, 0.2, 0.5))

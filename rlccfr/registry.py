@@ -267,13 +267,12 @@ class Registry(Generic[C]):
         if isinstance(aliases, str) or not all(isinstance(name, str) and plain_name(name) for name in aliases):
             raise ComponentError(f"{self.kind} {id!r}: aliases are a sequence of names, not {brief(aliases)}")
         for name in (id, *aliases):
+            # Kinds may share an id, as they do "none"; an alias stands for one component among all.
             for registry in (self,) if name == id else REGISTRIES:
                 holder = registry.names.get(plain_name(name))
                 if holder is not None:
-                    raise ComponentError(
-                        f"{self.kind} {id!r}: the name {name!r} stands for the {registry.kind} {holder!r}; choose "
-                        "another one"
-                    )
+                    taken = f"the name {name!r} stands for the {registry.kind} {holder!r}; choose another one"
+                    raise ComponentError(f"{self.kind} {id!r}: {taken}")
 
     @property
     def names(self) -> dict[str, str]:
