@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import re
 import shlex
 import subprocess
@@ -11,7 +9,6 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-import imports
 import pytest
 
 import rlccfr
@@ -34,18 +31,6 @@ GENERATED = {"component", "notebooks", "texts"}
 
 DOCUMENTS = [path for path in sorted(ROOT.glob("docs/**/*.md")) if not GENERATED & set(path.parts)]
 PAGES = [path for path in (ROOT / "README.md", *DOCUMENTS) if blocks(path)]
-
-
-EXAMPLES = [name for name, path in imports.modules().items() if re.search(r"^ *>>> ", path.read_text(), re.MULTILINE)]
-"""Modules with examples in docstrings."""
-
-
-@pytest.mark.parametrize("module", EXAMPLES)
-def test_examples_in_docstrings_run(module, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = doctest.testmod(importlib.import_module(module))
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 @pytest.mark.slow
