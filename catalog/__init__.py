@@ -1,11 +1,28 @@
-"""The components that algorithms are made of, and the ordered sets of them that selectors choose from."""
+"""The components that algorithms are made of, and the ordered sets of them that selectors choose from.
+
+=============== ========================================================================================
+module          components
+=============== ========================================================================================
+update_rules    the paper's tabular update rules (8)
+deep            the paper's deep update rules (8): the tabular rules with networks
+samplers        the paper's samplers (7)
+abstractions    the paper's abstractions (3)
+extended        rules and samplers that joined later: predictive and scheduled rules, Hedge, mixed sampling
+scheduled       rules with free exponents, or exponents that move by a schedule or a controller
+public_chance   samplers of public chance
+one_path        samplers of one path: balanced exploration, ESCHER, DREAM
+merging         abstractions that merge infosets into buckets
+=============== ========================================================================================
+
+Besides, ``catalog`` has the sets of components, ``facts`` the guarantee of each algorithm, ``citations`` their sources,
+``families`` the games of training and tests, and ``network_settings`` the sizes of the networks of deep rules.
+"""
 
 from rlccfr.catalog import (  # noqa: F401  (registers them)
     abstractions,
     deep,
     extended,
     merging,
-    names,
     one_path,
     public_chance,
     samplers,

@@ -7,25 +7,38 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 from rlccfr.errors import ComponentError
 from rlccfr.registry import REGISTRIES
 
+# The paper's catalog (Table 2).
 TABULAR_RULES = ("cfr", "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus", "ecfr", "ecfr_plus")
 DEEP_RULES = tuple(f"deep_{id}" for id in TABULAR_RULES)
 SAMPLERS = ("chance", "outcome", "external", "probing", "average_strategy", "variance_reduced", "none")
 ABSTRACTIONS = ("cfr_br", "rcfr", "none")
+
+# What the extended catalog has besides.
 MORE_RULES = ("pcfr_plus", "pdcfr_plus", "hs_pcfr_plus", "hs_dcfr", "hedge")
+MORE_SAMPLERS = ("robust_k", "mixed_linear", "mixed_exponential", "mixed_locus")
+
+# What runs on public trees.
 NO_SCHEDULES = ("ecfr", "ecfr_plus", "hedge")
 """Tabular rules that public trees refuse: their weights are no function of t alone."""
 
 PUBLIC_SAMPLERS = ("public_chance", "opponent_public_chance", "self_public_chance")
-MORE_SAMPLERS = ("robust_k", "mixed_linear", "mixed_exponential", "mixed_locus")
 
 
 class Cell(NamedTuple):
-    """One algorithm: a triple of component ids."""
+    """One algorithm: a triple of component ids.
+
+    Example:
+        >>> from rlccfr.catalog import Cell
+        >>> algorithm = Cell("CFR+", "external", "none").canonical
+        >>> str(algorithm)
+        'cfr_plus x external x none'
+    """
 
     update_rule: str
     sampler: str
@@ -59,8 +72,25 @@ class Catalog:
 
     A component is an id, or an id with hyperparameters: ``"deep_cfr(preset='sweep')"``. An alias is replaced by its id.
 
+    Attributes:
+        update_rules, samplers, abstractions: ids on each axis.
+
     Raises:
         ComponentError: an unknown id, a wrong hyperparameter, an empty axis, or a duplicate id.
+
+    Example:
+        >>> from rlccfr.catalog import Catalog
+        >>> Catalog.paper().shape
+        (16, 7, 3)
+        >>> catalog = Catalog(("cfr", "dcfr(gamma=3)"), ("none",), ("none", "cfr_br"))
+        >>> for algorithm in catalog:
+        ...     print(catalog.flat(algorithm), algorithm)
+        0 cfr x none x none
+        1 cfr x none x cfr_br
+        2 dcfr(gamma=3) x none x none
+        3 dcfr(gamma=3) x none x cfr_br
+        >>> catalog.plus(samplers=["external"]).shape
+        (2, 2, 2)
     """
 
     update_rules: tuple[str, ...]
@@ -68,15 +98,14 @@ class Catalog:
     abstractions: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for registry, axis, names in zip(
-            REGISTRIES, ("update_rules", "samplers", "abstractions"), self.axes, strict=True
-        ):
+        fields = ("update_rules", "samplers", "abstractions")
+        for registry, field, names in zip(REGISTRIES, fields, self.axes, strict=True):
             ids = tuple(map(registry.canonical, names))
-            object.__setattr__(self, axis, ids)  # the dataclass is frozen
+            object.__setattr__(self, field, ids)  # the dataclass is frozen
             if not ids:
                 raise ComponentError(f"a catalog needs at least one {registry.kind}")
-            if twice := [id for id in ids if ids.count(id) > 1]:
-                raise ComponentError(f"the {registry.kind} {twice[0]!r} is in the catalog twice")
+            if duplicates := [id for id in ids if ids.count(id) > 1]:
+                raise ComponentError(f"the {registry.kind} {duplicates[0]!r} is in the catalog twice")
             for id in ids:
                 registry[id]
 
@@ -103,11 +132,12 @@ class Catalog:
     @classmethod
     def schedules(cls) -> Catalog:
         """Return points of the update rule ``scheduled`` with exact passes: 7 discounts, 5 averages, 3 predictions."""
+        # The first discount is none, as in CFR+. Without a floor, negative regrets are halved.
         unfloored = (f"alpha={alpha},beta=0.0,floor=False" for alpha in (1.5, 2.5, 4.0))
         discounts = ("", "alpha=1.0", "alpha=1.5", "alpha=2.5", *unfloored)
         points = product(discounts, (1.0, 2.0, 3.5, 6.0, 10.0), (0.0, 0.2, 0.5))
-        rules = (f"{discount},gamma={gamma},optimism={optimism}".lstrip(",") for discount, gamma, optimism in points)
-        return cls(tuple(f"scheduled({own})" for own in rules), ("none",), ("none",))
+        settings = (f"{discount},gamma={gamma},optimism={optimism}".lstrip(",") for discount, gamma, optimism in points)
+        return cls(tuple(f"scheduled({text})" for text in settings), ("none",), ("none",))
 
     @classmethod
     def public(cls) -> Catalog:
@@ -126,8 +156,8 @@ class Catalog:
         Raises:
             ComponentError: an unknown id, or one that is already in the catalog.
         """
-        more = (update_rules, samplers, abstractions)
-        return Catalog(*((*ids, *added) for ids, added in zip(self.axes, more, strict=True)))
+        added_axes = (update_rules, samplers, abstractions)
+        return Catalog(*((*ids, *added_ids) for ids, added_ids in zip(self.axes, added_axes, strict=True)))
 
     def with_networks(self, preset: str) -> Catalog:
         """Return the same catalog with other network settings in its deep rules.
@@ -143,15 +173,16 @@ class Catalog:
 
     @property
     def axes(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """The ids of the update rules, of the samplers and of the abstractions."""
         return self.update_rules, self.samplers, self.abstractions
 
     @property
     def shape(self) -> tuple[int, int, int]:
+        """The numbers of update rules, samplers and abstractions."""
         return len(self.update_rules), len(self.samplers), len(self.abstractions)
 
     def __len__(self) -> int:
-        rules, samplers_, abstractions_ = self.shape
-        return rules * samplers_ * abstractions_
+        return prod(self.shape)
 
     def __iter__(self) -> Iterator[Cell]:
         return (self.cell(*self.unravel(index)) for index in range(len(self)))
@@ -168,8 +199,8 @@ class Catalog:
         """
         if not 0 <= index < len(self):
             raise IndexError(f"action {index} is not in 0 .. {len(self) - 1}")
-        rest, abstraction = divmod(index, len(self.abstractions))
-        rule, sampler = divmod(rest, len(self.samplers))
+        rule_and_sampler, abstraction = divmod(index, len(self.abstractions))
+        rule, sampler = divmod(rule_and_sampler, len(self.samplers))
         return rule, sampler, abstraction
 
     def ravel(self, rule: int, sampler: int, abstraction: int) -> int:

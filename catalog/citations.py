@@ -40,12 +40,12 @@ class Work(NamedTuple):
 
     Attributes:
         key: its BibTeX key.
-        named: phrase by which the text of a component's source names it; empty if none does.
+        phrase: phrase by which the text of a component's source names it; empty if none does.
         bibtex: its entry.
     """
 
     key: str
-    named: str
+    phrase: str
     bibtex: str
 
 
@@ -58,18 +58,25 @@ def cite(*things: str | Component | Sequence[Any] | Solver | ExactSolution) -> s
 
     Raises:
         ComponentError: there is no such component, or something else is to be cited.
+
+    Example:
+        >>> import rlccfr
+        >>> print(rlccfr.cite("dcfr").splitlines()[0])
+        @inproceedings{brown2019discounted,
     """
-    found = {work.key: work.bibtex for work in _works(things) if work.key != PAPER}  # which comes last, always
-    return "\n\n".join([*found.values(), _library(), _work(PAPER).bibtex]) + "\n"
+    entries = {work.key: work.bibtex for work in _works(things) if work.key != PAPER}  # the paper always comes last
+    return "\n\n".join([*entries.values(), _library(), _work(PAPER).bibtex]) + "\n"
 
 
 def works_of(entry: Entry[Any]) -> list[Work]:
-    """Return the works that a component's source names; of one without any, an entry with that text."""
+    """Return the works that a component's source names; if it names none, an entry with the source's text."""
+    # A rule that is derived from another one stands on the works of that one.
     if base := re.match(r"derived here from (\w+)", entry.source):
         return works_of(_entry(base[1]))
-    found = [work for work in works() if work.named and work.named in entry.source]
-    if found or entry.source.startswith("this library"):
-        return found
+    named_works = [work for work in works() if work.phrase and work.phrase in entry.source]
+    if named_works or entry.source.startswith("this library"):
+        return named_works
+    # The component is another author's, and its source is not among the library's references.
     title, note = (text.translate(_ESCAPED) for text in (entry.id, entry.source))
     return [Work(entry.id, "", f"@misc{{{entry.id},\n  title = {{{title}}},\n  note = {{{note}}}\n}}")]
 
@@ -78,14 +85,17 @@ def works_of(entry: Entry[Any]) -> list[Work]:
 def works() -> tuple[Work, ...]:
     """Return all works that the library and its components name."""
     text = (files("rlccfr.catalog") / "data" / "references.bib").read_text(encoding="utf-8")
-    found = []
+    all_works = []
     for entry in re.findall(r"^@\w+\{.*?^\}$", text, re.MULTILINE | re.DOTALL):
-        named = re.search(r"^  named = \{(.*)\},\n", entry, re.MULTILINE)
         key = re.match(r"@\w+\{([^,]+),", entry)
         assert key is not None
-        bibtex = entry if named is None else entry.replace(named[0], "")
-        found.append(Work(key[1], "" if named is None else named[1], bibtex))
-    return tuple(found)
+        # The field "named" is this library's own; users get the entry without it.
+        phrase = re.search(r"^  named = \{(.*)\},\n", entry, re.MULTILINE)
+        if phrase is None:
+            all_works.append(Work(key[1], "", entry))
+        else:
+            all_works.append(Work(key[1], phrase[1], entry.replace(phrase[0], "")))
+    return tuple(all_works)
 
 
 def _work(key: str) -> Work:
@@ -93,25 +103,30 @@ def _work(key: str) -> Work:
 
 
 def _works(things: Sequence[Any]) -> Iterator[Work]:
+    """Yield the works behind what :func:`cite` takes.
+
+    Raises:
+        ComponentError: as in :func:`cite`.
+    """
     from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.solver import Solver
 
-    for thing in things:
-        if isinstance(thing, Solver):
-            yield from _works((thing.update_rule, thing.sampler, thing.abstraction))
-        elif isinstance(thing, ExactSolution):
+    for cited in things:
+        if isinstance(cited, Solver):
+            yield from _works((cited.update_rule, cited.sampler, cited.abstraction))
+        elif isinstance(cited, ExactSolution):
             yield from map(_work, EXACT)
-        elif isinstance(thing, UpdateRule) and thing.controller is not None:
+        elif isinstance(cited, UpdateRule) and cited.controller is not None:
             yield from works_of(_entry("controlled"))
-        elif isinstance(thing, Component) and thing.id:
-            yield from works_of(_entry(thing.id))
-        elif isinstance(thing, str):
-            for id in thing.split(" x "):
+        elif isinstance(cited, Component) and cited.id:
+            yield from works_of(_entry(cited.id))
+        elif isinstance(cited, str):
+            for id in cited.split(" x "):
                 yield from works_of(_entry(id))
-        elif isinstance(thing, (tuple, list)):
-            yield from _works(thing)
+        elif isinstance(cited, (tuple, list)):
+            yield from _works(cited)
         else:
-            name = thing.title if isinstance(thing, Component) else brief(thing)
+            name = cited.title if isinstance(cited, Component) else brief(cited)
             raise ComponentError(f"can't cite {name}: give ids, registered components, solvers, exact solutions")
 
 

@@ -25,7 +25,7 @@ from rlccfr.catalog.network_settings import NetworkOptions, NetworkSettings, net
 from rlccfr.components import Guarantee, UpdateRule
 from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import Networks
-from rlccfr.registry import Bounds, update_rule
+from rlccfr.registry import Bounds, update_rule, update_rules
 
 Factory = Callable[..., UpdateRule]
 
@@ -33,8 +33,10 @@ BROWN_2019 = "Brown et al., Deep counterfactual regret minimization, ICML 2019"
 STEINBERGER_2019 = "Steinberger, Single deep counterfactual regret minimization, 2019"
 XU_2026 = "Xu et al., deep discounted CFR+ with bootstrapped targets, AAAI 2026"
 
+# The types of the hyperparameters that every deep rule has, by name.
+_SIZES = get_type_hints(NetworkSettings)
+_OPTIONS = get_type_hints(NetworkOptions)
 
-_SIZES, _OPTIONS = get_type_hints(NetworkSettings), get_type_hints(NetworkOptions)
 _AT_LEAST_ONE = (
     "hidden", "traversals", "train_steps", "policy_steps", "batch_size", "memory", "train_every", "retrain_horizon",
 )  # fmt: skip
@@ -45,22 +47,26 @@ _LATER = ("fallback", "full_memory", "kept_networks", "retrain", "retrain_horizo
 def _common_hyperparameters() -> dict[str, inspect.Parameter]:
     """Return the hyperparameters of every deep rule; where a size is None, the size in ``preset`` is used."""
     options = {name: (kind, getattr(NetworkOptions(), name)) for name, kind in _OPTIONS.items()}
-    defaults: dict[str, tuple[Any, Any]] = {
+    sizes = {name: (kind | None, None) for name, kind in _SIZES.items()}
+    # In the order in which users see them: what is changed most often comes first.
+    types_and_defaults: dict[str, tuple[Any, Any]] = {
         "preset": (str, "fast"),
-        **{x: options.pop(x) for x in ("model", "average")},
+        "model": options.pop("model"),
+        "average": options.pop("average"),
+        **sizes,
+        **options,
     }
-    defaults |= {name: (kind | None, None) for name, kind in _SIZES.items()} | options
     return {
         name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
-        for name, (kind, default) in defaults.items()
+        for name, (kind, default) in types_and_defaults.items()
     }
 
 
-def _networks(given: Mapping[str, Any]) -> Networks:
-    """Return the networks that common hyperparameters ask for."""
-    sizes = {name: given[name] for name in _SIZES if given[name] is not None}
-    options = NetworkOptions(**{name: given[name] for name in _OPTIONS})
-    return replace(network_settings(given["preset"]), **sizes).networks(options)
+def _networks(values: Mapping[str, Any]) -> Networks:
+    """Return the networks that values of the common hyperparameters describe."""
+    sizes = {name: values[name] for name in _SIZES if values[name] is not None}
+    options = NetworkOptions(**{name: values[name] for name in _OPTIONS})
+    return replace(network_settings(values["preset"]), **sizes).networks(options)
 
 
 def deep_rule(
@@ -71,14 +77,14 @@ def deep_rule(
     guarantee: Guarantee | None = None,
     aliases: Sequence[str] = (),
 ) -> Callable[[Factory], Factory]:
-    """Register a deep rule: a function of networks and of its own hyperparameters.
+    """Return a decorator that registers a deep rule: a function of networks and of the rule's hyperparameters.
 
     The registered rule has the function's hyperparameters, and after them ``preset``, and those of
     :class:`NetworkSettings` and of :class:`NetworkOptions`.
 
     Args:
         id, source, aliases: as for :func:`rlccfr.registry.update_rule`.
-        bounds: likewise, of its own hyperparameters; the network settings have theirs.
+        bounds: likewise, of the function's hyperparameters; those of the network settings are known.
         guarantee: ``Guarantee(exact_fit=id)`` for a rule that, with an exact fit, is the tabular rule ``id``.
 
     Raises:
@@ -88,21 +94,23 @@ def deep_rule(
     common = _common_hyperparameters()
 
     def decorate(function: Factory) -> Factory:
-        own = dict(inspect.signature(function, eval_str=True).parameters)
-        if own.pop("networks", None) is None:
+        parameters = dict(inspect.signature(function, eval_str=True).parameters)
+        if parameters.pop("networks", None) is None:
             raise ComponentError(f"{id!r} must take networks as its first argument, and put them into its rule")
-        if clash := own.keys() & common.keys():
+        if clash := parameters.keys() & common.keys():
             raise ComponentError(f"{id!r}: {min(clash)!r} is a setting of the networks; choose another name")
 
         @wraps(function)  # its module and source tell who defined the rule, and whether it has changed
-        def factory(**given: Any) -> UpdateRule:
-            networks = _networks({name: given.get(name, one.default) for name, one in common.items()})
-            rule = function(networks, **{name: value for name, value in given.items() if name in own})
+        def factory(**values: Any) -> UpdateRule:
+            networks = _networks({name: values.get(name, parameter.default) for name, parameter in common.items()})
+            rule = function(networks, **{name: value for name, value in values.items() if name in parameters})
             if not (isinstance(rule, UpdateRule) and rule.learns):
                 raise ComponentError("a deep rule must have its networks: return learned(rule, networks)")
-            return replace(rule, fallback="uniform") if given.get("fallback") == "uniform" else rule
+            return replace(rule, fallback="uniform") if values.get("fallback") == "uniform" else rule
 
-        factory.__signature__ = inspect.Signature([*own.values(), *common.values()])  # type: ignore[attr-defined]
+        # The registry reads the hyperparameters from the signature.
+        signature = inspect.Signature([*parameters.values(), *common.values()])
+        factory.__signature__ = signature  # type: ignore[attr-defined]
         limits = {**_BOUNDS, **(bounds or {})}
         register = update_rule(id, source=source, bounds=limits, guarantee=guarantee, later=_LATER, aliases=aliases)
         return register(factory)
@@ -111,7 +119,7 @@ def deep_rule(
 
 
 def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode: str = "mass") -> UpdateRule:
-    """Return a tabular rule with networks; if no advantage is positive, it plays the best action (Brown et al.).
+    """Return a tabular rule with networks; where no advantage is positive, it plays the best action (Brown et al.).
 
     Args:
         relabel: whether older data take the last fit's values as targets; see :class:`Networks`.
@@ -141,6 +149,11 @@ def deep_cfr(networks: Networks) -> UpdateRule:
     unless retrain_from_scratch. The policy network is trained as the run goes on, not at its end.
     """
     return learned(tabular.cfr(), networks)
+
+
+# Steinberger 2019: Deep CFR whose average policy is played by its value networks.
+for _name in ("SD-CFR", "single deep CFR"):
+    update_rules.family(_name, "deep_cfr(average='value_networks')")
 
 
 @deep_rule(

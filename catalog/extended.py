@@ -21,7 +21,7 @@ MEYER_2021 = (
     "Meyer, Toward Generality: Building Better Counterfactual Regret Minimization for Imperfect Information Games, "
     "Harvard bachelor's thesis, 2021"
 )
-_OPEN = {"exploration": (0.05, 1.0)}
+_EXPLORATION = {"exploration": (0.05, 1.0)}
 _SEARCHED = Guarantee(exact_open="schedules found by search; no theorem", sampled_open=UNDER_SAMPLING)
 
 
@@ -89,7 +89,7 @@ def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
 
 def weigh_exponentially(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
     """Set the policy proportional to exp(eta R), with eta = scale sqrt(8 ln A / t) / utility range for A actions."""
-    best = row[0]
+    best = row[0]  # it is subtracted, so that no power overflows
     for a in range(len(row)):
         best = max(best, row[a])
     rate = parameters[0] * sqrt(8.0 * log(len(row)) / parameters[1]) / utility_range
@@ -142,6 +142,7 @@ def halving_share(half_life: float) -> Schedule:
 
 
 def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
+    """Return a mix of external and outcome sampling, with a schedule of the share of external sampling."""
     return Sampler(
         traverser="one",
         exploration=exploration,
@@ -151,7 +152,7 @@ def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
     )
 
 
-@sampler("mixed_linear", source=f"{MEYER_2021}, sections 5.1 and 5.2", bounds=_OPEN, guarantee=UNBIASED)
+@sampler("mixed_linear", source=f"{MEYER_2021}, sections 5.1 and 5.2", bounds=_EXPLORATION, guarantee=UNBIASED)
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
     """External sampling with probability 1 - t/T, else outcome sampling; drawn once per walk, or at every node.
 
@@ -164,7 +165,7 @@ def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool =
 @sampler(
     "mixed_exponential",
     source=f"{MEYER_2021}, section 5.2",
-    bounds={**_OPEN, "half_life": (1e-3, 1e12)},
+    bounds={**_EXPLORATION, "half_life": (1e-3, 1e12)},
     guarantee=UNBIASED,
 )
 def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_node: bool = False) -> Sampler:
@@ -178,7 +179,7 @@ def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_nod
 @sampler(
     "mixed_internal",
     source=f"{RLCCFR}, algorithm 1 (its share rho); external sampling: {LANCTOT_2009}, section 3.2",
-    bounds={**_OPEN, "rho": (0.0, 1.0)},
+    bounds={**_EXPLORATION, "rho": (0.0, 1.0)},
     guarantee=UNBIASED,
 )
 def mixed_internal(rho: float = 0.5, exploration: float = 0.6) -> Sampler:
@@ -196,14 +197,17 @@ def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-
     For whole parameters, the Beta distribution function is a binomial sum: I_x(60, 10) = sum over j >= 60 of
     C(69, j) x^j (1-x)^(69-j). P(confident) is 1 at an infoset with enough visits, else given by :func:`confidence`.
     """
-    total, largest = 0.0, 0.0
+    total = 0.0
+    largest = 0.0
     for a in range(len(count)):
         total += count[a]
         largest = max(largest, count[a])
     if total <= 0.0:
         return 1.0
     x = largest / total
-    below, term = 0.0, x**69
+    # The binomial sum, from its last term, x^69, down to j = 60.
+    below = 0.0
+    term = x**69
     for j in range(69, 59, -1):
         below += term
         if x > 0.0:
@@ -220,7 +224,7 @@ def confidence(horizon: int, half_life: float) -> Schedule:
 @sampler(
     "mixed_locus",
     source=f"{MEYER_2021}, section 5.3",
-    bounds={**_OPEN, "half_life": (1e-3, 1e12)},
+    bounds={**_EXPLORATION, "half_life": (1e-3, 1e12)},
     guarantee=UNBIASED,
 )
 def mixed_locus(

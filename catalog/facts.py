@@ -10,7 +10,8 @@ from rlccfr.registry import Entry, abstractions, samplers, update_rules
 
 Level = Literal["deterministic", "high probability", "conditional on fit", "none"]
 
-NOTHING: tuple[Level, str] = ("none", "no theorem on record")
+NO_THEOREM: tuple[Level, str] = ("none", "no theorem on record")
+"""Level and reason of an algorithm of whose components at least one has no guarantee on its entry."""
 
 
 class Facts(NamedTuple):
@@ -40,48 +41,70 @@ def facts(cell: Cell | tuple[str, str, str]) -> Facts:
 
     Raises:
         ComponentError: an unknown id.
+
+    Example:
+        >>> from rlccfr.catalog.facts import facts
+        >>> facts(("dcfr", "none", "cfr_br")).cost
+        'tree + best responses'
     """
-    cell = Cell(*cell).canonical
-    entries = update_rules[cell.update_rule], samplers[cell.sampler], abstractions[cell.abstraction]
-    rule, sampler, abstraction = entries[0].make(), entries[1].make(), entries[2].make()
-    learns = rule.learns or sampler.learns or abstraction.learns
-    cost = ("tree" if sampler.exact else "walk") + " + best responses" * abstraction.best_response + " + fit" * learns
-    known = NOTHING if any(entry.guarantee is None for entry in entries) else _known(*entries)
-    return Facts(*known, sampler.exact and not learns, cost, ("torch",) * learns)
+    algorithm = Cell(*cell).canonical
+    rule_entry = update_rules[algorithm.update_rule]
+    sampler_entry = samplers[algorithm.sampler]
+    abstraction_entry = abstractions[algorithm.abstraction]
+    entries = (rule_entry, sampler_entry, abstraction_entry)
+    sampler = sampler_entry.make()
+    abstraction = abstraction_entry.make()
+    learns = rule_entry.make().learns or sampler.learns or abstraction.learns
+    cost = "tree" if sampler.exact else "walk"
+    if abstraction.best_response:
+        cost += " + best responses"
+    if learns:
+        cost += " + fit"
+    level, reason = NO_THEOREM if any(entry.guarantee is None for entry in entries) else _guarantee(*entries)
+    return Facts(level, reason, sampler.exact and not learns, cost, ("torch",) if learns else ())
 
 
-def _known(rule: Entry[UpdateRule], sampler: Entry[Sampler], abstraction: Entry[Abstraction]) -> tuple[Level, str]:
+def _guarantee(rule: Entry[UpdateRule], sampler: Entry[Sampler], abstraction: Entry[Abstraction]) -> tuple[Level, str]:
     """Return the level and the reason for three components that all have a guarantee on their entry."""
     if not rule.make().learns:
-        return _tabular(rule, sampler, abstraction)
+        return _tabular_guarantee(rule, sampler, abstraction)
     if abstraction.make().learns:  # a regressor is only the form of a deep rule's networks
         abstraction = abstractions["none"]
-    proved = _of(rule)
-    if sampler.id in proved.fitted and not abstraction.make().best_response:
-        return "conditional on fit", proved.fitted[sampler.id]
-    if proved.exact_fit not in update_rules or update_rules[proved.exact_fit].guarantee is None:
-        return NOTHING
-    known, reason = _tabular(update_rules[proved.exact_fit], sampler, abstraction)
-    return "none" if known == "none" else "conditional on fit", f"with an exact fit it is {proved.exact_fit}: {reason}"
+    # A theorem about the deep rule itself comes first, then that of the tabular rule that it equals with an exact fit.
+    rule_guarantee = _guarantee_of(rule)
+    if sampler.id in rule_guarantee.fitted and not abstraction.make().best_response:
+        return "conditional on fit", rule_guarantee.fitted[sampler.id]
+    tabular_id = rule_guarantee.exact_fit
+    if tabular_id not in update_rules or update_rules[tabular_id].guarantee is None:
+        return NO_THEOREM
+    level, reason = _tabular_guarantee(update_rules[tabular_id], sampler, abstraction)
+    return "none" if level == "none" else "conditional on fit", f"with an exact fit it is {tabular_id}: {reason}"
 
 
-def _tabular(rule: Entry[UpdateRule], sampler: Entry[Sampler], abstraction: Entry[Abstraction]) -> tuple[Level, str]:
-    """Return the level and the reason for a tabular rule with a sampler and an abstraction."""
-    proved, setting = _of(rule), abstraction.make()
+def _tabular_guarantee(
+    rule: Entry[UpdateRule], sampler: Entry[Sampler], abstraction: Entry[Abstraction]
+) -> tuple[Level, str]:
+    """Return the level and the reason for a tabular rule with a sampler and an abstraction.
+
+    All three need a theorem for the kind of iteration; the first that has none gives the reason.
+    """
+    guarantees = (_guarantee_of(sampler), _guarantee_of(abstraction), _guarantee_of(rule))
+    theorem = _guarantee_of(rule)
     if not sampler.make().exact:
-        for part in (_of(sampler), _of(abstraction), proved):
-            if not part.sampled:
-                return "none", part.sampled_open or NOTHING[1]
-        return "high probability", proved.sampled
-    for part in (_of(sampler), _of(abstraction), proved):
-        if not part.exact:
-            return "none", part.exact_open or NOTHING[1]
-    if setting.learns:
-        return "conditional on fit", f"{proved.exact}; with fits, {_of(abstraction).exact}"
-    against = f"; with best responses, {_of(abstraction).exact}" if setting.best_response else ""
-    return "deterministic", proved.exact + against
+        for guarantee in guarantees:
+            if not guarantee.sampled:
+                return "none", guarantee.sampled_open or NO_THEOREM[1]
+        return "high probability", theorem.sampled
+    for guarantee in guarantees:
+        if not guarantee.exact:
+            return "none", guarantee.exact_open or NO_THEOREM[1]
+    if abstraction.make().learns:
+        return "conditional on fit", f"{theorem.exact}; with fits, {_guarantee_of(abstraction).exact}"
+    if abstraction.make().best_response:
+        return "deterministic", f"{theorem.exact}; with best responses, {_guarantee_of(abstraction).exact}"
+    return "deterministic", theorem.exact
 
 
-def _of(entry: Entry[Any]) -> Guarantee:
+def _guarantee_of(entry: Entry[Any]) -> Guarantee:
     assert entry.guarantee is not None  # facts() has checked it
     return entry.guarantee

@@ -34,8 +34,8 @@ class Family:
 
 
 def _goofspiel(cards: int, prizes: str, returns: str = "win_loss", turns: int = 0) -> str:
-    last = f",num_turns={turns}" if turns else ""
-    return f"goofspiel(num_cards={cards},imp_info=True,points_order={prizes},returns_type={returns}{last})"
+    num_turns = f",num_turns={turns}" if turns else ""
+    return f"goofspiel(num_cards={cards},imp_info=True,points_order={prizes},returns_type={returns}{num_turns})"
 
 
 def _liars_dice(dice: int, faces: int, rule: str = "reset-face") -> str:
@@ -47,14 +47,15 @@ def _battleship(width: int, height: int, ships: str, shots: int) -> str:
     return f"battleship(board_width={width},board_height={height},{fleet},num_shots={shots})"
 
 
-def _kuhn(*numbers: int) -> tuple[str, ...]:
-    return tuple(f"kuhn(cards={cards})" for cards in numbers)
+def _kuhn(*deck_sizes: int) -> tuple[str, ...]:
+    return tuple(f"kuhn(cards={cards})" for cards in deck_sizes)
 
 
-def _leduc(*numbers: tuple[int, int, int]) -> tuple[str, ...]:
-    return tuple(f"leduc(ranks={ranks},suits={suits},raises={raises})" for ranks, suits, raises in numbers)
+def _leduc(*sizes: tuple[int, int, int]) -> tuple[str, ...]:
+    return tuple(f"leduc(ranks={ranks},suits={suits},raises={raises})" for ranks, suits, raises in sizes)
 
 
+# Two rounds of limit betting with a deck of eight cards.
 _UNIVERSAL_POKER = (
     "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,maxRaises=2 2,"
     "numSuits=2,numRanks=4,numHoleCards=1,numBoardCards=0 1)"
@@ -112,5 +113,11 @@ TEST = tuple(game for family in FAMILIES for game in family.test)
 
 
 def family_of(game: str) -> str:
-    """Return the family in a game's name, without parameters: ``kuhn`` for ``kuhn_poker``."""
+    """Return the family in a game's name, without parameters.
+
+    Example:
+        >>> from rlccfr.catalog.families import family_of
+        >>> family_of("kuhn_poker(players=2)")
+        'kuhn'
+    """
     return game.split("(")[0].strip().removesuffix("_poker")

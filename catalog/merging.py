@@ -19,9 +19,9 @@ _LOSSY = "buckets lose information: only the exploitability inside the abstracti
 
 
 def _buckets(path: str, game: Game, **settings: Any) -> np.ndarray:
-    """Import a function when it is needed, and return its buckets."""
-    found: np.ndarray = resolve_name(path)(game, **settings)
-    return found
+    """Return the buckets of a game by the function at an import path, which is imported only now."""
+    buckets: np.ndarray = resolve_name(path)(game, **settings)
+    return buckets
 
 
 @abstraction(
@@ -64,8 +64,8 @@ def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
     et al., AAAI 2012. It ends at the least exploitable policies that the buckets allow. It needs exact passes
     and rules without networks; both players are updated at once.
     """
-    found = partial(_buckets, "rlccfr.games.merging.equity:equity_buckets", buckets=buckets)
-    return Abstraction(best_response=respond, buckets=found)
+    equity_buckets = partial(_buckets, "rlccfr.games.merging.equity:equity_buckets", buckets=buckets)
+    return Abstraction(best_response=respond, buckets=equity_buckets)
 
 
 @abstraction(
@@ -85,5 +85,5 @@ def kmeans(buckets: int = 5, features: str = "histogram", respond: bool = False)
     """
     if features not in ("histogram", "moments"):
         raise ComponentError(f"features must be 'histogram' or 'moments', not {features!r}")
-    found = partial(_buckets, "rlccfr.games.merging.kmeans:kmeans_buckets", buckets=buckets, features=features)
-    return Abstraction(best_response=respond, buckets=found)
+    path = "rlccfr.games.merging.kmeans:kmeans_buckets"
+    return Abstraction(best_response=respond, buckets=partial(_buckets, path, buckets=buckets, features=features))

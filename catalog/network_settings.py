@@ -43,7 +43,9 @@ class NetworkOptions:
         """Return the probability that a fit takes place after an iteration."""
         if self.retrain == "linear":
             return max(0.0, 1.0 - iteration / self.retrain_horizon)
-        return 2.0 ** (-iteration / self.retrain_horizon) if self.retrain == "exponential" else 1.0
+        if self.retrain == "exponential":
+            return float(2.0 ** (-iteration / self.retrain_horizon))
+        return 1.0
 
 
 @dataclass(frozen=True, kw_only=True)

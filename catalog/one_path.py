@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from rlccfr.catalog.network_settings import network_settings
-from rlccfr.catalog.samplers import UNBIASED
+from rlccfr.catalog.samplers import LEAST_SHARE, UNBIASED
 from rlccfr.components import Guarantee, Sampler
 from rlccfr.networks.settings import HistoryNetwork
 from rlccfr.registry import sampler
@@ -19,14 +19,14 @@ STEINBERGER_2020 = (
     "Steinberger, Lerer and Brown, DREAM: deep regret minimization with advantage baselines and model-free learning, "
     "2020"
 )
-_OPEN = {"exploration": (1e-6, 1.0)}
-_VALUES = Guarantee(sampled_open="its estimates have their exact means only with exact values (value='oracle')")
+_EXPLORATION = {"exploration": (LEAST_SHARE, 1.0)}
+_EXACT_VALUES = Guarantee(sampled_open="its estimates have their exact means only with exact values (value='oracle')")
 
 
 @sampler(
     "balanced",
     source=f"{FARINA_2020} (exploration-balanced outcome sampling)",
-    bounds=_OPEN,
+    bounds=_EXPLORATION,
     guarantee=UNBIASED,
     aliases=("balanced outcome sampling", "exploration-balanced outcome sampling"),
 )
@@ -40,7 +40,7 @@ def balanced(exploration: float = 0.6) -> Sampler:
     return Sampler(traverser="one", exploration=exploration, explores="sequences")
 
 
-@sampler("escher", source=MCALEER_2023, guarantee=_VALUES, aliases=("ESCHER",))
+@sampler("escher", source=MCALEER_2023, guarantee=_EXACT_VALUES, aliases=("ESCHER",))
 def escher(
     value: Literal["table", "oracle", "network"] = "table",
     explores: Literal["sequences", "actions"] = "sequences",
@@ -63,7 +63,7 @@ def escher(
     )
 
 
-@sampler("dream", source=STEINBERGER_2020, bounds=_OPEN, guarantee=UNBIASED, aliases=("DREAM",))
+@sampler("dream", source=STEINBERGER_2020, bounds=_EXPLORATION, guarantee=UNBIASED, aliases=("DREAM",))
 def dream(exploration: float = 0.5, preset: str = "fast") -> Sampler:
     """One path, as in outcome sampling, with baselines of histories that a network learns; DREAM with deep_lcfr.
 

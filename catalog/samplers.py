@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Literal
 
 from rlccfr.components import Guarantee, Sampler
-from rlccfr.registry import sampler
+from rlccfr.registry import sampler, samplers
 
 LANCTOT_2009 = "Lanctot et al., Monte Carlo sampling for regret minimization in extensive games, NIPS 2009"
-_TINY = 1e-6  # the least exploration: with none, an action of probability 0 is never seen again
-_OPEN = {"exploration": (_TINY, 1.0)}
+LEAST_SHARE = 1e-6  # of exploration: without any, an action of probability 0 is never sampled again
+_EXPLORATION = {"exploration": (LEAST_SHARE, 1.0)}
 UNBIASED = Guarantee(sampled="its estimates are unbiased and bounded")
+
+# Lanctot et al. 2009 give the family its name; all of these sample.
+for _name in ("MCCFR", "Monte Carlo CFR"):
+    samplers.family(_name, "external", "outcome", "chance", "average_strategy", "public_chance")
 
 
 @sampler(
@@ -27,7 +31,7 @@ def chance() -> Sampler:
 @sampler(
     "outcome",
     source=f"{LANCTOT_2009}, section 3.1",
-    bounds=_OPEN,
+    bounds=_EXPLORATION,
     guarantee=UNBIASED,
     aliases=("OS", "outcome sampling", "OS-MCCFR"),
 )
@@ -54,7 +58,7 @@ def external() -> Sampler:
 @sampler(
     "probing",
     source="Gibson et al., Generalized sampling and variance in CFR, AAAI 2012, section 5",
-    bounds=_OPEN,
+    bounds=_EXPLORATION,
     guarantee=UNBIASED,
 )
 def probing(exploration: float = 0.6) -> Sampler:
@@ -75,7 +79,7 @@ def average_strategy_inclusion(policy, count, parameters, probability):  # type:
 @sampler(
     "average_strategy",
     source="Gibson et al., Efficient Monte Carlo CFR in games with many player actions, NIPS 2012, (7)",
-    bounds={"epsilon": (_TINY, 1.0)},
+    bounds={"epsilon": (LEAST_SHARE, 1.0)},
     guarantee=UNBIASED,
     aliases=("AS", "average strategy sampling", "AS-MCCFR"),
 )
@@ -90,7 +94,7 @@ def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000
 @sampler(
     "variance_reduced",
     source="Schmid et al., Variance reduction in Monte Carlo CFR using baselines, AAAI 2019, (9)-(10)",
-    bounds={**_OPEN, "rate": (_TINY, 1.0)},
+    bounds={**_EXPLORATION, "rate": (LEAST_SHARE, 1.0)},
     guarantee=UNBIASED,
     later=("key", "weighted"),
     aliases=("VR-MCCFR",),

@@ -12,11 +12,13 @@ from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
 from rlccfr.components import UNIT, ZERO, Controller, Guarantee, Schedule, UpdateRule, always
 from rlccfr.controller_file import file_of, load_controller
 from rlccfr.errors import ComponentError, RLCCFRError
-from rlccfr.registry import update_rule
+from rlccfr.registry import update_rule, update_rules
 
 MENG_2025 = "Meng et al., Faster game solving via asymmetry of step sizes, AAAI 2026"
 XU_2024 = "Xu et al., Dynamic discounted counterfactual regret minimization, ICLR 2024"
 SHIPPED = "shipped"
+"""Name of the controller that comes with the package."""
+
 DATA = Path(__file__).parent / "data"
 """Directory of the shipped controller."""
 
@@ -65,6 +67,10 @@ def sapcfr_plus(asymmetry: float = 2.0, gamma: float = 2.0) -> UpdateRule:
     return UpdateRule(floor=0.0, average_decay=decay(gamma), prediction=always(1.0 / (1.0 + asymmetry)))
 
 
+# Meng et al. choose the asymmetry during the run; in the simple form it is fixed.
+update_rules.family("APCFR+", "sapcfr_plus")
+
+
 def through(*knots: tuple[float, float], horizon: float) -> Schedule:
     """Return the schedule that joins knots by straight lines and is constant beyond them.
 
@@ -102,10 +108,11 @@ def restarting_decay(gamma: float, base: int) -> Schedule:
     """
 
     def schedule(t: np.ndarray) -> np.ndarray:
-        done = t - 1.0
-        power = np.floor(np.log(np.maximum(done, 1.0)) / np.log(base) + 1e-12)
-        since = np.where(done > 0, done - float(base) ** power, 0.0)
-        return np.where(since > 0, (since / (since + 1.0)) ** gamma, 0.0)
+        iterations_done = t - 1.0
+        # The exponent of the last power of the base; 1e-12 keeps rounding from missing a power itself.
+        exponent = np.floor(np.log(np.maximum(iterations_done, 1.0)) / np.log(base) + 1e-12)
+        since_power = np.where(iterations_done > 0, iterations_done - float(base) ** exponent, 0.0)
+        return np.where(since_power > 0, (since_power / (since_power + 1.0)) ** gamma, 0.0)
 
     return schedule
 
@@ -138,8 +145,15 @@ def controller_named(name: str) -> Controller:
         raise ComponentError(f"can't read {name!r}: {error.strerror}") from None
 
 
+# Xu et al. 2024: a network chooses the exponents during the run. ddcfr_schedule has the means of its choices, and in
+# controlled, this library's own agents choose.
+for _name in ("DDCFR", "dynamic DCFR"):
+    update_rules.family(_name, "ddcfr_schedule", "controlled")
+
+
 @lru_cache(maxsize=16)
-def _controller(path: Path, changed: int) -> Controller:
+def _controller(path: Path, modified: int) -> Controller:
+    """Read a controller once for each time at which its file was modified, in nanoseconds."""
     return load_controller(path)
 
 

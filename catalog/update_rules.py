@@ -20,6 +20,7 @@ RLCCFR = "Keshavarzi, Navidi and Tefagh, Combining CFR-based algorithms with dee
 LI_2020 = "Li et al., Solving imperfect-information games via exponential counterfactual regret minimization, 2020"
 
 UNDER_SAMPLING = "floors and discounts under sampling: by this library's own derivation only"
+"""Reason why a rule has no published theorem for samplers."""
 
 
 def proved(theorem: str) -> Guarantee:
@@ -118,8 +119,10 @@ def dcfr_plus(alpha: float = 1.5, c: float = 1.0, gamma: float = 4.0) -> UpdateR
     return UpdateRule(positive_discount=discount(alpha, c), floor=0.0, average_decay=decay(gamma))
 
 
-# Columns of ECFR's tables: sum of regrets, sum of the reach that weights them, log W.
-REGRETS, REACH, LOG_WEIGHT = 0, 1, 2
+# Columns of ECFR's tables.
+REGRETS = 0  # sum of instantaneous regrets
+REACH = 1  # sum of the reach that weights them
+LOG_WEIGHT = 2  # log W
 
 
 def weigh_by_mean_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
@@ -160,6 +163,11 @@ def weigh_by_own_advantage(instant_regret, mass, state, parameters, utility_rang
 
 
 def _exponential(mode: str, kappa: float, beta: float, floor: float, gamma: float) -> UpdateRule:
+    """Return exponential CFR in one of its three forms; see :func:`ecfr`.
+
+    Raises:
+        ComponentError: an unknown mode.
+    """
     if mode == "sound":
         return UpdateRule(
             floor=floor,

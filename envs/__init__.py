@@ -1,8 +1,8 @@
 """The Gymnasium environments in which selectors and controllers learn, and the evaluators that measure for them.
 
 Importing this module registers ``rlccfr/Selector-v0``, ``rlccfr/SelectorFlat-v0``, ``rlccfr/SelectorStage-v0`` and
-``rlccfr/Control-v0``. So does importing ``rlccfr``, except in its command line.
-``gymnasium.make("rlccfr:rlccfr/Selector-v0")`` imports this module by itself.
+``rlccfr/Control-v0``. So does importing ``rlccfr``. The usual ways of Gymnasium work:
+``import rlccfr; gymnasium.register_envs(rlccfr)``, or ``gymnasium.make("rlccfr:rlccfr/Selector-v0")`` alone.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""RLCCFR: find the CFR algorithm that solves an imperfect-information game best and fastest."""
+"""RLCCFR: find the CFR algorithm that solves an imperfect-information game best and fastest.
+
+``rlccfr.reference`` is CFR as in the paper, in plain Python: start reading there.
+"""
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
+from importlib import import_module
 
 import lazy_loader
 
@@ -14,6 +15,4 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
 
-if os.path.basename(next(iter(sys.argv), "")) not in ("rlccfr", "-m"):
-    # Register the environments for every other program. The command line imports Gymnasium only when it needs it.
-    importlib.import_module("rlccfr.envs")
+import_module("rlccfr.envs")  # registers the environments with Gymnasium

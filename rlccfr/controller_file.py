@@ -1,4 +1,4 @@
-"""Controllers on disk: a NumPy archive, without pickles, of networks and choices; and the rules that they steer."""
+"""Controllers on disk: a NumPy archive, without pickles, of networks and choices."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from rlccfr.archives import archive_of, check_format, read_archive
-from rlccfr.components import UpdateRule
 from rlccfr.components.controller import AGENTS, OBSERVATION, Controller, Layer
-from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError, what_failed
+from rlccfr.errors import CheckpointError, RLCCFRError, what_failed
 from rlccfr.files import write_atomically
-from rlccfr.registry import update_rules
 
 FORMAT = "rlccfr-controller-2"
 FILE_NAME = "controller.npz"
@@ -36,14 +34,18 @@ def save_controller(controller: Controller, path: str | Path, training: Mapping[
     arrays |= {f"{agent}/choices": choices for agent, choices in zip(AGENTS, controller.choices, strict=True)}
     for member, networks in enumerate(controller.members):
         for agent, network in zip(AGENTS, networks, strict=True):
-            for number, (weights, biases) in enumerate(network):
-                arrays[f"{agent}/{member}/{number}/weights"] = weights.astype(np.float32)
-                arrays[f"{agent}/{member}/{number}/biases"] = biases.astype(np.float32)
+            for layer, (weights, biases) in enumerate(network):
+                arrays[f"{agent}/{member}/{layer}/weights"] = weights.astype(np.float32)
+                arrays[f"{agent}/{member}/{layer}/biases"] = biases.astype(np.float32)
     write_atomically(Path(path), archive_of(arrays, compress=True))
 
 
 def file_of(path: Path) -> Path:
-    """Return a controller's file, given by itself or by the directory of the training."""
+    """Return the file of a controller.
+
+    Args:
+        path: the file itself, or the directory of a training.
+    """
     return path / FILE_NAME if os.path.isdir(path) else path  # Path.is_dir fails for names that are too long
 
 
@@ -60,7 +62,7 @@ def load_controller(path: str | Path) -> Controller:
 
 
 def training_of(path: Path) -> dict[str, Any]:
-    """Return how a controller in a file was trained.
+    """Return how a controller in a file was trained, as :func:`save_controller` was told.
 
     Raises:
         CheckpointError: as for :func:`load_controller`.
@@ -69,6 +71,11 @@ def training_of(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
+    """Return the controller in a file, and how it was trained.
+
+    Raises:
+        CheckpointError: as for :func:`load_controller`.
+    """
     try:
         arrays = read_archive(path)
         header = json.loads(str(arrays.pop("header")))
@@ -78,16 +85,18 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
                 f"the controller in {path} sees other numbers than this version shows; train it again"
             )
         choices = tuple(arrays[f"{agent}/choices"] for agent in AGENTS)
-        count = len({name.split("/")[1] for name in arrays} - {"choices"})
-        members = tuple(tuple(_network(arrays, f"{agent}/{member}") for agent in AGENTS) for member in range(count))
+        num_members = len({name.split("/")[1] for name in arrays} - {"choices"})
+        members = tuple(
+            tuple(_network(arrays, f"{agent}/{member}") for agent in AGENTS) for member in range(num_members)
+        )
         return Controller(choices, members), header["training"]
     except RLCCFRError:
         raise
     except FileNotFoundError:
-        parts = sorted(path.parent.glob(f"*/{FILE_NAME}"))  # of a training that has not ended
-        such = f"such as {parts[0]}, " if parts else ""
+        unfinished = sorted(path.parent.glob(f"*/{FILE_NAME}"))  # of the parts of a training that has not ended
+        example = f"such as {unfinished[0]}, " if unfinished else ""
         raise CheckpointError(
-            f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, {such}or shipped"
+            f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, {example}or shipped"
         ) from None
     except OSError as error:
         raise CheckpointError(f"can't read {path}: {error.strerror or error}") from None
@@ -98,48 +107,10 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
         ) from error
 
 
-def _network(arrays: Mapping[str, np.ndarray], place: str) -> tuple[Layer, ...]:
-    depth = sum(name.startswith(f"{place}/") and name.endswith("/weights") for name in arrays)
-    parts = ("weights", "biases")
-    return tuple(tuple(arrays[f"{place}/{k}/{part}"].astype(float) for part in parts) for k in range(depth))  # type: ignore[misc]
-
-
-def rule_or_control(rule: Any, control: str | Path | Controller | None) -> UpdateRule:
-    """Return an update rule, or the one whose settings a controller chooses.
-
-    Args:
-        rule: what :meth:`Registry.resolve` takes.
-        control: what :func:`rule_of` takes; None for ``rule``.
-
-    Raises:
-        ComponentError: both are given, or there is no such component or file, or it holds no controller.
-    """
-    if control is None:
-        return update_rules.resolve(rule)
-    if rule != "cfr_plus":
-        raise ComponentError("give an update rule, or a controller that chooses its settings, not both")
-    return rule_of(control)
-
-
-def rule_of(control: str | Path | Controller) -> UpdateRule:
-    """Return the update rule whose settings a controller chooses.
-
-    Args:
-        control: ``"shipped"``, a file or the directory of a training, or the controller itself.
-
-    Raises:
-        ComponentError: there is no such file, or it holds no controller.
-    """
-    if not isinstance(control, str | Path | Controller):
-        raise ComponentError(f"control must be 'shipped', a controller's file or a Controller, not {control!r}")
-    if isinstance(control, Controller):
-        return UpdateRule.controlled_by(control)
-    if control == "shipped":
-        name = str(control)
-    else:
-        name = str(Path(control).resolve())
-        try:
-            load_controller(name)  # the registry's error would name the rule, which nobody typed
-        except RLCCFRError as error:
-            raise ComponentError(str(error)) from None
-    return update_rules.resolve({"id": "controlled", "controller": name})
+def _network(arrays: Mapping[str, np.ndarray], prefix: str) -> tuple[Layer, ...]:
+    """Return the layers of a network, in double precision; ``prefix`` begins the names of its arrays."""
+    num_layers = sum(name.startswith(f"{prefix}/") and name.endswith("/weights") for name in arrays)
+    return tuple(
+        (arrays[f"{prefix}/{layer}/weights"].astype(float), arrays[f"{prefix}/{layer}/biases"].astype(float))
+        for layer in range(num_layers)
+    )

@@ -1,4 +1,4 @@
-"""Components of other authors: loading of packages and single files, and detection of changed definitions."""
+"""Components of other authors: their packages and files are loaded, and changes of their definitions are noticed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ from rlccfr.interrupts import raise_if_interrupt
 
 @dataclass
 class Loaded:
-    """Plugins and files that a process has loaded and its workers must also load."""
+    """Plugins and files that a process has loaded, so that its workers load them, too.
+
+    Attributes:
+        plugins: whether the installed plugins were loaded.
+        files: absolute paths of the files that were loaded.
+    """
 
     plugins: bool = False
     files: list[str] = field(default_factory=list)
@@ -55,17 +60,17 @@ def load_plugins() -> dict[str, str | None]:
     Returns:
         A dict from each plugin's name to None, or to the error's message if the plugin failed.
     """
-    found: dict[str, str | None] = {}
+    errors: dict[str, str | None] = {}
     loaded.plugins = True
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         try:
             entry.load()
-            found[entry.name] = None
+            errors[entry.name] = None
         except (Exception, SystemExit) as error:  # another author's module may raise anything
             raise_if_interrupt(error)
-            found[entry.name] = f"{type(error).__name__}: {first_line(error)}"
-            log.warning("the plugin %r is skipped: %s", entry.name, found[entry.name])
-    return found
+            errors[entry.name] = f"{type(error).__name__}: {first_line(error)}"
+            log.warning("the plugin %r is skipped: %s", entry.name, errors[entry.name])
+    return errors
 
 
 def load_file(path: str | Path) -> None:
@@ -95,9 +100,9 @@ def is_the_librarys(function: Callable[..., Any]) -> bool:
 
 
 def origin(factory: Callable[..., Any]) -> str:
-    """Return a factory's module if the module belongs to a plugin, else the factory's file.
+    """Return the module of a factory of a plugin, and the file of any other factory.
 
-    ``""`` if there is no file, as in a notebook.
+    It is ``""`` if there is no file, as in a notebook.
     """
     factory = inspect.unwrap(factory)
     module = getattr(factory, "__module__", "")
@@ -114,12 +119,12 @@ def source_digest(factory: Callable[..., Any]) -> str:
     Functions of the component that are defined in this library do not count.
     """
     functions: list[Callable[..., Any]] = [factory]
-    inner = f"{getattr(factory, '__qualname__', '')}.<locals>."  # the factory's own source contains these
+    inner = f"{getattr(factory, '__qualname__', '')}.<locals>."  # the factory's source contains these functions
     with contextlib.suppress(Exception):  # a broken factory is reported when it is used
         functions += [
-            one
-            for one in vars(factory()).values()
-            if inspect.isfunction(one) and not is_the_librarys(one) and not one.__qualname__.startswith(inner)
+            value
+            for value in vars(factory()).values()
+            if inspect.isfunction(value) and not is_the_librarys(value) and not value.__qualname__.startswith(inner)
         ]
     return hashlib.sha256("".join(map(code_text, functions)).encode()).hexdigest()[:16]
 
@@ -130,13 +135,13 @@ def code_text(function: Callable[..., Any]) -> str:
     Of the arguments of a decorator that registers a component, the text includes only the id.
     """
     try:
-        text = textwrap.dedent(inspect.getsource(function))
+        source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):  # typed at a prompt
         return marshal.dumps(getattr(inspect.unwrap(function), "__code__", None)).hex()
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(source)
     except SyntaxError:  # part of a statement, for example a lambda in a call over several lines
-        return text
+        return source
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             if ast.get_docstring(node) is not None:

@@ -1,8 +1,14 @@
-"""Registries of components, which make a component from its id and hyperparameters.
+"""Registries of components: they make a component from its id and hyperparameters.
 
 A component also goes by the names that the literature gives it, its aliases: ``CFR+`` for ``cfr_plus``. In ids and
 aliases, case, spaces, hyphens and underscores do not count, and a plus sign may be written out. Tables, records and
 stores have ids alone.
+
+    >>> from rlccfr.registry import samplers, update_rules
+    >>> update_rules["CFR+"].id, samplers["ES"].id
+    ('cfr_plus', 'external')
+    >>> update_rules["dcfr"].hyperparameters
+    {'alpha': 1.5, 'beta': 0.0, 'gamma': 2.0}
 """
 
 from __future__ import annotations
@@ -15,13 +21,15 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 import numpy as np
 
-from rlccfr.components import Abstraction, Component, Guarantee, Sampler, UpdateRule
-from rlccfr.errors import ComponentError, brief, choices, first_line, nearest
+from rlccfr.components import Abstraction, Component, Controller, Guarantee, Sampler, UpdateRule
+from rlccfr.controller_file import load_controller
+from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, first_line, nearest
 from rlccfr.plugins import is_the_librarys, source_digest
 
 C = TypeVar("C", bound=Component)
@@ -29,47 +37,60 @@ Bounds = tuple[float, float]
 NON_NEGATIVE: Bounds = (0.0, math.inf)
 
 VARIANT = re.compile(r"\w*cfr(plus)?")
-"""Folded names of variants of CFR. A letter or a plus more makes another algorithm, so that none is like another."""
+"""Plain names of variants of CFR. One letter or plus sign makes another algorithm, so none is suggested for another."""
 
 
 @dataclass(frozen=True)
 class Entry(Generic[C]):
-    """One registered component: its factory, its source and its guarantee."""
+    """One registered component: its factory, its source and its guarantee.
+
+    Attributes:
+        id, kind: name in the registry, and class of the component.
+        factory: function that makes the component; its keyword arguments are the hyperparameters.
+        source: where the definition comes from, with equation or section.
+        bounds: closed intervals of numerical hyperparameters, by name.
+        version: version of the definition. When it is raised, recorded measurements no longer match.
+        overrides: values of hyperparameters that replace the factory's defaults.
+        guarantee: theorems about the default hyperparameters; None if none is on record.
+        later: hyperparameters that this version did not have at first.
+        aliases: names in the literature, as it writes them.
+    """
 
     id: str
     factory: Callable[..., C]
     kind: type[C]
     source: str
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
-    version: int = 1  # raise it when the definition changes: recorded measurements then no longer match
-    given: Mapping[str, Any] = field(default_factory=dict)  # hyperparameters instead of the factory's defaults
-    guarantee: Guarantee | None = None  # for the default hyperparameters; None: no theorem on record
-    later: tuple[str, ...] = ()  # hyperparameters that this version did not have at first
-    aliases: tuple[str, ...] = ()  # names in the literature, as it writes them
+    version: int = 1
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    guarantee: Guarantee | None = None
+    later: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
         """Values of the hyperparameters by name; None is a default that depends on another hyperparameter."""
-        return {**self._defaults, **self.given}
+        return {**self._defaults, **self.overrides}
 
     @property
     def defining(self) -> dict[str, Any]:
         """The hyperparameters that tell measurements apart: those that came later count only with other values."""
-        old = self._defaults
-        return {name: x for name, x in self.hyperparameters.items() if name not in self.later or x != old[name]}
+        defaults = self._defaults
+        values = self.hyperparameters.items()
+        return {name: value for name, value in values if name not in self.later or value != defaults[name]}
 
     @property
     def _defaults(self) -> dict[str, Any]:
-        return {name: p.default for name, p in inspect.signature(self.factory).parameters.items()}
+        return {name: parameter.default for name, parameter in inspect.signature(self.factory).parameters.items()}
 
-    def with_given(self, hyperparameters: Mapping[str, Any]) -> Entry[C]:
-        """Return this entry with these hyperparameters in place of the factory's defaults; earlier ones are dropped.
+    def with_overrides(self, hyperparameters: Mapping[str, Any]) -> Entry[C]:
+        """Return this entry with hyperparameters that replace the factory's defaults and all earlier overrides.
 
         Raises:
             ComponentError: as in :meth:`make`.
         """
-        made = self.make(**hyperparameters)
-        return replace(self, given={name: made.hyperparameters[name] for name in hyperparameters})
+        component = self.make(**hyperparameters)
+        return replace(self, overrides={name: component.hyperparameters[name] for name in hyperparameters})
 
     @property
     def code(self) -> str:
@@ -99,8 +120,8 @@ class Entry(Generic[C]):
         for name in hyperparameters:
             if name not in defaults:
                 raise ComponentError(f"{self.id!r} has no hyperparameter {name!r}; {choices(name, defaults)}")
-        wanted = {**self.hyperparameters, **hyperparameters}
-        values = {name: self._checked(name, wanted[name], old) for name, old in defaults.items()}
+        values = {**self.hyperparameters, **hyperparameters}
+        values = {name: self._checked(name, values[name], default) for name, default in defaults.items()}
         try:
             component = self.factory(**values)
         except ComponentError as error:
@@ -114,19 +135,24 @@ class Entry(Generic[C]):
         return replace(component, id=self.id, hyperparameters=MappingProxyType(values))
 
     def _checked(self, name: str, value: Any, default: Any) -> Any:
+        """Return a hyperparameter's value in the type of its default: a float for an integer, if that is a float.
+
+        Raises:
+            ComponentError: the value has another type, is not finite or is out of bounds.
+        """
         if default is None:
             if value is None:
                 return None
-            default = self._type_of_optional(name)()
-        wanted = "a number" if isinstance(default, float) else f"of type {type(default).__name__}"
+            default = self._type_of_optional(name)()  # such as 0 for an optional integer
+        type_in_words = "a number" if isinstance(default, float) else f"of type {type(default).__name__}"
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
             value = float(value) if abs(value) <= sys.float_info.max else math.inf
         if type(value) is not type(default):
-            raise ComponentError(f"{self.id!r}: {name} must be {wanted}, not {value!r}")
+            raise ComponentError(f"{self.id!r}: {name} must be {type_in_words}, not {value!r}")
         if isinstance(value, str):
-            hint = inspect.signature(self.factory, eval_str=True).parameters[name].annotation
+            hint = self._hint(name)
             if get_origin(hint) is Literal and value not in get_args(hint):
                 allowed = " or ".join(map(repr, get_args(hint)))
                 raise ComponentError(f"{self.id!r}: {name} must be {allowed}, not {brief(value)}")
@@ -138,11 +164,14 @@ class Entry(Generic[C]):
 
     def _type_of_optional(self, name: str) -> Any:
         """Return the type of an optional hyperparameter: ``int`` for ``int | None``."""
-        hint = inspect.signature(self.factory, eval_str=True).parameters[name].annotation
-        return next(kind for kind in get_args(hint) if kind is not type(None))
+        return next(kind for kind in get_args(self._hint(name)) if kind is not type(None))
+
+    def _hint(self, name: str) -> Any:
+        """Return the annotation of a hyperparameter."""
+        return inspect.signature(self.factory, eval_str=True).parameters[name].annotation
 
 
-def folded(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return a name without what does not count in it: ``"cfrplus"`` for ``"CFR+"`` and for ``"cfr_plus"``."""
     return re.sub(r"[\s_-]+", "", name.casefold().replace("+", "plus"))
 
@@ -154,7 +183,7 @@ class Registry(Generic[C]):
         self.kind = kind
         self._type = component_type
         self._entries: dict[str, Entry[C]] = {}
-        self._families: dict[str, tuple[str, ...]] = {}  # by a folded name: the components that it may stand for
+        self._families: dict[str, tuple[str, ...]] = {}  # by plain name: the components that it may stand for
 
     def register(
         self,
@@ -184,10 +213,9 @@ class Registry(Generic[C]):
             ComponentError: the id or the source is missing, the id or an alias is taken, the id is no identifier, a
                 hyperparameter lacks a default, or ``bounds`` or ``later`` has a name that is no hyperparameter.
         """
-
         if not (isinstance(id, str) and source):
-            used = f'@{self.kind.replace(" ", "_")}("id", source="...")'
-            raise ComponentError(f"{_a(self.kind)} is registered with an id and the source of its definition: {used}")
+            usage = f'@{self.kind.replace(" ", "_")}("id", source="...")'
+            raise ComponentError(f"{_a(self.kind)} is registered with an id and the source of its definition: {usage}")
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if not is_the_librarys(factory):
@@ -213,56 +241,55 @@ class Registry(Generic[C]):
 
         return decorate
 
-    def _check_hyperparameters(self, id: str, factory: Callable[..., C], named: Mapping[str, Iterable[str]]) -> None:
-        """Check the hyperparameters of a factory.
+    def _check_hyperparameters(self, id: str, factory: Callable[..., C], uses: Mapping[str, Iterable[str]]) -> None:
+        """Check the hyperparameters of a factory, and the names that its registration uses.
 
         Args:
-            named: names of hyperparameters, by what the registration says about them.
+            uses: names of hyperparameters, by what the registration says about them.
 
         Raises:
-            ComponentError: one lacks a default, or a name is none of them.
+            ComponentError: a hyperparameter lacks a default, or a name is no hyperparameter.
         """
         parameters = inspect.signature(factory).parameters
         for name, parameter in parameters.items():
             if parameter.default is inspect.Parameter.empty:
                 raise ComponentError(f"{self.kind} {id!r}: the hyperparameter {name!r} needs a default")
-        for what, names in named.items():
+        for what, names in uses.items():
             if unknown := [name for name in names if name not in parameters]:
                 raise ComponentError(f"{self.kind} {id!r} has {what} {unknown[0]!r}, but no such hyperparameter")
 
     def _require_free(self, id: str, aliases: Sequence[str]) -> None:
-        """Refuse an id that stands for another component of this kind, and an alias that does for one of any kind.
+        """Check that no component of this kind has the id as a name, and none of any kind has one of the aliases.
 
         Raises:
-            ComponentError: one does, or an alias is no name.
+            ComponentError: a component has such a name, or an alias is no name.
         """
-        if isinstance(aliases, str) or not all(isinstance(name, str) and folded(name) for name in aliases):
+        if isinstance(aliases, str) or not all(isinstance(name, str) and plain_name(name) for name in aliases):
             raise ComponentError(f"{self.kind} {id!r}: aliases are a sequence of names, not {brief(aliases)}")
         for name in (id, *aliases):
+            # Kinds may share an id, as they do "none"; an alias stands for one component among all.
             for registry in (self,) if name == id else REGISTRIES:
-                holder = registry.names.get(folded(name))
+                holder = registry.names.get(plain_name(name))
                 if holder is not None:
-                    raise ComponentError(
-                        f"{self.kind} {id!r}: the name {name!r} stands for the {registry.kind} {holder!r}; choose "
-                        "another one"
-                    )
+                    taken = f"the name {name!r} stands for the {registry.kind} {holder!r}; choose another one"
+                    raise ComponentError(f"{self.kind} {id!r}: {taken}")
 
     @property
     def names(self) -> dict[str, str]:
-        """The id by each folded name: of the ids themselves, and of the aliases."""
-        return {folded(name): entry.id for entry in self._entries.values() for name in (entry.id, *entry.aliases)}
+        """The id by each plain name: of the ids themselves, and of the aliases."""
+        return {plain_name(name): entry.id for entry in self._entries.values() for name in (entry.id, *entry.aliases)}
 
     def family(self, name: str, *specs: str) -> None:
-        """Note that a name stands for no single component; a message then says which there are to choose from.
+        """Record that a name stands for no single component; a message then lists the components to choose from.
 
         Args:
             specs: ids, or ids with hyperparameters.
         """
-        self._families[folded(name)] = specs
+        self._families[plain_name(name)] = specs
 
     @property
     def families(self) -> Mapping[str, tuple[str, ...]]:
-        """For each folded name that stands for no single component, those that it may stand for."""
+        """For each plain name that stands for no single component, those that it may stand for."""
         _load_catalog()
         return MappingProxyType(self._families)
 
@@ -273,8 +300,8 @@ class Registry(Generic[C]):
             ComponentError: no component has the name.
         """
         _load_catalog()
-        name, bracket, rest = text.partition("(")
-        return text if name in self._entries else f"{self[name.strip()].id}{bracket}{rest}"
+        name, bracket, hyperparameters = text.partition("(")
+        return text if name in self._entries else f"{self[name.strip()].id}{bracket}{hyperparameters}"
 
     def __getitem__(self, id: str) -> Entry[C]:
         """Return the entry of an id or alias; ``"dcfr(gamma=3)"`` gives it values other than the defaults.
@@ -285,17 +312,17 @@ class Registry(Generic[C]):
         _load_catalog()
         if "(" in id:
             spec = parse(id)
-            return self[spec.pop("id")].with_given(spec)
+            return self[spec.pop("id")].with_overrides(spec)
         if id in self._entries:
             return self._entries[id]
-        if other := self.names.get(folded(id)):
-            return self._entries[other]
+        if aliased_id := self.names.get(plain_name(id)):
+            return self._entries[aliased_id]
         raise unknown(id, [self])
 
     def __contains__(self, id: object) -> bool:
         """Return whether a component has this id or alias."""
         _load_catalog()
-        return id in self._entries or (isinstance(id, str) and folded(id) in self.names)
+        return id in self._entries or (isinstance(id, str) and plain_name(id) in self.names)
 
     def __iter__(self) -> Iterator[Entry[C]]:
         _load_catalog()
@@ -337,18 +364,64 @@ def make(id: str, **hyperparameters: Any) -> Component:
 
     Raises:
         ComponentError: the id is unknown or ambiguous, or a hyperparameter is unknown or has an invalid value.
+
+    Example:
+        >>> from rlccfr.catalog import make
+        >>> make("dcfr", gamma=3).spec
+        {'id': 'dcfr', 'alpha': 1.5, 'beta': 0.0, 'gamma': 3.0}
     """
     if "(" in id:
         spec = parse(id)
         return make(spec.pop("id"), **spec | hyperparameters)
-    found = registries_with(id)
-    if len(found) > 1:
-        kinds = " and ".join(registry.kind for registry in found)
+    registries = registries_with(id)
+    if len(registries) > 1:
+        kinds = " and ".join(registry.kind for registry in registries)
         raise ComponentError(f"{id!r} is a {kinds}; use for example rlccfr.registry.samplers[{id!r}].make()")
-    if not found:
+    if not registries:
         raise unknown(id)
-    component: Component = found[0][id].make(**hyperparameters)
+    component: Component = registries[0][id].make(**hyperparameters)
     return component
+
+
+def resolve_update_rule(rule: Any, control: str | Path | Controller | None) -> UpdateRule:
+    """Return an update rule, or the one whose settings a controller chooses during the run.
+
+    Args:
+        rule: what :meth:`Registry.resolve` takes.
+        control: what :func:`controlled_rule` takes; None for ``rule``.
+
+    Raises:
+        ComponentError: both are given, or there is no such component or file, or it holds no controller.
+    """
+    if control is None:
+        return update_rules.resolve(rule)
+    if rule != "cfr_plus":  # which solvers have if no rule is named
+        raise ComponentError("give an update rule, or a controller that chooses its settings, not both")
+    return controlled_rule(control)
+
+
+def controlled_rule(control: str | Path | Controller) -> UpdateRule:
+    """Return the update rule whose settings a controller chooses during the run.
+
+    Args:
+        control: ``"shipped"``, a file or the directory of a training, or the controller itself.
+
+    Raises:
+        ComponentError: there is no such file, or it holds no controller.
+    """
+    if not isinstance(control, str | Path | Controller):
+        raise ComponentError(f"control must be 'shipped', a controller's file or a Controller, not {control!r}")
+    if isinstance(control, Controller):
+        return UpdateRule.controlled_by(control)
+    if control == "shipped":
+        name = str(control)
+    else:
+        name = str(Path(control).resolve())
+        try:
+            load_controller(name)  # the registry's error would name the rule, which nobody typed
+        except RLCCFRError as error:
+            raise ComponentError(str(error)) from None
+    return update_rules.resolve({"id": "controlled", "controller": name})
 
 
 def registries_with(name: str) -> list[Registry[Any]]:
@@ -364,11 +437,12 @@ def parse(text: str) -> dict[str, Any]:
     Raises:
         ComponentError: the hyperparameters are not names with literal values.
     """
-    id, bracket, rest = text.strip().partition("(")
+    id, bracket, arguments = text.strip().partition("(")
     if not bracket:
         return {"id": id}
     try:
-        call = ast.parse(f"f({rest}", mode="eval").body
+        # The hyperparameters are written as the keyword arguments of a call, and read as Python reads these.
+        call = ast.parse(f"f({arguments}", mode="eval").body
         if isinstance(call, ast.Call) and not call.args and all(keyword.arg for keyword in call.keywords):
             values = [(str(keyword.arg), ast.literal_eval(keyword.value)) for keyword in call.keywords]
             if len(dict(values)) == len(values):
@@ -390,30 +464,36 @@ def _load_catalog() -> None:
 
 
 def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> ComponentError:
-    """Return the error for a name that stands for no component in some registries.
+    """Return the error for a name that no component of some registries has.
 
-    The message says what else the name stands for, or which name is like it. The component may be one that was not
-    loaded.
+    The message says what the name means elsewhere, or which name is like it, and how components that were not loaded
+    are loaded.
     """
     kind = registries[0].kind if len(registries) == 1 else "component"
     for registry in registries_with(name):
-        id, option = registry[name].id, registry.kind.replace(" ", "-")
-        called = "" if id == name else f" ({id})"
-        return ComponentError(f"{brief(name)} is {_a(registry.kind)}{called}, not {_a(kind)}: --{option} {id}")
+        id = registry[name].id
+        id_in_brackets = "" if id == name else f" ({id})"
+        return ComponentError(
+            f"{brief(name)} is {_a(registry.kind)}{id_in_brackets}, not {_a(kind)}: --{_option_of(registry)} {id}"
+        )
     for registry in REGISTRIES:
-        if specs := registry.families.get(folded(name)):
-            option = registry.kind.replace(" ", "-")
-            *others, last = (f'"{spec}"' if "(" in spec else spec for spec in specs)
-            listed = f"{', '.join(others)} or {last}" if others else last
-            return ComponentError(f"{brief(name)} has no id of its own here: take --{option} {listed}")
+        if specs := registry.families.get(plain_name(name)):
+            *first, last = (f'"{spec}"' if "(" in spec else spec for spec in specs)
+            listed = f"{', '.join(first)} or {last}" if first else last
+            return ComponentError(f"{brief(name)} has no id of its own here: take --{_option_of(registry)} {listed}")
     return ComponentError(
         f"unknown {kind} {brief(name)}; {_alike(name, registries)} (one of your own is loaded by `rlccfr --load FILE`, "
         "before the command)"
     )
 
 
+def _option_of(registry: Registry[Any]) -> str:
+    """Return the name of the command line's option for a kind of component: ``update-rule``."""
+    return registry.kind.replace(" ", "-")
+
+
 def _alike(name: str, registries: Sequence[Registry[Any]]) -> str:
     """Return a hint: the id of the component whose name is most like this one, or all ids."""
     ids = {alias: id for registry in registries for alias, id in registry.names.items()}
-    near = None if VARIANT.fullmatch(folded(name)) else nearest(folded(name), ids)
+    near = None if VARIANT.fullmatch(plain_name(name)) else nearest(plain_name(name), ids)
     return f"did you mean {ids[near]!r}?" if near else f"known: {', '.join(dict.fromkeys(ids.values()))}"

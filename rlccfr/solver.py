@@ -13,14 +13,13 @@ from typing import Any, Literal
 import numpy as np
 
 from rlccfr.components import Abstraction, Controller, Sampler, UpdateRule
-from rlccfr.controller_file import rule_or_control
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
 from rlccfr.game import Game, checked_game, policy_class
 from rlccfr.limits import Limit
 from rlccfr.policy import Policy, Values
-from rlccfr.registry import abstractions, samplers, update_rules
+from rlccfr.registry import abstractions, resolve_update_rule, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, next_point
 
 SLICE = 0.05
@@ -119,7 +118,7 @@ class Solver:
         self.walks = options.walks
         self.threads = options.threads
         self.dtype = options.dtype
-        self.update_rule = rule_or_control(update_rule, control)
+        self.update_rule = resolve_update_rule(update_rule, control)
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
         self._engine = Engine(game, seed, options)

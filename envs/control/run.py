@@ -13,7 +13,6 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Sampler
 from rlccfr.components.controller import AGENTS, OBSERVATION, SETTINGS, Controller
-from rlccfr.controller_file import rule_of
 from rlccfr.engine.controlled import ControlledStepper, control_of
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.errors import RLCCFRError, brief, whole_number
@@ -22,6 +21,7 @@ from rlccfr.kernels.control import control_layout
 from rlccfr.kernels.control.decide import next_mark
 from rlccfr.kernels.layout import LEAST_ERROR
 from rlccfr.policy import Policy
+from rlccfr.registry import controlled_rule
 
 
 class Episode(NamedTuple):
@@ -92,7 +92,7 @@ class ControlRun:
         self, game: GameTree, controller: str | Path | Controller, horizon: int, *, keep: bool = False
     ) -> None:
         self.game = checked_tree(game, "a controller")
-        rule = rule_of(controller)
+        rule = controlled_rule(controller)
         assert rule.controller is not None
         self._controller = rule.controller
         self._keep = keep

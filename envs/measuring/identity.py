@@ -46,7 +46,7 @@ def from_file(cell: Cell) -> bool:
 
 def unversioned(entry: Entry[Any]) -> str:
     """Return a digest of what no version number covers (other authors' code, a controller from a file), else ``""``."""
-    if entry.given.get("controller", SHIPPED) == SHIPPED:
+    if entry.overrides.get("controller", SHIPPED) == SHIPPED:
         return entry.code
     controller = getattr(entry.make(), "controller", None)
     return entry.code + ("" if controller is None else controller.digest)

@@ -31,6 +31,18 @@ class Abstraction(Component):
             actions, and their player must have been in the same buckets and done the same before. Of hold'em, a
             public-tree game, it returns the bucket of each hand on each board instead, placed like ``game.view.above``.
             None if every infoset has tables of its own.
+
+    Raises:
+        ComponentError: a field's value is not of the field's type.
+
+    Example:
+        CFR-BR: each player learns against a best response.
+
+        >>> import rlccfr
+        >>> from rlccfr.components import Abstraction
+        >>> solver = rlccfr.Solver(rlccfr.load_game("kuhn"), "cfr", abstraction=Abstraction(best_response=True))
+        >>> solver.run(iterations=1000).exploitability < 0.05
+        True
     """
 
     best_response: bool = False
@@ -54,15 +66,15 @@ class Abstraction(Component):
 
     @property
     def key(self) -> Hashable:
-        """Name of the buckets, under which they are kept.
+        """Name under which the buckets are kept.
 
         It is the function, with its settings if it is a ``functools.partial`` of settings that can be hashed. Another
         function of a registered component is named by the component, whose factory may make it anew each time.
         """
-        found = self.buckets
-        if isinstance(found, partial):
-            name = found.func, found.args, tuple(sorted(found.keywords.items()))
-            with suppress(TypeError):
+        buckets = self.buckets
+        if isinstance(buckets, partial):
+            name = (buckets.func, buckets.args, tuple(sorted(buckets.keywords.items())))
+            with suppress(TypeError):  # a setting that can't be hashed
                 hash(name)
                 return name
-        return (self.id, *sorted(self.hyperparameters.items())) if self.id else found
+        return (self.id, *sorted(self.hyperparameters.items())) if self.id else buckets

@@ -1,15 +1,21 @@
-"""Base of update rules, samplers and abstractions."""
+"""What update rules, samplers and abstractions have in common: an id, checked fields, and published theorems."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any
+from functools import cache
+from numbers import Integral, Real
+from types import MappingProxyType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from rlccfr.components.fields import check_fields
+import numpy as np
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+from rlccfr.components.schedules import Schedule
+from rlccfr.errors import ComponentError, brief
+
+_NO_HYPERPARAMETERS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +33,10 @@ class Component:
     """
 
     id: str = ""
-    hyperparameters: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    hyperparameters: Mapping[str, Any] = field(default_factory=lambda: _NO_HYPERPARAMETERS)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        _check_fields(self)
 
     @property
     def title(self) -> str:
@@ -50,3 +56,85 @@ class Component:
     def same_as(self, other: Component) -> bool:
         """Return whether both have the same kind and spec; a component without an id equals only itself."""
         return self is other or (bool(self.id) and type(self) is type(other) and self.spec == other.spec)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """Published theorems about the convergence of algorithms with a component.
+
+    An algorithm has a guarantee if each of its three components has one for the algorithm's kind of iteration.
+
+    Attributes:
+        exact: the theorem for exact passes; empty if there is none.
+        sampled: the theorem for unbiased, bounded estimates; empty if there is none.
+        exact_open, sampled_open: reason why there is no such theorem.
+        exact_fit: id of the tabular rule that a deep rule equals if its networks fit exactly.
+        fitted: theorems about a deep rule with particular samplers, by the samplers' ids.
+    """
+
+    exact: str = ""
+    sampled: str = ""
+    exact_open: str = ""
+    sampled_open: str = ""
+    exact_fit: str = ""
+    fitted: Mapping[str, str] = field(default_factory=dict)
+
+
+# The words for a type in messages, and the types whose values are accepted: NumPy's numbers, too.
+_IN_WORDS: dict[type, str] = {bool: "True or False", int: "an integer", float: "a number", str: "a string"}
+_ACCEPTED: dict[Any, Any] = {bool: (bool, np.bool_), int: Integral, float: Real, str: str}
+
+
+def _check_fields(component: Any) -> None:
+    """Check that each field's value is of the field's type. Unchecked, a wrong value could pass as another one.
+
+    Raises:
+        ComponentError: a value is not.
+    """
+    for name, hint in _field_types(component.__class__).items():
+        value = getattr(component, name)
+        if not _is_of_type(value, hint):
+            value_in_words = "a function" if inspect.isroutine(value) else brief(value)
+            raise ComponentError(f"{name} must be {_in_words(hint)}, not {value_in_words}")
+
+
+@cache
+def _field_types(component_class: type) -> dict[str, Any]:
+    """Return the types of the fields of the library's class; a user's class derived from it may add any others."""
+    library_class = next(base for base in component_class.__mro__ if base.__module__.partition(".")[0] == "rlccfr")
+    return get_type_hints(library_class)
+
+
+def _is_of_type(value: Any, hint: Any) -> bool:
+    """Return whether a value is of a type; a number also serves as a schedule."""
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return any(_is_of_type(value, choice) for choice in get_args(hint))
+    if origin is Literal:
+        return isinstance(value, str) and value in get_args(hint)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_is_of_type(item, get_args(hint)[0]) for item in value)
+    if origin is Callable:
+        return callable(value) or (hint == Schedule and _is_of_type(value, float))
+    accepted = _ACCEPTED.get(hint, origin or hint)
+    # In Python, True is an integer; here it is none.
+    return isinstance(value, accepted) and (hint is bool or not isinstance(value, bool))
+
+
+def _in_words(hint: Any) -> str:
+    """Return what a value of a type is, for a message."""
+    origin = get_origin(hint)
+    arguments = get_args(hint)
+    if hint == Schedule:
+        return "a schedule (a function of t)"
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_in_words(choice) for choice in arguments))
+    if origin is Literal:
+        return f"one of {', '.join(arguments)}"
+    if origin is tuple:
+        return f"a tuple in which each value is {_in_words(arguments[0])}"
+    if origin is Callable:
+        return "a function"
+    if hint is type(None):
+        return "None"
+    return _IN_WORDS.get(hint, f"of type {(origin or hint).__name__}")

@@ -10,7 +10,7 @@ from rlccfr.catalog import Catalog, Cell, make
 from rlccfr.components import UpdateRule
 from rlccfr.envs.episode import parse_catalog
 from rlccfr.errors import ComponentError
-from rlccfr.registry import REGISTRIES, abstractions, folded, samplers, update_rule, update_rules
+from rlccfr.registry import REGISTRIES, abstractions, plain_name, samplers, update_rule, update_rules
 
 IN_THE_LITERATURE = {
     update_rules: {
@@ -57,13 +57,13 @@ def test_a_name_stands_for_one_component():
     for registry in REGISTRIES:
         for entry in registry:
             for name in (entry.id, *entry.aliases):
-                holders.setdefault(folded(name), set()).add((registry.kind, entry.id))
+                holders.setdefault(plain_name(name), set()).add((registry.kind, entry.id))
         for name in registry.families:
             holders.setdefault(name, set()).update({(registry.kind, "one"), (registry.kind, "another")})
     shared = {name for name, components in holders.items() if len(components) > 1}
     families = {name for registry in REGISTRIES for name in registry.families}
     assert shared == families | {"none"}
-    assert not families & set(map(folded, ids))
+    assert not families & set(map(plain_name, ids))
 
 
 def test_components_that_a_name_may_stand_for_exist():

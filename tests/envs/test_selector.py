@@ -96,6 +96,7 @@ def test_ids_are_found_by_module_and_by_registry(id):
             pytest.param(code, marks=pytest.mark.slow)
             for code in (
                 "import rlccfr, gymnasium; gymnasium.make('rlccfr:rlccfr/SelectorFlat-v0')",
+                "import rlccfr, gymnasium; gymnasium.make('rlccfr/SelectorFlat-v0')",
                 "import gymnasium, rlccfr; gymnasium.register_envs(rlccfr); gymnasium.make('rlccfr/Selector-v0')",
             )
         ),

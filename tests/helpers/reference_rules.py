@@ -1,4 +1,7 @@
-"""The predictive rules, the scheduled ones and Hedge in plain Python, from the definitions in their papers.
+"""Update rules in plain Python, from the definitions in their papers, on top of :mod:`rlccfr.reference`.
+
+:class:`TabularReference` has the rules of the paper's catalog, and plays against best responses, too. The predictive
+rules, the scheduled ones and Hedge follow.
 
 At one infoset, in iteration t = 1, 2, ...: the policy x^t is played, r^t are its instantaneous counterfactual regrets,
 and R^t are the cumulative regrets that follow, from R^0 = 0 and any x^1. [.]+ is the positive part, ~ means "in
@@ -28,9 +31,79 @@ length L. Regrets are negative losses plus a number that all actions share, whic
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable
 from math import exp, log, sqrt
 
-from reference import Reference, match
+from rlccfr.reference import CFR, Table, best_response, infoset_of, regret_matching
+
+
+def discounted_sum(regrets, instant, discount=lambda t: (1.0, 1.0), t=1, floor=float("-inf")):
+    """Return the regrets max(D R + r, floor)."""
+    positive, negative = discount(t)
+    return [max(R * (positive if R > 0 else negative) + r, floor) for R, r in zip(regrets, instant)]
+
+
+class TabularReference(CFR):
+    """CFR with discounts, floors and weights, against the current policy or best responses.
+
+    Args:
+        new_regrets: function (regrets, instant, t) -> regrets.
+        gamma: exponent of the average's weights t^gamma.
+        best_response: whether to play against best responses (CFR-BR).
+        kappa: None, or ECFR's exponent with ``payoff_range``.
+    """
+
+    def __init__(
+        self,
+        game,
+        new_regrets: Callable = discounted_sum,
+        gamma: float = 0.0,
+        best_response: bool = False,
+        kappa: float | None = None,
+        payoff_range: float = 1.0,
+        infoset_of: Callable = infoset_of,
+    ) -> None:
+        super().__init__(game, infoset_of)
+        self.new_regrets, self.gamma, self.best_response = new_regrets, gamma, best_response
+        self.kappa, self.payoff_range = kappa, payoff_range
+        self.advantage: Table = {infoset: [0.0] * len(row) for infoset, row in self.regrets.items()}  # sums of regrets
+        self.mass: dict[str, float] = defaultdict(float)  # sums of the reach that weights them
+        self.newest_mass: dict[str, float] = defaultdict(float)
+
+    def iterate(self) -> None:
+        t = self.iteration + 1
+        for infoset, sums in self.policy_sums.items():
+            self.policy_sums[infoset] = [s * ((t - 1) / t) ** self.gamma for s in sums]
+        if not self.best_response:
+            super().iterate()
+            return
+        self.iteration = t
+        replies = [best_response(self.game, self.policy, player, self.infoset_of) for player in (0, 1)]
+        for player in (0, 1):
+            self.add_to_average(player)
+        for player in (0, 1):
+            self.learn(player, replies[1 - player])
+
+    def update(self, infoset, instantaneous_regrets) -> None:
+        weighted = [w * r for w, r in zip(self._weights(infoset), instantaneous_regrets)]
+        self.advantage[infoset] = [a + r for a, r in zip(self.advantage[infoset], instantaneous_regrets)]
+        self.mass[infoset] += self.newest_mass.pop(infoset)
+        self.regrets[infoset] = self.new_regrets(self.regrets[infoset], weighted, t=self.iteration)
+        positive = [max(R, 0.0) * w for R, w in zip(self.regrets[infoset], self._weights(infoset))]
+        self.policy[infoset] = regret_matching(positive)
+
+    def _weights(self, infoset: str) -> list[float]:
+        """Return ECFR's weights of the actions, 1 for other rules."""
+        if self.kappa is None or self.mass[infoset] == 0:
+            return [1.0] * len(self.regrets[infoset])
+        means = [a / self.mass[infoset] / self.payoff_range for a in self.advantage[infoset]]
+        return [exp(self.kappa * min(max(mean, -1.0), 1.0)) for mean in means]
+
+    def _walk(self, state, player, opponent_policy, reach, instantaneous_regrets) -> float:
+        if not (state.is_terminal() or state.is_chance_node()) and state.current_player() == player:
+            self.newest_mass[self.infoset_of(state)] += reach
+        return super()._walk(state, player, opponent_policy, reach, instantaneous_regrets)
 
 
 def discount(k: float, exponent: float) -> float:
@@ -45,14 +118,14 @@ def payoffs(state) -> set[float]:
     return set().union(*(payoffs(state.child(action)) for action in state.legal_actions()))
 
 
-class Averaging(Reference):
+class Averaging(CFR):
     """CFR with weights w_t in the average; other rules are subclasses."""
 
     def weight(self, t: int) -> float:
         """Return w_t, up to a factor."""
         return 1.0
 
-    def regrets(self, R: list[float], r: list[float], t: int) -> list[float]:
+    def next_regrets(self, R: list[float], r: list[float], t: int) -> list[float]:
         """Return R^t, given R^{t-1} and r^t."""
         return [a + b for a, b in zip(R, r)]
 
@@ -64,21 +137,22 @@ class Averaging(Reference):
         """Return x^{t+1}, given R^t and r^t. Ties are refused: rounding would decide between pure and uniform."""
         numbers = self.matched(R, r, t)
         assert abs(max(numbers)) > 1e-9 or not any(numbers), f"a tie in iteration {t}: take another start"
-        return match(numbers)
+        return regret_matching(numbers)
 
     def average_weight(self) -> float:
-        return self.weight(self.t)
+        return self.weight(self.iteration)
 
-    def _update(self, key: str, instant: list[float], mass: float) -> None:
-        self.regret[key] = self.regrets(self.regret[key], instant, self.t)
-        self.policy[key] = self.next_policy(self.regret[key], instant, self.t)
+    def update(self, infoset: str, instantaneous_regrets: list[float]) -> None:
+        r, t = instantaneous_regrets, self.iteration
+        self.regrets[infoset] = self.next_regrets(self.regrets[infoset], r, t)
+        self.policy[infoset] = self.next_policy(self.regrets[infoset], r, t)
 
 
 class PredictiveCFRPlus(Averaging):
     def weight(self, t):
         return t**2
 
-    def regrets(self, R, r, t):
+    def next_regrets(self, R, r, t):
         return [max(a + b, 0.0) for a, b in zip(R, r)]
 
     def matched(self, R, r, t):
@@ -89,7 +163,7 @@ class PredictiveDiscountedCFRPlus(Averaging):
     def weight(self, t):
         return t**5
 
-    def regrets(self, R, r, t):
+    def next_regrets(self, R, r, t):
         return [max(discount(t - 1, 2.3) * a + b, 0.0) for a, b in zip(R, r)]
 
     def matched(self, R, r, t):
@@ -111,7 +185,7 @@ class ScheduledPredictiveCFRPlus(Scheduled, PredictiveCFRPlus):
 
 
 class ScheduledDiscountedCFR(Scheduled):
-    def regrets(self, R, r, t):
+    def next_regrets(self, R, r, t):
         alpha, beta = self.exponent(1, 4, t - 1), self.exponent(-1, -3, t - 1)
         return [discount(t - 1, alpha if a > 0 else beta) * a + b for a, b in zip(R, r)]
 
@@ -119,8 +193,8 @@ class ScheduledDiscountedCFR(Scheduled):
 class Hedge(Averaging):
     def __init__(self, game) -> None:
         super().__init__(game)
-        found = payoffs(game.new_initial_state())
-        self.length = max(found) - min(found)
+        ends = payoffs(game.new_initial_state())
+        self.length = max(ends) - min(ends)
 
     def next_policy(self, R, r, t):
         eta = sqrt(8 * log(len(R)) / (t + 1)) / self.length

@@ -9,9 +9,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-import reference
 
 import rlccfr
+from rlccfr import reference
 from rlccfr.games.flat_tree import GameTree
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -132,13 +132,13 @@ def settle_public(solver: rlccfr.Solver) -> None:
     solver._engine.state.settle()
 
 
-def place_both(ours: rlccfr.Solver, theirs: reference.Reference, iteration: int, regret: np.ndarray) -> None:
+def place_both(ours: rlccfr.Solver, theirs: reference.CFR, iteration: int, regret: np.ndarray) -> None:
     """Put a new solver and the reference after the same iteration, with the same regrets (m,)."""
     place(ours, iteration, regret)
-    theirs.t = iteration
+    theirs.iteration = iteration
     for key, row in rows(ours.game, regret).items():
-        theirs.regret[key] = list(row)
-        theirs.policy[key] = reference.match(list(row))
+        theirs.regrets[key] = list(row)
+        theirs.policy[key] = reference.regret_matching(list(row))
 
 
 def disturb(solver: rlccfr.Solver, noise: np.ndarray) -> None:

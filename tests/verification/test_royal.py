@@ -7,17 +7,18 @@ from collections.abc import Callable
 import numpy as np
 import pyspiel
 import pytest
-import reference
+from reference_rules import TabularReference, discounted_sum
 from support import game, place, policy_sums, regrets
 
 import rlccfr
 from rlccfr.games.records import CHANCE, TERMINAL
+from rlccfr.reference import infoset_of, regret_matching
 
 
 def in_order(state) -> str:
     """Return the key of a state's infoset, with the first public card before it: OpenSpiel sorts the public cards."""
     cards = [action for action, actor in zip(state.history(), movers(state), strict=True) if actor < 0]
-    return f"{cards[2:3]} {reference.information(state)}"
+    return f"{cards[2:3]} {infoset_of(state)}"
 
 
 def movers(state) -> list[int]:
@@ -52,25 +53,25 @@ def test_an_iteration_on_royal_is_the_references(figures):
         ("cfr_plus", (1.0, 1.0), 0.0, 1.0),
         ("dcfr", (3**1.5 / (3**1.5 + 1), 0.5), -np.inf, 2.0),
     ):
-        theirs = reference.Reference(
-            reference.load(tree.openspiel_name),
-            fold=lambda R, r, t, d=discount, f=floor: reference.plain(R, r, lambda _: d, t, f),
+        theirs = TabularReference(
+            pyspiel.load_game_as_turn_based(tree.openspiel_name),
+            new_regrets=lambda R, r, t, d=discount, f=floor: discounted_sum(R, r, lambda _: d, t, f),
             gamma=gamma,
-            key=in_order,
+            infoset_of=in_order,
         )
         ours = rlccfr.Solver(tree, rule)
         start = np.random.default_rng(1).normal(size=tree.num_sequences)
         start = np.abs(start) if floor == 0.0 else start
-        theirs.t = 3
+        theirs.iteration = 3
         place(ours, 3, start)
         for key, infoset in infosets.items():
-            theirs.regret[key] = list(start[tree.infoset_sequences(infoset)])
-            theirs.policy[key] = reference.match(theirs.regret[key])
+            theirs.regrets[key] = list(start[tree.infoset_sequences(infoset)])
+            theirs.policy[key] = regret_matching(theirs.regrets[key])
         theirs.iterate()
         ours.run(iterations=1, curve=False)
         for title, mine, expected in (
-            ("regrets", regrets(ours), theirs.regret),
-            ("policy sums", policy_sums(ours), theirs.policy_sum),
+            ("regrets", regrets(ours), theirs.regrets),
+            ("policy sums", policy_sums(ours), theirs.policy_sums),
         ):
             table = np.full(tree.num_sequences, np.nan)
             for key, infoset in infosets.items():

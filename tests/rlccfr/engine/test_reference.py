@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pyspiel
 import pytest
-import reference
-from reference_rules import RULES
+from reference_rules import RULES, TabularReference, discounted_sum
 from support import SMALL_DICE, assert_rows_equal, game, place, place_both, policy_sums, regrets, rows
 
 import rlccfr
+from rlccfr.reference import exploitability, regret_matching
 from rlccfr.registry import update_rules
 
 
@@ -28,6 +29,11 @@ FOLDS = {
 }
 
 
+def turn_based(tree):
+    """Return OpenSpiel's game behind a compiled one."""
+    return pyspiel.load_game_as_turn_based(tree.openspiel_name)
+
+
 @pytest.mark.parametrize("abstraction", ["none", "cfr_br"])
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 @pytest.mark.parametrize("rule", FOLDS)
@@ -39,9 +45,9 @@ def test_exact_passes_are_the_references(rule, name, abstraction):
     """
     tree, iterations = game(name), 6 if name == "kuhn" else 1
     discount, floor, gamma = FOLDS[rule]
-    theirs = reference.Reference(
-        reference.load(tree.openspiel_name),
-        fold=lambda R, r, t: reference.plain(R, r, discount, t, floor),
+    theirs = TabularReference(
+        turn_based(tree),
+        new_regrets=lambda R, r, t: discounted_sum(R, r, discount, t, floor),
         gamma=gamma,
         best_response=abstraction == "cfr_br",
         kappa=5.0 if rule.startswith("ecfr") else None,
@@ -54,8 +60,8 @@ def test_exact_passes_are_the_references(rule, name, abstraction):
     for _ in range(iterations):
         theirs.iterate()
     ours.run(iterations=iterations, curve=False)
-    assert_rows_equal(tree, regrets(ours), theirs.regret)
-    assert_rows_equal(tree, policy_sums(ours), theirs.policy_sum)
+    assert_rows_equal(tree, regrets(ours), theirs.regrets)
+    assert_rows_equal(tree, policy_sums(ours), theirs.policy_sums)
 
 
 def assert_tables_agree(tree, ours, theirs, what):
@@ -71,16 +77,16 @@ def assert_iterates_agree(ours, theirs, iterations):
         theirs.iterate()
         ours.run(iterations=1, curve=False)
         newest = theirs.average_weight()
-        sums = {key: [s / newest for s in row] for key, row in theirs.policy_sum.items()}
-        average = {key: reference.match(row) for key, row in sums.items()}
+        sums = {key: [s / newest for s in row] for key, row in theirs.policy_sums.items()}
+        average = {key: regret_matching(row) for key, row in sums.items()}
         played = {key: row for key, row in average.items() if sum(sums[key]) > 1e-6}  # else it is mostly rounding
         assert len(played) > len(average) / 2
         assert_tables_agree(tree, ours.current_policy().probabilities, theirs.policy, "current policy")
         assert_tables_agree(tree, ours.average_policy().probabilities, played, "average policy")
-        assert_tables_agree(tree, regrets(ours), theirs.regret, "regrets")
+        assert_tables_agree(tree, regrets(ours), theirs.regrets, "regrets")
         assert_tables_agree(tree, policy_sums(ours), sums, "policy sum")
     for policy, expected in ((ours.average_policy(), average), (ours.current_policy(), theirs.policy)):
-        lost = reference.exploitability(theirs.game, expected)
+        lost = exploitability(theirs.game, expected)
         assert policy.exploitability() == pytest.approx(lost, rel=0, abs=1e-10)
 
 
@@ -95,7 +101,7 @@ def test_the_extended_rules_go_on_as_the_references(rule, name, iterations):
     the uniform policy.
     """
     tree, done = game(name), 3
-    ours, theirs = rlccfr.Solver(tree, rule), RULES[rule](reference.load(tree.openspiel_name))
+    ours, theirs = rlccfr.Solver(tree, rule), RULES[rule](turn_based(tree))
     start = np.random.default_rng(1).random(tree.num_sequences)
     place_both(ours, theirs, done, start)
     assert_iterates_agree(ours, theirs, iterations)
@@ -110,7 +116,7 @@ def test_the_extended_rules_begin_as_the_references(rule, name, iterations):
     have the same value, whatever the opponent does.
     """
     tree = game(name)
-    ours, theirs = rlccfr.Solver(tree, rule), RULES[rule](reference.load(tree.openspiel_name))
+    ours, theirs = rlccfr.Solver(tree, rule), RULES[rule](turn_based(tree))
     first = rlccfr.Policy.from_sums(tree, np.random.default_rng(1).random(tree.num_sequences)).probabilities
     place(ours, 0, policy=first)
     theirs.policy = {key: list(row) for key, row in rows(tree, first).items()}

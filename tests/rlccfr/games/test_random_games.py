@@ -5,15 +5,17 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
+import pyspiel
 import pytest
-import reference
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_games import RandomGame
+from reference_rules import TabularReference, discounted_sum
 from support import place, random_policy, regrets, rows
 
 import rlccfr
 from rlccfr.catalog import Catalog
+from rlccfr.reference import infoset_of, regret_matching
 
 SEEDS, DEPTHS = st.integers(0, 2**32 - 1), st.integers(1, 5)
 TABULAR = list(Catalog.extended_tabular())
@@ -39,11 +41,11 @@ def policy_rows(theirs, tree, policy):
 
     def visit(node, state):
         if node.actor in (0, 1):
-            found[node.actor][node.infoset] = ours[reference.information(state)]
+            found[node.actor][node.infoset] = ours[infoset_of(state)]
         for child, action in zip(node.children, state.legal_actions() if node.children else (), strict=True):
             visit(child, state.child(action))
 
-    visit(theirs.root, reference.load(tree.openspiel_name).new_initial_state())
+    visit(theirs.root, pyspiel.load_game_as_turn_based(tree.openspiel_name).new_initial_state())
     return found
 
 
@@ -100,22 +102,22 @@ def test_iterations_are_the_references(seed, depth, rule, tmp_path):
     """The iterations start from random regrets, where nothing ties."""
     _, tree = drawn(seed, depth, tmp_path)
     discount, floor, gamma = FOLDS[rule]
-    theirs = reference.Reference(
-        reference.load(tree.openspiel_name),
-        fold=lambda R, r, t: reference.plain(R, r, discount, t, floor),
+    theirs = TabularReference(
+        pyspiel.load_game_as_turn_based(tree.openspiel_name),
+        new_regrets=lambda R, r, t: discounted_sum(R, r, discount, t, floor),
         gamma=gamma,
     )
     ours = rlccfr.Solver(tree, rule)
     start = np.maximum(np.random.default_rng(seed).normal(size=tree.num_sequences), floor)
-    theirs.t = 3
+    theirs.iteration = 3
     place(ours, 3, start)
     for key, row in rows(tree, start).items():
-        theirs.regret[key], theirs.policy[key] = list(row), reference.match(list(row))
+        theirs.regrets[key], theirs.policy[key] = list(row), regret_matching(list(row))
     for _ in range(5):
         theirs.iterate()
     ours.run(iterations=5, curve=False)
     for key, row in rows(tree, regrets(ours)).items():
-        assert row == pytest.approx(np.array(theirs.regret[key]), abs=1e-12), key
+        assert row == pytest.approx(np.array(theirs.regrets[key]), abs=1e-12), key
 
 
 @games(150)

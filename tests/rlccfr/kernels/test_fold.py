@@ -6,8 +6,9 @@ from dataclasses import replace
 from math import exp
 
 import numpy as np
+import pyspiel
 import pytest
-import reference
+from reference_rules import TabularReference, discounted_sum
 from support import assert_rows_equal, game, place_both, regrets, rule_tables
 
 import rlccfr
@@ -98,11 +99,12 @@ def test_a_rule_that_weighs_by_regrets_is_the_references(name, abstraction):
     """From regrets at random, where nothing ties; against best responses none begins negative."""
     tree, kappa, iterations = game(name), 0.7, 6 if name == "kuhn" else 1
 
-    def fold(R, r, t):
+    def new_regrets(R, r, t):
         weighted = [x * exp(kappa * y / (1 + abs(y))) for x, y in zip(r, R)]
-        return reference.plain(R, weighted, lambda t: (0.9, 0.5), t, -np.inf)
+        return discounted_sum(R, weighted, lambda t: (0.9, 0.5), t, -np.inf)
 
-    theirs = reference.Reference(reference.load(tree.openspiel_name), fold=fold, best_response=abstraction == "cfr_br")
+    openspiel = pyspiel.load_game_as_turn_based(tree.openspiel_name)
+    theirs = TabularReference(openspiel, new_regrets, best_response=abstraction == "cfr_br")
     rule = UpdateRule(
         positive_discount=0.9, negative_discount=0.5, reweight=weigh_by_regret, parameters=(lambda t: kappa,)
     )
@@ -113,4 +115,4 @@ def test_a_rule_that_weighs_by_regrets_is_the_references(name, abstraction):
     for _ in range(iterations):
         theirs.iterate()
     ours.run(iterations=iterations, curve=False)
-    assert_rows_equal(tree, regrets(ours), theirs.regret)
+    assert_rows_equal(tree, regrets(ours), theirs.regrets)

@@ -1,0 +1,162 @@
+"""Update rules: how regrets become policies, and policies become an average."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rlccfr.components.component import Component
+from rlccfr.components.controller import Controller
+from rlccfr.components.schedules import SCHEDULE_COLUMNS, UNIT, ZERO, Schedule, schedule_rows
+from rlccfr.errors import ComponentError
+from rlccfr.networks.settings import Networks
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateRule(Component):
+    """Rule that turns regrets into policies, and policies into an average.
+
+    Iteration t updates an infoset with regrets R, instantaneous regrets r and policy sum S as follows::
+
+        R <- max(D R + W r, floor)
+        S <- average_decay S + increment
+        policy <- policy_map(D' R + prediction W r)
+
+    D is ``positive_discount`` where R > 0, else ``negative_discount``. W is the effect of ``reweight``, 1 without it.
+    The increment is the policy, weighted by its owner's reach of the infoset. The last line takes the next
+    iteration's prediction and parameters. D' is the next iteration's discount if that prediction is not 0, and 1
+    otherwise.
+
+    The newest regret and the newest policy always have weight 1, so that rules can be switched during a run. To give
+    iteration t the weight t, multiply the past by (t - 1) / t.
+
+    Args:
+        positive_discount: schedule of D for positive regrets, at least 0.
+        negative_discount: schedule of D for all other regrets, at least 0.
+        floor: least value of a regret; -inf for none.
+        average_decay: schedule of the factor on the policy sum, at least 0.
+        prediction: schedule of the weight with which the policy counts the newest regrets once more.
+        reweight: plain function ``f(instant_regret, mass, state, parameters, utility_range)`` that changes
+            ``instant_regret``, (A,). ``mass`` is the opponent's and chance's reach in these regrets. ``state``,
+            (A, len(arrays)), holds the rule's own tables, which the function may change. ``utility_range`` is the
+            game's largest payoff minus its smallest. A sixth argument, ``regret``, is a copy of R, (A,), at the start
+            of the iteration. None leaves the regrets as they are.
+        policy_map: plain function ``f(row, state, parameters, utility_range)`` that turns the regrets in ``row``,
+            (A,), into a policy. None is regret matching: a policy proportional to positive regrets.
+        parameters: schedules whose values ``reweight`` and ``policy_map`` receive as an array.
+        arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first.
+        average_weight: one of ``arrays``, which multiplies each action's increment; needs ``exact_only``.
+        uses_mass: whether exact passes must compute ``mass``, which is undefined there otherwise. Walks always do.
+        fallback: policy of regret matching if no regret is positive: ``"uniform"``; or ``"argmax"``, the action with
+            the largest regret (uniform if all regrets are equal).
+        exact_only: whether to refuse samplers, because the rule is not sound with estimated regrets.
+        symmetric: whether ``reweight`` and ``policy_map`` treat all actions alike: permuted rows get the same results,
+            permuted. Exact passes may then run over infosets' classes, see :class:`rlccfr.Solver`.
+        networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
+            beside the networks, for a later switch to another rule.
+        controller: networks that choose the discounts, the floor, the decay and the prediction during the run, in place
+            of the schedules; None for schedules.
+
+    Raises:
+        ComponentError: a field has a wrong value, the fields contradict each other, or a schedule of a rule with
+            networks fails.
+
+    Example:
+        Linear CFR+: iteration t has the weight t, and no regret is negative.
+
+        >>> from rlccfr.components import UpdateRule
+        >>> share = lambda t: (t - 1) / t
+        >>> rule = UpdateRule(positive_discount=share, negative_discount=share, average_decay=share, floor=0.0)
+        >>> rule.schedule(first=1, count=2)[:, 0]  # D in iterations 1 to 3
+        array([0.        , 0.5       , 0.66666667])
+    """
+
+    positive_discount: Schedule = UNIT
+    negative_discount: Schedule = UNIT
+    floor: float = -np.inf
+    average_decay: Schedule = UNIT
+    prediction: Schedule = ZERO
+    reweight: Callable[..., None] | None = None
+    policy_map: Callable[..., None] | None = None
+    parameters: tuple[Schedule, ...] = ()
+    arrays: tuple[str, ...] = ()
+    average_weight: str | None = None
+    uses_mass: bool = False
+    fallback: Literal["uniform", "argmax"] = "uniform"
+    exact_only: bool = False
+    symmetric: bool = False
+    networks: Networks | None = None
+    controller: Controller | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.controller is not None and (self.learns or not (self.exact_only and self.only_predicts)):
+            raise ComponentError("a rule with a controller must be exact_only and predict, without functions")
+        if self.average_weight is not None and not self.exact_only:
+            raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
+        if self.networks:
+            self._check_networks(self.networks)
+
+    def _check_networks(self, networks: Networks) -> None:
+        """Check that the networks reproduce the tabular rule if they fit exactly.
+
+        Raises:
+            ComponentError: they would not.
+        """
+        only_matches_regrets = self.policy_map is None and self.average_weight is None and self.prediction is ZERO
+        if not only_matches_regrets or self.floor not in (0.0, -np.inf):
+            raise ComponentError(
+                "a rule with networks must match regrets: no policy_map, average_weight or prediction; floor 0 or -inf"
+            )
+        if (self.reweight is None) != (networks.action_weight is None):
+            raise ComponentError("networks need an action_weight if and only if the rule has a reweight")
+        # Old data can be reweighted without new labels only if all regrets shrink alike.
+        discounts = self.schedule(1, 100)[:, :2]
+        if not networks.relabel and (self.floor == 0.0 or not np.array_equal(discounts[:, 0], discounts[:, 1])):
+            raise ComponentError("networks must relabel if the rule has a floor or unequal discounts")
+
+    @classmethod
+    def controlled_by(cls, controller: Controller) -> UpdateRule:
+        """Return the update rule whose discounts, floor, decay and prediction a controller chooses during the run."""
+        return cls(prediction=UNIT, exact_only=True, controller=controller)
+
+    def same_as(self, other: Component) -> bool:
+        """Return whether both are the same rule; a controller's file may have changed since it was read."""
+        return super().same_as(other) and isinstance(other, UpdateRule) and self.controller is other.controller
+
+    @property
+    def learns(self) -> bool:
+        return self.networks is not None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the rule is regret matching without functions or a prediction: the kernels' fastest path."""
+        return self._matches_regrets and self.prediction is ZERO
+
+    @property
+    def only_predicts(self) -> bool:
+        """Whether the rule is regret matching with a prediction, but without functions: nearly as fast."""
+        return self._matches_regrets and self.prediction is not ZERO
+
+    @property
+    def _matches_regrets(self) -> bool:
+        """Whether policies follow by regret matching alone, and are uniform where no regret is positive."""
+        return self.reweight is None and self.policy_map is None and self.fallback == "uniform"
+
+    @property
+    def treats_actions_alike(self) -> bool:
+        """Whether permuted rows of regrets get the same policies, permuted."""
+        return self._matches_regrets or (self.symmetric and self.fallback == "uniform")
+
+    def schedule(self, first: int, count: int) -> np.ndarray:
+        """Return the rows of iterations ``first`` to ``first + count``, shape (count + 1, 5 + len(parameters)).
+
+        Raises:
+            ComponentError: a schedule fails, or gives a number that is out of range.
+        """
+        columns: dict[str, Schedule | float] = {name: getattr(self, name) for name in SCHEDULE_COLUMNS}
+        columns |= {f"parameters[{index}]": schedule for index, schedule in enumerate(self.parameters)}
+        return schedule_rows(self.id or "the rule", columns, first, count)
