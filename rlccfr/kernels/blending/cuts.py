@@ -46,6 +46,7 @@ def fill_payoffs(game, scratch, blend, reach, number):
     payoffs = blend_of(blend).payoffs
     for player in range(2):
         gradient_pass(view, player, reach, scratch)
+    # A row per sequence: the sweep of a best response goes through all policies at one sequence, then to the next.
     for k in range(len(payoffs)):
         payoffs[k, number] = scratch.gradient[k]
 
@@ -88,6 +89,7 @@ def respond(view, player, weights, payoffs, values, cut):
             values[k, j] = payoffs[k, j]
     for j in range(count):
         values[empty_sequence, j] = payoffs[empty_sequence, j]
+    # From the leaves up, the blend decides which action is best; its values against all policies go on.
     for infoset in infosets_from_last(view, player):
         best = best_action(view, infoset, weights, values)
         multiplicity = view.multiplicity[infoset] if len(view.multiplicity) else 1.0

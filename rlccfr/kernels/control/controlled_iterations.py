@@ -58,6 +58,7 @@ def keep_best_averages(view, tables, scratch, done, control):
     """
     state = control.state
     average = scratch.response
+    # The value of the opponent's best response depends on the player's policy alone.
     fill_average(view, tables.policy_sum, 1.0, average)
     _, response_value_0, response_value_1 = evaluation(view, scratch, average)
     for player in range(2):

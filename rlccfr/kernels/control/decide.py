@@ -71,6 +71,7 @@ def decide(view, tables, scratch, done, control):
     first_weight = 0  # of the agent's network, among those of the first member
     for agent in range(AGENTS):
         pick, first_weight = best_choice(control, agent, first_weight)
+        # In training, picks come from outside.
         if decision < len(control.forced_picks) and control.forced_picks[decision, agent] >= 0:
             pick = control.forced_picks[decision, agent]
         for setting in range(FIRST_SETTING[agent], FIRST_SETTING[agent + 1]):

@@ -11,8 +11,8 @@ compute, in the notation of the proof in docs/adr/0020:
    policy(I, a) v(I, a). A best response has the largest v(I, a) in place of the mean.
 4. Mass: the reach of the opponent and chance, summed over the histories of an infoset.
 
-Over a quotient, an infoset stands for several. It passes its value up times its multiplicity, and only the first of its
-twins, which are actions of one class, has payoffs and infosets below it.
+Over a quotient, an infoset stands for several, and passes its value up times its multiplicity. Of its actions of one
+class, *twins*, only the first has payoffs and infosets below it; the others have the same value.
 """
 
 from __future__ import annotations
