@@ -124,12 +124,12 @@ class ControlRun:
     @property
     def error(self) -> float:
         """log10 of the average policy's exploitability, as a share of the uniform policy's, when last observed."""
-        return float(self._control.memory[control_layout.ERROR])
+        return float(self._control.state[control_layout.ERROR])
 
     @property
     def exploitability(self) -> float:
         """Exploitability of the average policy when last observed, in the game's units."""
-        return float(10.0 ** (self.error + self._control.memory[control_layout.START]))
+        return float(10.0 ** (self.error + self._control.state[control_layout.UNIFORM_ERROR]))
 
     def average_policy(self) -> Policy:
         """Return the average policy so far."""
@@ -139,7 +139,7 @@ class ControlRun:
     def settings(self) -> dict[str, float | bool | None]:
         """The settings picked last, as hyperparameters of the update rule ``scheduled``."""
         first = control_layout.SETTINGS
-        values = self._control.memory[first : first + len(SETTINGS)].tolist()
+        values = self._control.state[first : first + len(SETTINGS)].tolist()
         settings = dict(zip(SETTINGS, values, strict=True))
         has_floor = bool(settings["floor"])
         return {
@@ -154,7 +154,7 @@ class ControlRun:
         """Go back to the start of the run."""
         self._stepper.restart()
         self._stepper.aim(self.horizon)
-        self._control.forced.fill(-1)  # the networks pick
+        self._control.forced_picks.fill(-1)  # the networks pick
         self.cpu_seconds = 0.0
 
     def observe(self) -> np.ndarray:
@@ -180,7 +180,7 @@ class ControlRun:
             raise RLCCFRError("the run is over: call restart() first")
         picks = self._checked("an action is three indices", picks, (len(AGENTS),), least=0)
         decision = self.marks.index(self.iteration)
-        self._control.forced[decision] = picks
+        self._control.forced_picks[decision] = picks
         segment_ends = (*self.marks[1:], self.horizon)
         self._run(segment_ends[decision] - self.iteration)
 
@@ -205,7 +205,7 @@ class ControlRun:
         if weights is not None:
             self._control.weights[:] = weights
         if forced is not None:
-            self._control.forced[:] = forced
+            self._control.forced_picks[:] = forced
         self._run(self.horizon)
         self.observe()  # so that ``error`` is that at the end
         last_error = self._kept_error() if self._keep else self.error
@@ -217,7 +217,7 @@ class ControlRun:
 
     def __reduce__(self) -> tuple[Any, ...]:
         control = self._control
-        arrays = {"weights": control.weights, "forced": control.forced, **self._engine.saved()}
+        arrays = {"weights": control.weights, "forced": control.forced_picks, **self._engine.saved()}
         return _restored, (self.game, self._controller, self.horizon, self._keep, arrays, self.cpu_seconds)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ControlRun:
@@ -262,11 +262,11 @@ class ControlRun:
 
     def _kept_error(self) -> float:
         """Return the error of the policies kept at the end of the run."""
-        state = self._control.memory
-        least_exploitability = LEAST_ERROR * 10.0 ** state[control_layout.RANGE]
+        state = self._control.state
+        least_exploitability = LEAST_ERROR * 10.0 ** state[control_layout.PAYOFF_RANGE]
         # Exploitability is the mean value of the best responses to the two kept policies.
-        exploitability = state[control_layout.KEPT : control_layout.KEPT + 2].mean()
-        return float(np.log10(max(exploitability, least_exploitability)) - state[control_layout.START])
+        exploitability = state[control_layout.KEPT_VALUES : control_layout.KEPT_VALUES + 2].mean()
+        return float(np.log10(max(exploitability, least_exploitability)) - state[control_layout.UNIFORM_ERROR])
 
     def _run(self, iterations: int) -> None:
         """Perform iterations, and count their CPU seconds."""
@@ -288,7 +288,7 @@ def _restored(
     """Return a run that goes on from the arrays of another one."""
     run = ControlRun(game, controller, horizon, keep=keep)
     run._control.weights[:] = arrays["weights"]
-    run._control.forced[:] = arrays["forced"]
+    run._control.forced_picks[:] = arrays["forced"]
     run._engine.restore(arrays)
     run.cpu_seconds = cpu_seconds
     return run

@@ -74,43 +74,51 @@ class Controller:
     members: tuple[Networks, ...]
 
     def __post_init__(self) -> None:
-        if len(self.choices) != len(AGENTS) or not self.members or {len(own) for own in self.members} != {len(AGENTS)}:
+        numbers = {len(self.choices), *map(len, self.members)}
+        if not self.members or numbers != {len(AGENTS)}:
             raise ComponentError(f"a controller has choices and networks for each of {', '.join(AGENTS)}")
         for (agent, settings), choices in zip(AGENTS.items(), self.choices, strict=True):
             if choices.shape[1:] != (len(settings),):
                 raise ComponentError(f"a choice for {agent} is {len(settings)} numbers: {', '.join(settings)}")
-        sizes = [self._sizes(networks) for networks in self.members]
-        if any(own != sizes[0] for own in sizes):
+        shapes = [self._sizes(networks) for networks in self.members]
+        if any(shape != shapes[0] for shape in shapes):
             raise ComponentError("the members' networks have different shapes")
-        if not all(np.isfinite(part).all() for networks in self.members for part in _parts(networks)):
+        if not all(np.isfinite(array).all() for networks in self.members for array in _arrays(networks)):
             raise ComponentError("a network holds numbers that are not finite")
 
     def _sizes(self, networks: Networks) -> list[list[int]]:
-        """Return the sizes of the layers of each agent's network, inputs first, if they fit together."""
-        inputs, found = len(OBSERVATION), []
+        """Return the sizes of the layers of each agent's network, inputs first, if they fit together.
+
+        Raises:
+            ComponentError: they do not.
+        """
+        num_inputs = len(OBSERVATION)
+        all_sizes = []
         for agent, choices, network in zip(AGENTS, self.choices, networks, strict=True):
-            sizes = [inputs, *(len(bias) for _, bias in network)]
+            sizes = [num_inputs, *(len(bias) for _, bias in network)]
             fits = [weights.shape for weights, _ in network] == list(pairwise(sizes))
             if not fits or sizes[-1] != len(choices) or len(network) != len(networks[0]):
                 raise ComponentError(
-                    f"the layers of the network for {agent} have the sizes {sizes}; they must begin with {inputs} "
+                    f"the layers of the network for {agent} have the sizes {sizes}; they must begin with {num_inputs} "
                     f"inputs, fit together, and end with {len(choices)} choices"
                 )
-            found.append(sizes)
-            inputs += len(choices)
-        return found
+            all_sizes.append(sizes)
+            num_inputs += len(choices)  # the next agent sees this one's pick
+        return all_sizes
 
     @classmethod
     def untrained(
         cls, choices: tuple[np.ndarray, ...], hidden: tuple[int, ...] = (64, 64), seed: int = 0
     ) -> Controller:
         """Return a controller with random weights, which are scaled by the number of inputs."""
-        rng, inputs, networks = np.random.default_rng(seed), len(OBSERVATION), []
-        for own in choices:
-            sizes = [inputs, *hidden, len(own)]
+        rng = np.random.default_rng(seed)
+        num_inputs = len(OBSERVATION)
+        networks = []
+        for agent_choices in choices:
+            sizes = [num_inputs, *hidden, len(agent_choices)]
             network = [(rng.normal(size=pair) / np.sqrt(pair[0]), np.zeros(pair[1])) for pair in pairwise(sizes)]
             networks.append(tuple(network))
-            inputs += len(own)
+            num_inputs += len(agent_choices)
         return cls(choices, (tuple(networks),))
 
     @classmethod
@@ -120,10 +128,12 @@ class Controller:
         Raises:
             ComponentError: their choices or their networks' shapes differ.
         """
-        for own in zip(*(one.choices for one in controllers), strict=True):
-            if not all(np.array_equal(own[0], other) for other in own):
+        first = controllers[0]
+        for controller in controllers:
+            pairs = zip(first.choices, controller.choices, strict=True)
+            if not all(np.array_equal(first_choices, choices) for first_choices, choices in pairs):
                 raise ComponentError("the controllers have different choices")
-        return cls(controllers[0].choices, tuple(one for own in controllers for one in own.members))
+        return cls(first.choices, tuple(networks for controller in controllers for networks in controller.members))
 
     def __repr__(self) -> str:
         return f"Controller(choices={self.counts}, members={len(self.members)}, layers={self.layers[0]})"
@@ -140,18 +150,21 @@ class Controller:
 
     def with_weights(self, flat: np.ndarray) -> Controller:
         """Return a controller of the same shape with other weights, in the order of :meth:`flat_weights`."""
-        parts = [part for networks in self.members for part in _parts(networks)]
-        ends = np.cumsum([part.size for part in parts])[:-1]
-        new = (own.reshape(part.shape) for own, part in zip(np.split(flat, ends), parts, strict=True))
+        arrays = [array for networks in self.members for array in _arrays(networks)]
+        ends = np.cumsum([array.size for array in arrays])[:-1]
+        pieces = zip(np.split(flat, ends), arrays, strict=True)
+        new_arrays = (piece.reshape(array.shape) for piece, array in pieces)
+        # The new arrays are taken in the order of the present ones, two for each layer.
         members = tuple(
-            tuple(tuple((next(new), next(new)) for _ in network) for network in networks) for networks in self.members
+            tuple(tuple((next(new_arrays), next(new_arrays)) for _ in network) for network in networks)
+            for networks in self.members
         )
         return Controller(self.choices, members)
 
     def flat_weights(self) -> np.ndarray:
         """Return all weights and biases, (k,): member by member, agent by agent, layer by layer."""
-        parts = [part.ravel() for networks in self.members for part in _parts(networks)]
-        return np.concatenate(parts).astype(np.float64)
+        arrays = [array.ravel() for networks in self.members for array in _arrays(networks)]
+        return np.concatenate(arrays).astype(np.float64)
 
     @cached_property
     def digest(self) -> str:
@@ -165,5 +178,6 @@ class Controller:
         return self.flat_weights().astype(np.float32)
 
 
-def _parts(networks: Networks) -> Iterator[np.ndarray]:
-    return (part for network in networks for layer in network for part in layer)
+def _arrays(networks: Networks) -> Iterator[np.ndarray]:
+    """Yield the networks' weights and biases, layer by layer."""
+    return (array for network in networks for layer in network for array in layer)

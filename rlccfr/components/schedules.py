@@ -38,23 +38,24 @@ def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: in
     t = np.arange(first, first + count + 1, dtype=np.float64)
     rows = np.empty((count + 1, len(columns)))
     for k, (name, column) in enumerate(columns.items()):
-        what = f"{name} of {owner}"
+        subject = f"{name} of {owner}"
         try:
             with np.errstate(all="ignore"):  # the result is checked below
                 rows[:, k] = column(t) if callable(column) else column
         except (TypeError, ValueError, LookupError) as error:
             raise ComponentError(
-                f"{what} must turn an array of iterations, shape ({count + 1},), into as many numbers, with NumPy's "
+                f"{subject} must turn an array of iterations, shape ({count + 1},), into as many numbers, with NumPy's "
                 f"functions: {first_line(error)}"
             ) from None
-        wrong = np.isnan(rows[:, k]) if name == "floor" else ~np.isfinite(rows[:, k])
-        if name.endswith(("discount", "decay")):
-            wrong |= rows[:, k] < 0
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            least = " of at least 0" if name.endswith(("discount", "decay")) else ""
+        is_factor = name.endswith(("discount", "decay"))
+        is_invalid = np.isnan(rows[:, k]) if name == "floor" else ~np.isfinite(rows[:, k])  # a floor may be infinite
+        if is_factor:
+            is_invalid |= rows[:, k] < 0
+        if is_invalid.any():
+            row = int(np.argmax(is_invalid))
+            least = " of at least 0" if is_factor else ""
             raise ComponentError(
-                f"{what} is {rows[at, k]:g} at iteration {first + at}, not a finite number{least}; iterations are "
+                f"{subject} is {rows[row, k]:g} at iteration {first + row}, not a finite number{least}; iterations are "
                 "counted from 1"
             )
     return rows

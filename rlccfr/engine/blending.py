@@ -17,7 +17,7 @@ from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.stepper import CHUNK
 from rlccfr.errors import BudgetError
 from rlccfr.games.flat_tree import SequenceForm
-from rlccfr.kernels.blending.blend_layout import BLEND, BOUND, FOUND, LEAST, Blend
+from rlccfr.kernels.blending.blend_layout import BLEND, LEAST_VALUE, LOWER_BOUND, PROGRESS_SIZE, Blend
 from rlccfr.kernels.blending.centre import improve
 from rlccfr.kernels.blending.cuts import fill_payoffs, fill_reach
 from rlccfr.kernels.handles import handle_of, prepare_handles
@@ -174,7 +174,7 @@ class Blender:
         average_value = evaluated(self.form, self.form.normalised(sums))[0]
         blend = self._searched(reaches, average_value)
         # The search has subtracted the average policies' value; add it again, from each opponent's point of view.
-        response_values = blend.found[:, LEAST] + np.array([-average_value, average_value])
+        response_values = blend.progress[:, LEAST_VALUE] + np.array([-average_value, average_value])
         blend_sums = self._blend_sums.copy()
         for player in range(2):
             if response_values[player] < self._blend_values[player]:
@@ -202,8 +202,8 @@ class Blender:
         for _ in range(most_tries):
             for player in range(2):
                 improve(self._game, handle, player)
-            gap = (blend.found[:, LEAST] - blend.found[:, BOUND]).sum()
-            if gap <= max(RELATIVE_GAP * blend.found[:, LEAST].sum(), self._least_exploitability):
+            gap = (blend.progress[:, LEAST_VALUE] - blend.progress[:, LOWER_BOUND]).sum()
+            if gap <= max(RELATIVE_GAP * blend.progress[:, LEAST_VALUE].sum(), self._least_exploitability):
                 break
         return blend
 
@@ -271,15 +271,15 @@ def blend_of(count: int, sequences: int) -> Blend:
     weights = np.zeros((2, count))
     weights[:, -1] = 1.0
     tries = tries_for(count)
-    found = np.zeros((2, FOUND))
-    found[:, LEAST] = np.inf
-    found[:, BOUND] = -np.inf
+    progress = np.zeros((2, PROGRESS_SIZE))
+    progress[:, LEAST_VALUE] = np.inf
+    progress[:, LOWER_BOUND] = -np.inf
     return Blend(
         payoffs=np.zeros((sequences + 2, count)),
         values=np.zeros((sequences + 2, count)),
         weights=weights,
         best=weights.copy(),
-        found=found,
+        progress=progress,
         cuts=np.zeros((2, tries, count)),
         levels=np.zeros(tries),
         moves=np.zeros(tries),

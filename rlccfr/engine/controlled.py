@@ -21,30 +21,34 @@ from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.kernels.control.control_layout import (
     AGENTS,
     CONTROL,
-    DECIDED,
-    DECISIONS,
+    DECIDED_HORIZON,
     FIRST_SETTING,
     HORIZON,
-    KEPT,
-    LOOK,
+    KEPT_VALUES,
     LOOKED_AT,
-    MEMORY,
     NEVER,
-    NEXT,
+    NEXT_DECISION,
+    NEXT_LOOK,
+    NUM_DECISIONS,
+    PAYOFF_RANGE,
     PICKS,
-    RANGE,
     SEEN_AT,
-    START,
+    STATE_SIZE,
+    UNIFORM_ERROR,
     Control,
 )
-from rlccfr.kernels.control.controlled_iterations import controlled_iterations, prepared
+from rlccfr.kernels.control.controlled_iterations import (
+    controlled_iterations,
+    look_at_average,
+    next_look,
+    prepare_rows,
+)
 from rlccfr.kernels.control.decide import next_mark
-from rlccfr.kernels.control.keep import looked, next_look
-from rlccfr.kernels.control.observe import observed
+from rlccfr.kernels.control.observe import observe_run
 from rlccfr.kernels.handles import handle_of
 
 _CONTROLLER_STATE = "control"
-"""Name under which the controller's state is saved: ``Control.memory``."""
+"""Name under which the controller's state is saved: ``Control.state``."""
 
 _DIGEST = "controller"
 """Name under which a digest of the controller is saved."""
@@ -65,8 +69,8 @@ LEAST_GROWTH = 1.5
 class ControlledStepper(ExactStepper):
     """Stepper of exact iterations whose settings the rule's controller picks at each decision.
 
-    Each player keeps its best average policy of the last eighth of the run; see :mod:`rlccfr.kernels.control.keep`. A
-    blend (:mod:`rlccfr.engine.blending`) takes their place.
+    Each player keeps its best average policy of the last eighth of the run; see
+    :mod:`rlccfr.kernels.control.controlled_iterations`. A blend (:mod:`rlccfr.engine.blending`) takes their place.
 
     Attributes:
         control: the controller, and its state in this run.
@@ -88,7 +92,7 @@ class ControlledStepper(ExactStepper):
             control: the controller and its state.
             keep: whether the best average policies are kept.
         """
-        self.control = control._replace(kept=np.zeros(self.form.num_sequences if keep else 0))
+        self.control = control._replace(kept_policies=np.zeros(self.form.num_sequences if keep else 0))
         self._control_handle: Any = handle_of(self.control, CONTROL)
 
     @property
@@ -102,17 +106,17 @@ class ControlledStepper(ExactStepper):
         is at most one in so few iterations. Otherwise the next one stays where it is.
         """
         super().aim(iterations)
-        controller_state = self.control.memory
+        controller_state = self.control.state
         done = self.state.iteration
-        controller_state[LOOK] = next_look(done, iterations) if len(self.control.kept) else NEVER
+        controller_state[NEXT_LOOK] = next_look(done, iterations) if len(self.control.kept_policies) else NEVER
         controller_state[HORIZON] = iterations
-        if not controller_state[DECISIONS]:
+        if not controller_state[NUM_DECISIONS]:
             return
-        last_horizon = controller_state[DECIDED]
+        last_horizon = controller_state[DECIDED_HORIZON]
         moved = not last_horizon / HORIZON_CHANGE <= iterations <= last_horizon * HORIZON_CHANGE
         if moved or 0 < last_horizon <= done:
             soonest = max(done, math.ceil(LEAST_GROWTH * controller_state[SEEN_AT]))
-            controller_state[NEXT] = min(soonest, next_mark(done, iterations))
+            controller_state[NEXT_DECISION] = min(soonest, next_mark(done, iterations))
 
     def _run(self, iterations: int) -> None:
         if self._crew is not None or self.blender is not None:
@@ -122,12 +126,12 @@ class ControlledStepper(ExactStepper):
             rule = self.binding.rule_handle
             procedure = self.binding.procedure
             controlled_iterations(game, run, rule, procedure, control, iterations, self.nodes_per_iteration)
-        if self.state.iteration >= self.control.memory[LOOK]:
-            looked(*self._handles)
+        if self.state.iteration >= self.control.state[NEXT_LOOK]:
+            look_at_average(*self._handles)
 
     def _rows(self, iterations: int) -> np.ndarray:
         """See :meth:`ExactStepper._rows`; looks or decides if that is due."""
-        return self.control.rows[: prepared(*self._handles, iterations) + 1]
+        return self.control.schedule[: prepare_rows(*self._handles, iterations) + 1]
 
     @property
     def _handles(self) -> tuple[Any, Any, Any]:
@@ -136,19 +140,19 @@ class ControlledStepper(ExactStepper):
 
     def own_sums(self) -> np.ndarray:
         """See :meth:`FlatStepper.own_sums`; of the present and the kept policy, each player has the better one."""
-        controller_state = self.control.memory
+        controller_state = self.control.state
         sums = super().own_sums()
         looked_at = controller_state[LOOKED_AT]
         if looked_at < 0 or not np.isfinite(sums).all():  # policies kept must not hide an overflow
             return sums
         kept_sums = self._kept_sums()
         if looked_at < self.state.iteration:
-            return better_of(self.form, kept_sums, controller_state[KEPT : KEPT + 2], sums)
+            return better_of(self.form, kept_sums, controller_state[KEPT_VALUES : KEPT_VALUES + 2], sums)
         return kept_sums
 
     def _kept_sums(self) -> np.ndarray:
         """Return the kept policies, over the sequences of ``form``; empty if none is to be kept."""
-        kept_sums = self.control.kept
+        kept_sums = self.control.kept_policies
         if self._crew is None or not len(kept_sums):
             return kept_sums.copy()
         return kept_sums[self._crew.sequences]
@@ -160,17 +164,17 @@ class ControlledStepper(ExactStepper):
         tables.policy_sum.fill(0.0)
         tables.policy[:] = self.form.uniform_policy()
         self.state.counts.fill(0)
-        self.control.memory[:] = first_memory(self.state.game)
+        self.control.state[:] = first_state(self.state.game)
 
     def observe(self) -> np.ndarray:
         """Return what the controller would see now, (21,); see :data:`rlccfr.components.controller.OBSERVATION`."""
-        observed(*self._handles)
+        observe_run(*self._handles)
         return self.control.inputs[: len(OBSERVATION)]
 
     def saved(self) -> dict[str, np.ndarray]:
         return {
             **super().saved(),
-            _CONTROLLER_STATE: self.control.memory,
+            _CONTROLLER_STATE: self.control.state,
             _KEPT_POLICIES: self._kept_sums(),
             _DIGEST: self._digest,
         }
@@ -181,9 +185,9 @@ class ControlledStepper(ExactStepper):
         super().restore(saved)
         kept_sums = saved[_KEPT_POLICIES]
         self.take(self.control, keep=len(kept_sums) > 0)
-        self.control.memory[:] = saved[_CONTROLLER_STATE]
+        self.control.state[:] = saved[_CONTROLLER_STATE]
         if len(kept_sums):
-            self.control.kept[... if self._crew is None else self._crew.sequences] = kept_sums
+            self.control.kept_policies[... if self._crew is None else self._crew.sequences] = kept_sums
 
     @property
     def _digest(self) -> np.ndarray:
@@ -209,30 +213,30 @@ def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Co
         first += num_agent_choices
     return Control(
         weights=controller.single_weights,
-        members=len(controller.members),
+        num_members=len(controller.members),
         layers=np.array(controller.layers, np.int64),
         choices=choices,
         features=features_of(game),
-        memory=first_memory(game),
-        forced=np.full((decisions, AGENTS), -1, np.int64),
+        state=first_state(game),
+        forced_picks=np.full((decisions, AGENTS), -1, np.int64),
         trace=np.zeros((decisions, observation_size + AGENTS + 1)),
         inputs=np.zeros(observation_size + num_choices),
         hidden=np.zeros((3, max(max(sizes) for sizes in controller.layers)), np.float32),
-        rows=np.zeros((CHUNK + 1, 5)),
-        kept=np.zeros(0),
+        schedule=np.zeros((CHUNK + 1, 5)),
+        kept_policies=np.zeros(0),
     )
 
 
-def first_memory(game: GameTree) -> np.ndarray:
-    """Return the controller's state before its first decision, (MEMORY,); see the kernels' ``control_layout``."""
-    controller_state = np.zeros(MEMORY)
+def first_state(game: GameTree) -> np.ndarray:
+    """Return the controller's state before its first decision, (STATE_SIZE,); see the kernels' ``control_layout``."""
+    controller_state = np.zeros(STATE_SIZE)
     controller_state[PICKS : PICKS + AGENTS] = -1.0
     controller_state[SEEN_AT] = -1.0
-    controller_state[START] = np.nan
-    controller_state[LOOK] = NEVER
+    controller_state[UNIFORM_ERROR] = np.nan
+    controller_state[NEXT_LOOK] = NEVER
     controller_state[LOOKED_AT] = -1.0
-    controller_state[KEPT : KEPT + 2] = np.inf
-    controller_state[RANGE] = np.log10(game.utility_range or 1.0)
+    controller_state[KEPT_VALUES : KEPT_VALUES + 2] = np.inf
+    controller_state[PAYOFF_RANGE] = np.log10(game.utility_range or 1.0)
     return controller_state
 
 

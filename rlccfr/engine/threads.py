@@ -180,20 +180,20 @@ class Division(NamedTuple):
         most_lines, widest_block = block_sizes(form)
         # A pass goes from the last infoset up, and so do the infosets at the cut.
         cut_0, cut_1 = (place[np.flatnonzero(self.at_cut & (self.player == player))[::-1]] for player in (0, 1))
-        value = _padded_zeros(form.num_infosets)
+        cut_value = _padded_zeros(form.num_infosets)
         barrier = _padded_zeros(WORDS).view(np.int64)
         return [
             Share(
                 thread=thread,
                 threads=threads,
-                own=np.array([self._thread_bounds(form, thread, player) for player in (0, 1)], np.int64),
+                infosets=np.array([self._thread_bounds(form, thread, player) for player in (0, 1)], np.int64),
                 blocks=(int((self.blocks < thread).sum()), int((self.blocks <= thread).sum())),
                 top=np.array([self._top_bounds(form, player) for player in (0, 1)], np.int64),
                 cut_0=cut_0,
                 cut_1=cut_1,
                 line_reach=_padded_zeros(most_lines),
                 leaf=_padded_zeros(widest_block),
-                value=value,
+                cut_value=cut_value,
                 barrier=barrier,
             )
             for thread in range(threads)
@@ -204,7 +204,7 @@ class Division(NamedTuple):
         return [int(form.view.infoset_begin[player]), self._end_of(form, player, self.infosets < 0)]
 
     def _thread_bounds(self, form: SequenceForm, thread: int, player: int) -> list[int]:
-        """Return a row of ``Share.own``: a thread's first infoset of a player, its first below the cut, and the end."""
+        """Return a row of ``Share.infosets``: a thread's first infoset, its first below the cut, and the end."""
         before = self.infosets < thread  # the top's and earlier threads'
         threads_own = self.infosets == thread
         return [

@@ -41,7 +41,7 @@ BLOCK = np.dtype(
         ("own_end", np.uint32),
         ("opponent", np.uint32),  # the opponent's sequences: one line each
         ("opponent_end", np.uint32),
-        ("payoff", np.uint32),  # place of the first line; blocks that are equal up to a factor share lines
+        ("payoff", np.uint32),  # index of the first payoff; blocks that are equal up to a factor share payoffs
         ("stride", np.uint32),  # padded length of a line
         ("factor", np.float64),  # factor on the payoffs
     ]

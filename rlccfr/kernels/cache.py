@@ -85,22 +85,22 @@ def sources_of(file: Path, package: Path = PACKAGE) -> frozenset[Path]:
 
     Imports are found in the text, since parsing all of it would take longer than loading the kernels.
     """
-    found = {file}
-    waiting = [file]
-    while waiting:
-        for imported in _imported(waiting.pop(), package):
-            place = imported.relative_to(package)
-            is_followed = place.parts[0] in FOLLOWED
-            if imported in found or not (is_followed or place.as_posix() in LAYOUTS):
+    sources = {file}
+    unread = [file]
+    while unread:
+        for imported in _imported_files(unread.pop(), package):
+            path = imported.relative_to(package)
+            is_followed = path.parts[0] in FOLLOWED
+            if imported in sources or not (is_followed or path.as_posix() in LAYOUTS):
                 continue
-            found.add(imported)
+            sources.add(imported)
             if is_followed:
-                waiting.append(imported)
-    return frozenset(found)
+                unread.append(imported)
+    return frozenset(sources)
 
 
 @cache
-def _imported(file: Path, package: Path) -> tuple[Path, ...]:
+def _imported_files(file: Path, package: Path) -> tuple[Path, ...]:
     """Return the files of the package's modules that a file imports."""
     return tuple(_files_named(file.read_text(encoding="utf-8"), package))
 
@@ -109,29 +109,32 @@ def _files_named(text: str, package: Path) -> Iterator[Path]:
     for dotted, names in IMPORT.findall(text):
         if dotted == __name__:  # nothing of this module is compiled
             continue
-        place = package.joinpath(*dotted.split(".")[1:])
-        if place.with_suffix(".py").is_file():
-            yield place.with_suffix(".py")
+        path = package.joinpath(*dotted.split(".")[1:])
+        if path.with_suffix(".py").is_file():
+            yield path.with_suffix(".py")
             continue
-        if (place / "__init__.py").is_file():
-            yield place / "__init__.py"
+        if (path / "__init__.py").is_file():
+            yield path / "__init__.py"
         for name in re.findall(r"\w+", names):  # a name imported from a folder may be a module in it
-            if (place / f"{name}.py").is_file():
-                yield place / f"{name}.py"
+            if (path / f"{name}.py").is_file():
+                yield path / f"{name}.py"
 
 
 @cache
-def writable_base(told: str) -> Path:
-    """Return the first writable folder of these: ``told``, the user's cache, a temporary folder.
+def writable_base(numba_folder: str) -> Path:
+    """Return the first writable folder of these: ``numba_folder``, the user's cache, a temporary folder.
 
     ``RLCCFR_CACHE`` applies to games only, so that processes with separate games can share the kernels.
 
     Args:
-        told: value of ``NUMBA_CACHE_DIR``; "" if it is not set.
+        numba_folder: value of ``NUMBA_CACHE_DIR``; "" if it is not set.
     """
     from platformdirs import user_cache_path
 
-    for folder in (*([Path(told)] if told else []), user_cache_path("rlccfr")):
+    folders = [user_cache_path("rlccfr")]
+    if numba_folder:
+        folders.insert(0, Path(numba_folder))
+    for folder in folders:
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
@@ -148,9 +151,9 @@ def _temporary_base() -> Path:
     folder = Path(tempfile.gettempdir()) / f"rlccfr-{user}"
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-        private = not hasattr(os, "getuid") or (found.st_uid == user and not found.st_mode & 0o022)
-        if stat.S_ISDIR(found.st_mode) and private:
+        status = folder.lstat()  # not stat(): a link may lead to a folder of somebody else
+        is_private = not hasattr(os, "getuid") or (status.st_uid == user and not status.st_mode & 0o022)
+        if stat.S_ISDIR(status.st_mode) and is_private:
             return folder
     return Path(tempfile.mkdtemp(prefix="rlccfr-"))
 
@@ -160,11 +163,12 @@ def drop_unused() -> None:
     oldest = time.time() - UNUSED_DAYS * 24 * 3600
     folder = kernels_folder()
     with contextlib.suppress(OSError):  # another process may be dropping the same ones
-        earlier = (other for other in folder.parent.iterdir() if re.fullmatch(r"kernels-[0-9a-f]{16}", other.name))
-        present = (other for other in folder.iterdir() if re.fullmatch(r"[0-9a-f]{16}", other.name))
-        for other in (*earlier, *present):
-            if other.stat().st_mtime < oldest:
-                shutil.rmtree(other, ignore_errors=True)
+        # Earlier versions had one folder for all kernels, beside this one.
+        earlier = (path for path in folder.parent.iterdir() if re.fullmatch(r"kernels-[0-9a-f]{16}", path.name))
+        present = (path for path in folder.iterdir() if re.fullmatch(r"[0-9a-f]{16}", path.name))
+        for path in (*earlier, *present):
+            if path.stat().st_mtime < oldest:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 @cache

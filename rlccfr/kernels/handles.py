@@ -2,7 +2,8 @@
 
 When a struct is passed to compiled code, Numba looks up each of its arrays in Python, which takes a sixth of a
 microsecond per array. A first-class function takes 50 microseconds, as long as 100 iterations on Kuhn. So a handle is
-made once and passed at every call. The handle is an array of the struct's words as compiled code stores them.
+made once and passed at every call (docs/adr/0003 and 0018). The handle is an array of the struct's words as compiled
+code stores them.
 """
 
 from __future__ import annotations
@@ -42,17 +43,18 @@ WORDS_PER_VALUE = 7
 def _pointer(context: Any, builder: Any, array: Any, kind: Any) -> Any:
     """Return a handle's words as a pointer to a value of type ``kind``."""
     struct = context.get_value_type(kind)
-    assert context.get_abi_sizeof(struct) <= 8 * _words_of(kind)
+    assert context.get_abi_sizeof(struct) <= 8 * _words_of(kind)  # 8 bytes a word
     data = cgutils.create_struct_proxy(HANDLE)(context, builder, array).data
     return builder.bitcast(data, struct.as_pointer())
 
 
 def _words_of(kind: Any) -> int:
     """Return an upper bound on the number of words of a value of type ``kind``."""
-    parts = getattr(kind, "types", None)  # of a tuple
-    if parts is not None:
-        return sum(map(_words_of, parts))
-    return WORDS_PER_VALUE + getattr(kind, "ndim", 0) * 2
+    field_types = getattr(kind, "types", None)  # of a tuple
+    if field_types is not None:
+        return sum(map(_words_of, field_types))
+    num_axes = getattr(kind, "ndim", 0)
+    return WORDS_PER_VALUE + 2 * num_axes  # an array keeps a length and a stride per axis
 
 
 @intrinsic
@@ -87,7 +89,9 @@ def _loader(kind: Any) -> Any:
 
         return value_type(handle), generate
 
-    return (lambda value: value) if UNJITTED else load
+    if UNJITTED:  # the handle is the value itself
+        return lambda value: value
+    return load
 
 
 def _write(handle, value):
@@ -122,13 +126,15 @@ def handle_of(value: Any, kind: Any) -> Any:
     """
     if UNJITTED:
         return value
-    words = np.zeros(_words_of(_type_of(kind)), np.int64)
-    _writer(_type_of(kind))(words, value)
-    weakref.finalize(words, _nothing, value).atexit = False
+    value_type = _type_of(kind)
+    words = np.zeros(_words_of(value_type), np.int64)
+    _writer(value_type)(words, value)
+    # The words point into the value's arrays, so the value must live as long as they do; nothing else refers to it.
+    weakref.finalize(words, _keep_alive, value).atexit = False
     return words
 
 
-def _nothing(value: Any) -> None:
+def _keep_alive(value: Any) -> None:
     """Do nothing; as a handle's finalizer, this keeps the value alive as long as the handle."""
 
 
@@ -154,8 +160,9 @@ _mixture_of = _loader(MIXTURE)
 def rule_of(handle):
     """Return the rule that a handle holds, with the rule's functions."""
     rule = _rule_of(handle)
-    reweight, by_regret = _reweight_of(rule.reweight), _reweight_by_regret_of(rule.reweight_by_regret)
-    return Rule(rule.flags, reweight, by_regret, _policy_map_of(rule.policy_map), rule.utility_range)
+    reweight = _reweight_of(rule.reweight)
+    reweight_by_regret = _reweight_by_regret_of(rule.reweight_by_regret)
+    return Rule(rule.flags, reweight, reweight_by_regret, _policy_map_of(rule.policy_map), rule.utility_range)
 
 
 @inlined

@@ -13,13 +13,21 @@ from rlccfr.kernels.cache import KernelCache
 UNJITTED = bool(getattr(config, "DISABLE_JIT", False))
 """Whether kernels run as plain Python."""
 
-SETTING = "SLP_VECTORIZE"
+VECTORIZER_SETTING = "SLP_VECTORIZE"
+"""Numba's setting that lets LLVM merge neighbouring operations ("superword-level parallelism")."""
 
 COMPILER: dict[str, Any] = {"error_model": "numpy"}
 """Compiler options of all functions, including those of components."""
 
 OPTIONS: dict[str, Any] = {**COMPILER, "_nrt": False}
-_PIECE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **OPTIONS}
+"""Compiler options of kernels."""
+
+_INLINED_OPTIONS: dict[str, Any] = {
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    **OPTIONS,
+}
 
 
 def kernel(signature: Any = None) -> Callable[..., Any]:
@@ -69,12 +77,12 @@ def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]
 @contextmanager
 def vectorised() -> Iterator[None]:
     """Let LLVM merge neighbouring operations into vectors, such as the gradient's sums; Numba's default forbids it."""
-    before = getattr(config, SETTING)
-    setattr(config, SETTING, 1)
+    previous = getattr(config, VECTORIZER_SETTING)
+    setattr(config, VECTORIZER_SETTING, 1)
     try:
         yield
     finally:
-        setattr(config, SETTING, before)
+        setattr(config, VECTORIZER_SETTING, previous)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,4 +92,4 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     which would crash. It has no wrappers for Python and no file on disk, because they would lengthen the first
     compilation.
     """
-    return njit(**_PIECE)(function)  # type: ignore[no-any-return]
+    return njit(**_INLINED_OPTIONS)(function)  # type: ignore[no-any-return]

@@ -29,7 +29,7 @@ PREDICTION = SCHEDULE_COLUMNS.index("prediction")
 PARAMETERS = len(SCHEDULE_COLUMNS)
 
 LEAST_ERROR = 1e-14
-"""Least exploitability that is told from rounding, as a share of the range of payoffs."""
+"""Least exploitability that can be told from rounding errors, as a share of the range of payoffs."""
 
 # Columns of the running scales of a sampled run, see kernels/walks/sampled_iterations.py.
 POSITIVE = 0
@@ -53,6 +53,7 @@ class Game(NamedTuple):
 
     @classmethod
     def of(cls, form: SequenceForm) -> Game:
+        """Return the views of a game, or of a quotient."""
         if isinstance(form, GameTree):
             return cls(HistoryView(form.histories, form.probability, form.histories.view(np.float64)), form.view)
         return cls(HistoryView(np.zeros(0, HISTORY), np.zeros(0), np.zeros(0)), form.view)
@@ -70,11 +71,11 @@ class Tables(NamedTuple):
 class Scratch(NamedTuple):
     """Working memory, overwritten by every pass."""
 
-    reach: np.ndarray  # (m + 2,): own reach of each sequence
+    reach: np.ndarray  # (m + 2,): the owner's reach of each sequence
     gradient: np.ndarray  # (m + 2,): counterfactual values, then instantaneous regrets
     mass: np.ndarray  # (n,): opponent and chance reach of each infoset
     response: np.ndarray  # (m,): a best response of each player
-    response_reach: np.ndarray  # (m + 2,): own reach under the best responses
+    response_reach: np.ndarray  # (m + 2,): the owner's reach of each sequence under the best responses
     line_reach: np.ndarray  # (largest number of lines of a block,): the opponent's reach of each line
     leaf: np.ndarray  # (largest stride of a block,): a block's columns, each summed over the lines
     past_regret: np.ndarray  # (m,): see Findings
@@ -124,9 +125,10 @@ class Procedure(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Numbers of one iteration that folds need.
+    """Numbers of one iteration that updates of regrets need.
 
-    Each factor is a pair: one for positive regrets, and one for all others.
+    Each factor is a pair: one for positive regrets, and one for all others. Where regrets are stored without a running
+    scale, ``load`` is the iteration's discounts, and ``store`` is (1, 1).
     """
 
     now: np.ndarray  # (5 + p,): the iteration's row of the schedule
@@ -139,11 +141,12 @@ class Step(NamedTuple):
 class Findings(NamedTuple):
     """Findings of an iteration about a player's infosets."""
 
-    gain: np.ndarray  # (m,) or longer: instantaneous regrets, or counterfactual values; folds overwrite them
+    gain: np.ndarray  # (m,) or longer: instantaneous regrets, or counterfactual values; updates overwrite them
     mass: np.ndarray  # (n,): opponent and chance reach with which ``gain`` is weighted
     past_regret: np.ndarray  # (m,): true cumulative regrets before the iteration's discounts, if the rule reads them
 
 
+# Numba's types of the structs and their arrays; S is an array of one axis, M a matrix.
 F8 = types.float64
 F8S = types.float64[::1]
 F8M = types.float64[:, ::1]
@@ -152,16 +155,17 @@ RNG = types.uint64[::1]
 U4S = types.uint32[::1]  # unsigned, which saves a test for negative indices at every access
 HANDLE = types.int64[::1]
 
-# Plain functions of one infoset, see rlccfr.components. Those of a rule change their first argument in place:
-# reweight(instant_regret, mass, state, parameters, utility_range)
+# Signatures of the plain functions of one infoset, see rlccfr.components.
+# Those of a rule change their first argument in place:
+# reweight(instant_regret, mass, state, parameters, utility_range),
 REWEIGHT = types.void(F8S, F8, F8M, F8S, F8)
-# reweight(instant_regret, mass, state, parameters, utility_range, regret)
+# or reweight(instant_regret, mass, state, parameters, utility_range, regret),
 REWEIGHT_BY_REGRET = types.void(F8S, F8, F8M, F8S, F8, F8S)
-# policy_map(row, state, parameters, utility_range)
+# and policy_map(row, state, parameters, utility_range).
 POLICY_MAP = types.void(F8S, F8M, F8S, F8)
-# Those of a sampler: inclusion(policy, count, parameters, probability) fills ``probability``;
+# Those of a sampler: inclusion(policy, count, parameters, probability) fills ``probability``,
 INCLUSION = types.void(F8S, F8S, F8S, F8S)
-# mixture(policy, count, visits, parameters) returns the probability of walking all own actions.
+# and mixture(policy, count, visits, parameters) returns the probability of walking all actions of the traverser.
 MIXTURE = types.float64(F8S, F8S, F8, F8S)
 
 BLOCKS = from_dtype(BLOCK)[::1]
@@ -179,9 +183,18 @@ PROCEDURE = types.NamedTuple((types.boolean,) * 3 + (types.int64,) * 2, Procedur
 
 def scratch_for(game: SequenceForm) -> Scratch:
     """Return working memory for one game."""
-    size = game.num_sequences
-    sizes = (size + 2, size + 2, game.num_infosets, size, size + 2, *block_sizes(game), size)
-    return Scratch(*map(np.zeros, sizes))
+    num_sequences = game.num_sequences
+    most_lines, widest_stride = block_sizes(game)
+    return Scratch(
+        reach=np.zeros(num_sequences + 2),
+        gradient=np.zeros(num_sequences + 2),
+        mass=np.zeros(game.num_infosets),
+        response=np.zeros(num_sequences),
+        response_reach=np.zeros(num_sequences + 2),
+        line_reach=np.zeros(most_lines),
+        leaf=np.zeros(widest_stride),
+        past_regret=np.zeros(num_sequences),
+    )
 
 
 def block_sizes(form: SequenceForm) -> tuple[int, int]:

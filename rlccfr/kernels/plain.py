@@ -53,14 +53,16 @@ def _no_mixture(policy, count, visits, parameters):
     return 0.0
 
 
-_REST = "state: float64 (A, k), parameters: float64 (p,), utility_range: float64"
-_INSTANT = f"instant_regret: float64 (A,), mass: float64, {_REST}"
+# What authors are told of the arguments, in errors. A is the number of the infoset's actions, k that of the rule's
+# arrays, p that of the component's parameters.
+_STATE = "state: float64 (A, k), parameters: float64 (p,), utility_range: float64"
+_INSTANT = f"instant_regret: float64 (A,), mass: float64, {_STATE}"
 _COUNTS = "policy: float64 (A,), count: float64 (A,)"
 _REWEIGHT = Form("reweight", _INSTANT, "None", REWEIGHT, _no_reweight)
 _REWEIGHT_BY_REGRET = Form(
     "reweight", f"{_INSTANT}, regret: float64 (A,)", "None", REWEIGHT_BY_REGRET, _no_reweight_by_regret
 )
-_POLICY_MAP = Form("policy_map", f"row: float64 (A,), {_REST}", "None", POLICY_MAP, _no_map)
+_POLICY_MAP = Form("policy_map", f"row: float64 (A,), {_STATE}", "None", POLICY_MAP, _no_map)
 _INCLUSION = Form(
     "inclusion", f"{_COUNTS}, parameters: float64 (p,), probability: float64 (A,)", "None", INCLUSION, _no_inclusion
 )
@@ -69,7 +71,7 @@ _MIXTURE = Form("mixture", f"{_COUNTS}, visits: float64, parameters: float64 (p,
 
 def reads_regret(reweight: Callable[..., None] | None) -> bool:
     """Return whether a rule's ``reweight`` takes a sixth argument: the infoset's cumulative regrets."""
-    return inspect.isfunction(reweight) and _arguments(reweight) == len(_REWEIGHT_BY_REGRET.signature.args)
+    return inspect.isfunction(reweight) and _num_arguments(reweight) == len(_REWEIGHT_BY_REGRET.signature.args)
 
 
 def reweight_functions(function: Callable[..., None] | None) -> tuple[Any, Any]:
@@ -119,7 +121,10 @@ def check_signature(field: str, function: Callable[..., Any]) -> None:
         ComponentError: it isn't.
     """
     forms = {form.field: form for form in (_REWEIGHT, _POLICY_MAP, _INCLUSION, _MIXTURE)}
-    _check_form(function, _REWEIGHT_BY_REGRET if reads_regret(function) and field == "reweight" else forms[field])
+    form = forms[field]
+    if field == "reweight" and reads_regret(function):
+        form = _REWEIGHT_BY_REGRET
+    _check_form(function, form)
 
 
 @cache
@@ -138,27 +143,32 @@ def _compiled(function: Callable[..., Any] | None, form: Form) -> Any:
             return handle_of(cached(function, form.signature, COMPILER), form.signature)
         return handle_of(_jitted(function, form.signature, on_disk), form.signature)
     except Exception as error:  # Numba's errors have no common base and are pages long
-        reason = _outside(function, form, str(error)) or _reason(error)
+        reason = _mutable_variable(function, form, str(error)) or _reason(error)
         raise ComponentError(f"Numba can't compile {function.__name__} as {form}: {reason}") from error
 
 
 def _check_form(function: Callable[..., Any], form: Form) -> None:
     if not inspect.isfunction(function):
         raise ComponentError(f"{form.field} must be a plain function, not {function!r}; define {form}")
-    if _arguments(function) != len(form.signature.args):
-        six = ", or a sixth: regret: float64 (A,)" if form is _REWEIGHT else ""
-        raise ComponentError(f"{function.__name__}{inspect.signature(function)} is not {form}{six}")
+    if _num_arguments(function) != len(form.signature.args):
+        sixth = ", or a sixth: regret: float64 (A,)" if form is _REWEIGHT else ""
+        raise ComponentError(f"{function.__name__}{inspect.signature(function)} is not {form}{sixth}")
 
 
-def _outside(function: Callable[..., Any], form: Form, told: str) -> str | None:
+def _mutable_variable(function: Callable[..., Any], form: Form, message: str) -> str | None:
     """Return what is wrong with a function that uses a mutable variable from outside; None for others.
 
     Numba knows no such list, dict or set, and arrays from outside as constants only.
+
+    Args:
+        message: Numba's error.
     """
-    used = inspect.getclosurevars(function)
-    kinds = (list, dict, set, *((np.ndarray,) if "readonly array" in told else ()))
-    for name, value in {**used.globals, **used.nonlocals}.items():
-        if isinstance(value, kinds):
+    variables = inspect.getclosurevars(function)
+    mutable: tuple[type, ...] = (list, dict, set)
+    if "readonly array" in message:  # the function tries to change an array from outside
+        mutable += (np.ndarray,)
+    for name, value in {**variables.globals, **variables.nonlocals}.items():
+        if isinstance(value, mutable):
             state = "state in arrays=..., and " if "state:" in form.arguments else ""
             return f"its outside variable {name!r} is of type {type(value).__name__}; keep {state}constants in a tuple"
     return None
@@ -175,26 +185,31 @@ def _jitted(function: Callable[..., Any], signature: Any, on_disk: bool) -> Any:
         return njit(signature, boundscheck=True, **COMPILER)(function)
 
 
-def _arguments(function: Callable[..., Any]) -> int:
+def _num_arguments(function: Callable[..., Any]) -> int:
     """Return the number of a function's required positional arguments; -1 if it also has others."""
     parameters = inspect.signature(function).parameters.values()
-    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in parameters)
-    return len(parameters) if plain else -1
+    are_required = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in parameters)
+    return len(parameters) if are_required else -1
 
 
 def _reason(error: Exception) -> str:
     """Return the first informative line of Numba's error, with the source line if the error names one."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if not line.startswith("Failed in nopython mode pipeline")]
-    telling = [line for line in telling if " object at 0x" not in line] or [type(error).__name__]
-    called = next((line for line in lines if line.startswith(">>> ")), None)
-    if called is not None and telling[0].startswith("No implementation of function"):
-        reason = f"no implementation of {called.removeprefix('>>> ')}"
+    informative = [
+        line
+        for line in lines
+        if not line.startswith("Failed in nopython mode pipeline") and " object at 0x" not in line
+    ]
+    first_line = informative[0] if informative else type(error).__name__
+    call = next((line for line in lines if line.startswith(">>> ")), None)  # of a function that Numba does not know
+    if call is not None and first_line.startswith("No implementation of function"):
+        reason = f"no implementation of {call.removeprefix('>>> ')}"
     else:
-        reason = re.sub(r"[.]*\s*Raised from .*", "", telling[0])
-    places = re.findall(r'File "([^"]+)", line (\d+)|Raised from (\S+) \((\d+)\)', text)
-    if not places:
+        reason = re.sub(r"[.]*\s*Raised from .*", "", first_line)
+    # The innermost place comes last. Each match has two groups of one alternative, and two that are empty.
+    source_lines = re.findall(r'File "([^"]+)", line (\d+)|Raised from (\S+) \((\d+)\)', text)
+    if not source_lines:
         return reason
-    path, line = (part for part in places[-1] if part)
-    return f"{reason} (line {line} of {os.path.basename(path)})"
+    path, number = (group for group in source_lines[-1] if group)
+    return f"{reason} (line {number} of {os.path.basename(path)})"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.kernels.learning.reservoir import KEPT, SEEN, Rows, insert_rows
+from rlccfr.kernels.learning.reservoir import NUM_KEPT, NUM_SEEN, Rows, insert_rows
 from rlccfr.networks.settings import FullMemory
 
 LARGEST_SCALE = 1e100
@@ -52,7 +52,7 @@ class Reservoir:
         self._rng = np.random.SeedSequence([*seed]).generate_state(1, np.uint64)
 
     def __len__(self) -> int:
-        return int(self._rows.counts[KEPT])
+        return int(self._rows.counts[NUM_KEPT])
 
     def discount(self, factor: float) -> None:
         """Multiply all rows by ``factor``; 0 empties the reservoir."""
@@ -96,7 +96,7 @@ class Reservoir:
     @property
     def _seen_per_kept(self) -> float:
         """Number of rows that each row kept stands for."""
-        num_seen, num_kept = self._rows.counts[[SEEN, KEPT]]
+        num_seen, num_kept = self._rows.counts[[NUM_SEEN, NUM_KEPT]]
         return float(num_seen / num_kept) if num_kept and not self._newest else 1.0
 
     def mass(self) -> np.ndarray:

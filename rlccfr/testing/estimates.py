@@ -15,7 +15,7 @@ from rlccfr.engine.walks import balanced_policy, walk_memory
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.layout import Tables, scratch_for
-from rlccfr.kernels.learning.phase_kernels import own_increments
+from rlccfr.kernels.learning.phase_kernels import fill_average_increments
 from rlccfr.kernels.passes.sequence_form import regrets_against
 from rlccfr.kernels.walks.walk_layout import UNVISITED
 from rlccfr.solver import Solver
@@ -46,7 +46,7 @@ class Estimates(NamedTuple):
         """
         scratch, increments = scratch_for(tree), np.zeros(tree.num_sequences)
         tables = Tables(np.zeros_like(increments), policy, increments, np.zeros((len(increments), 1)))
-        own_increments(tree.view, tables, scratch, 1 - player, -1)
+        fill_average_increments(tree.view, tables, scratch, 1 - player, -1)
         regrets_against(tree.view, player, policy, response, scratch.mass, scratch)
         regrets, mass = scratch.gradient[:-2], scratch.mass
         if drawn is not None:

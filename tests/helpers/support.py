@@ -192,10 +192,11 @@ def weak_internals(solver: rlccfr.Solver) -> tuple[weakref.ref, weakref.ref]:
 
 def control_memory(solver: rlccfr.Solver) -> dict[str, float]:
     """Return what a controlled run remembers of its decisions, by name."""
-    from rlccfr.kernels.control import control_layout
+    from rlccfr.kernels.control.control_layout import DECIDED_HORIZON, HORIZON, NUM_DECISIONS, SEEN_AT
 
-    memory, names = solver._engine.stepper.control.memory, ("horizon", "next", "decisions", "seen_at", "decided")
-    return {name: float(memory[getattr(control_layout, name.upper())]) for name in names}
+    state = solver._engine.stepper.control.state
+    entries = {"horizon": HORIZON, "decisions": NUM_DECISIONS, "seen_at": SEEN_AT, "decided": DECIDED_HORIZON}
+    return {name: float(state[entry]) for name, entry in entries.items()}
 
 
 def iterate(solver: rlccfr.Solver, iterations: int) -> None:

@@ -11,7 +11,13 @@ from rlccfr.engine.state import RunState
 from rlccfr.engine.walks import walk_memory
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import SCRATCH, TABLES
-from rlccfr.kernels.learning.phase_kernels import back_up, estimate_exactly, fold_player, own_increments, policies_from
+from rlccfr.kernels.learning.phase_kernels import (
+    back_up,
+    estimate_exactly,
+    fill_average_increments,
+    set_policies,
+    update_player,
+)
 from rlccfr.kernels.passes.sequence_form import best_responses
 from rlccfr.kernels.walks.estimates import add_walks
 from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY, WalkMemory
@@ -97,14 +103,14 @@ class Phases:
             estimate_by_walks(state, self._binding, self._memory, player, average=average)
 
     def increment_exactly(self, player: int, *, counts: bool) -> None:
-        """Set one player's increments to their exact values; see :func:`own_increments`.
+        """Set one player's increments to their exact values; see :func:`fill_average_increments`.
 
         Args:
             counts: whether to add the increments to ``uniform_count``, for a sampler that reads it.
         """
         state = self._state
         tables = state.tables._replace(policy_sum=self.increment)
-        own_increments(state.game.view, tables, state.scratch, player, self._binding.flags.average_column)
+        fill_average_increments(state.game.view, tables, state.scratch, player, self._binding.flags.average_column)
         if counts:
             sequences = state.game.sequences_of(player)
             state.uniform_count[sequences] += self.increment[sequences]
@@ -115,7 +121,7 @@ class Phases:
         sequences = state.game.sequences_of(player)
         tables = state.tables._replace(policy=state.tables.policy.copy(), policy_sum=np.zeros_like(self.increment))
         tables.policy[sequences] = policy
-        own_increments(state.game.view, tables, state.scratch, player, self._binding.flags.average_column)
+        fill_average_increments(state.game.view, tables, state.scratch, player, self._binding.flags.average_column)
         return tables.policy_sum[sequences]
 
     def average(self, player: int, decay: float) -> None:
@@ -134,7 +140,7 @@ class Phases:
         """
         game = self._state.game_handle
         rule = self._binding.rule_handle
-        fold_player(game, self._next_handle, self._memory_handle, rule, player, row, next_row, self.next_regrets)
+        update_player(game, self._next_handle, self._memory_handle, rule, player, row, next_row, self.next_regrets)
 
     def play_updated(self, player: int) -> None:
         """Set one player's policies to those that follow from its last update, without a model in between."""
@@ -157,7 +163,7 @@ class Phases:
         rule = self._binding.rule_handle
         sequences = self._state.game.sequences_of(player)
         self.next_regrets[sequences] = regrets
-        policies_from(game, self._next_handle, rule, player, self.next_regrets, next_row)
+        set_policies(game, self._next_handle, rule, player, self.next_regrets, next_row)
         return self._next_tables.policy[sequences].copy()
 
     def mass_against(self, response: np.ndarray) -> np.ndarray:

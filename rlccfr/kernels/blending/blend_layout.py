@@ -9,11 +9,11 @@ from numba import types
 
 from rlccfr.kernels.layout import F8M, F8S
 
-# Entries of a player's row of ``found``.
-LEAST = 0  # least value of the opponent's best response so far: that against ``best``
-BOUND = 1  # no blend has a value below this
-CUTS = 2  # number of cuts
-FOUND = 3  # number of entries
+# Entries of a player's row of ``progress``.
+LEAST_VALUE = 0  # least value of the opponent's best response so far: that against ``best``
+LOWER_BOUND = 1  # no blend has a value below this
+NUM_CUTS = 2  # number of cuts
+PROGRESS_SIZE = 3  # number of entries
 
 
 class Blend(NamedTuple):
@@ -25,7 +25,7 @@ class Blend(NamedTuple):
         values: (m + 2, K) working memory of the same shape.
         weights: (2, K) for each player the blend to try next.
         best: (2, K) the best one tried.
-        found: (2, FOUND) see above.
+        progress: (2, PROGRESS_SIZE) see above.
         cuts: (2, most cuts, K) value of each best response so far against each policy.
         levels, moves: (most cuts,) working memory.
         hessian: (K + 1, K + 1) working memory.
@@ -36,7 +36,7 @@ class Blend(NamedTuple):
     values: np.ndarray
     weights: np.ndarray
     best: np.ndarray
-    found: np.ndarray
+    progress: np.ndarray
     cuts: np.ndarray
     levels: np.ndarray
     moves: np.ndarray

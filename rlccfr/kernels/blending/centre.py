@@ -1,8 +1,19 @@
 """The search for a player's least exploitable blend, by analytic centres of cutting planes.
 
-The value of a blend is the largest of the cuts' values for it, a convex function of the weights. The next blend to try
-minimises t x (number of constraints) / width less the logarithms of the weights and of t - cut for each cut. Its value
-by the cuts is at most ``width`` above the least one. Newton's method finds it, with the weights as units of change.
+The value v(w) of a blend with the weights w, a point of the simplex, is that of the opponent's best response, a convex
+function. Each try of a blend gives a cut c_i with v(w) >= c_i w for all w; see kernels/blending/cuts.py. By the cuts,
+the least value is that of a linear program: minimise t with c_i w <= t for all i. This program is not solved. The next
+blend to try is a centre of the region that the cuts leave. With K weights and n cuts, it minimises over w and t::
+
+    (n + K) / width * t - sum_i log(t - c_i w) - sum_j log(w_j)
+
+1. The value of the centre by the cuts is at most ``width`` above the least one, because there are n + K logarithms.
+2. The centre is far from all cuts, so the next cut takes away much of the region. A solution of the linear program lies
+   at a corner, where the next cut may take away hardly anything.
+3. Any mixture of the cuts has a least value over w, which no blend comes below. At the centre, the weights
+   1 / (t - c_i w) give such a bound, at most ``width`` below t: they are a feasible solution of the dual program.
+
+Newton's method finds the centre, with the weights as units of change: w_j changes by w_j d_j.
 """
 
 from __future__ import annotations
@@ -12,22 +23,22 @@ from math import sqrt
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.blending.blend_layout import BOUND, CUTS, LEAST
+from rlccfr.kernels.blending.blend_layout import LEAST_VALUE, LOWER_BOUND, NUM_CUTS
 from rlccfr.kernels.blending.cuts import respond
 from rlccfr.kernels.handles import blend_of, game_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE
 
 WIDTH = 0.3
-"""How near the next blend is to the least by the cuts, as a share of what is still unknown."""
+"""How near the value of the next blend by the cuts is to the least by the cuts, as a share of what is still unknown."""
 
-INWARD = 1e-3
-"""Share of the uniform blend in the one from which the next one is sought."""
+UNIFORM_SHARE = 1e-3
+"""Share of the uniform blend in the one from which the next one is sought, so that all weights are positive."""
 
-NEWTON = 30
+NEWTON_STEPS = 30
 """Most steps of Newton's method per cut."""
 
-NEAR = 0.1
+LARGEST_DECREMENT = 0.1
 """Newton's method ends where the decrement's square is below this."""
 
 LEAST_PIVOT = 1e-12
@@ -38,49 +49,65 @@ TO_BOUNDARY = 0.95
 
 
 @inlined
-def fill_levels(weights, cuts, number, levels):
-    """Set the value of a blend by each cut; return the largest."""
-    top = -np.inf
-    for i in range(number):
+def fill_levels(weights, cuts, num_cuts, levels):
+    """Set the value c_i w of a blend by each cut; return the largest."""
+    largest = -np.inf
+    for i in range(num_cuts):
         value = 0.0
         for j in range(len(weights)):
             value += cuts[i, j] * weights[j]
         levels[i] = value
-        top = max(top, value)
-    return top
+        largest = max(largest, value)
+    return largest
 
 
 @inlined
-def fill_system(weights, cuts, number, top, pull, blend):
+def fill_system(weights, cuts, num_cuts, top, pull, blend):
     """Set Newton's system, with each weight as the unit of its change; return the unit of ``top``'s change.
 
+    With s_i = 1 / (top - c_i w), the objective's derivative by top is pull - sum_i s_i, and that by w_j, in units of
+    w_j, is sum_i s_i c_ij w_j - 1. The second derivatives are sums over i of products of s_i, for top, and
+    -s_i c_ij w_j, for w_j; the logarithms of the weights add the unit matrix.
+
     Args:
+        top: the variable t of the objective.
+        pull: its factor in the objective.
         blend: ``hessian`` gets the lower half of the matrix, ``steps[0]`` the negative gradient, ``steps[1]`` the
             weights, whose changes must add up to nothing; ``steps[2]`` is overwritten.
     """
-    count, hessian, steps, levels = len(weights), blend.hessian, blend.steps, blend.levels
-    curvature, slope = 0.0, 0.0
-    for i in range(number):
+    count = len(weights)
+    hessian = blend.hessian
+    levels = blend.levels
+    negative_gradient = blend.steps[0]
+    constraint = blend.steps[1]
+    scaled_cut = blend.steps[2]
+    # The unit of the change of top makes its diagonal entry 1, as those of the weights are at least.
+    curvature = 0.0
+    slope = 0.0
+    for i in range(num_cuts):
         inverse = 1.0 / (top - levels[i])
         curvature += inverse * inverse
         slope += inverse
     unit = 1.0 / sqrt(curvature)
+    # The part of the logarithms of the weights. Row ``count`` is that of top.
     for a in range(count + 1):
-        steps[0, a], steps[1, a] = 1.0, weights[a] if a < count else 0.0
+        negative_gradient[a] = 1.0
+        constraint[a] = weights[a] if a < count else 0.0
         for b in range(a):
             hessian[a, b] = 0.0
         hessian[a, a] = 1.0
-    steps[0, count] = (slope - pull) * unit
-    for i in range(number):
+    negative_gradient[count] = (slope - pull) * unit
+    # The part of each cut.
+    for i in range(num_cuts):
         inverse = 1.0 / (top - levels[i])
         for a in range(count):
-            steps[2, a] = cuts[i, a] * weights[a] * inverse
-            steps[0, a] -= steps[2, a]
-            hessian[count, a] -= steps[2, a] * inverse * unit
+            scaled_cut[a] = cuts[i, a] * weights[a] * inverse
+            negative_gradient[a] -= scaled_cut[a]
+            hessian[count, a] -= scaled_cut[a] * inverse * unit
         for a in range(count):
-            scaled = steps[2, a]
+            entry = scaled_cut[a]
             for b in range(a + 1):
-                hessian[a, b] += scaled * steps[2, b]
+                hessian[a, b] += entry * scaled_cut[b]
     return unit
 
 
@@ -101,74 +128,90 @@ def factorise(matrix):
 
 
 @inlined
-def substitute(factor, right, found):
+def substitute(factor, right_side, solution):
     """Solve a system by its matrix's factor; see :func:`factorise`."""
     size = len(factor)
     for a in range(size):
-        found[a] = right[a]
+        solution[a] = right_side[a]
+    # First by the transpose of L, from the last row on, then by L.
     for a in range(size - 1, -1, -1):
-        found[a] /= factor[a, a]
+        solution[a] /= factor[a, a]
         for c in range(a):
-            found[c] -= factor[a, c] * found[a]
+            solution[c] -= factor[a, c] * solution[a]
     for a in range(size):
-        total = found[a]
+        total = solution[a]
         for c in range(a):
-            total -= factor[a, c] * found[c]
-        found[a] = total / factor[a, a]
+            total -= factor[a, c] * solution[c]
+        solution[a] = total / factor[a, a]
 
 
 @inlined
 def solve(blend):
-    """Solve Newton's system under the constraint, into ``steps[2]``; return the decrement's square."""
-    factor, steps = blend.hessian, blend.steps
+    """Solve Newton's system under the constraint, into ``steps[2]``; return the decrement's square.
+
+    With H the matrix, g the negative gradient and w the constraint, the step d has H d = g - m w and w d = 0, for some
+    multiplier m. So d = H^-1 g - m H^-1 w with m = (w H^-1 g) / (w H^-1 w). The decrement's square is d g.
+    """
+    factor = blend.hessian
+    negative_gradient = blend.steps[0]
+    constraint = blend.steps[1]
+    step = blend.steps[2]
+    constraint_step = blend.steps[3]
     size = len(factor)
-    substitute(factor, steps[0], steps[2])
-    substitute(factor, steps[1], steps[3])
-    against, along = 0.0, 0.0
+    substitute(factor, negative_gradient, step)
+    substitute(factor, constraint, constraint_step)
+    step_violation = 0.0
+    constraint_violation = 0.0
     for a in range(size):
-        against += steps[1, a] * steps[2, a]
-        along += steps[1, a] * steps[3, a]
+        step_violation += constraint[a] * step[a]
+        constraint_violation += constraint[a] * constraint_step[a]
     decrement = 0.0
     for a in range(size):
-        steps[2, a] -= against / along * steps[3, a]
-        decrement += steps[2, a] * steps[0, a]
+        step[a] -= step_violation / constraint_violation * constraint_step[a]
+        decrement += step[a] * negative_gradient[a]
     return decrement
 
 
 @inlined
-def longest(weights, cuts, number, top, fall, blend):
+def longest_step(weights, cuts, num_cuts, top, top_move, blend):
     """Return the step, at most 1, that keeps weights positive and cuts below ``top``.
 
     Args:
-        fall: change of ``top`` in a step of 1.
+        top_move: change of ``top`` in a step of 1.
         blend: ``moves`` gets the change of each cut's value in a step of 1.
     """
-    change, levels, moves = blend.steps[2], blend.levels, blend.moves
+    change = blend.steps[2]
+    levels = blend.levels
+    moves = blend.moves
     step = 1.0
     for j in range(len(weights)):
         if change[j] < 0.0:
             step = min(step, -TO_BOUNDARY / change[j])
-    for i in range(number):
+    for i in range(num_cuts):
         move = 0.0
         for j in range(len(weights)):
             move += cuts[i, j] * weights[j] * change[j]
         moves[i] = move
-        if fall < move:
-            step = min(step, TO_BOUNDARY * (top - levels[i]) / (move - fall))
+        if top_move < move:
+            step = min(step, TO_BOUNDARY * (top - levels[i]) / (move - top_move))
     return step
 
 
 @inlined
-def bound_of(cuts, number, top, blend):
-    """Return the least value, over policies, of the mixture of the cuts with weights 1 / (top - level)."""
-    values, total = blend.steps[3], 0.0
+def dual_bound(cuts, num_cuts, top, blend):
+    """Return the least value, over policies, of the mixture of the cuts with weights 1 / (top - level).
+
+    The opponent's responses behind the cuts, mixed like this, get at least this value against every blend.
+    """
+    values = blend.steps[3]
+    total = 0.0
     for j in range(cuts.shape[1]):
         values[j] = 0.0
-    for i in range(number):
-        share = 1.0 / (top - blend.levels[i])
-        total += share
+    for i in range(num_cuts):
+        cut_weight = 1.0 / (top - blend.levels[i])
+        total += cut_weight
         for j in range(cuts.shape[1]):
-            values[j] += share * cuts[i, j]
+            values[j] += cut_weight * cuts[i, j]
     least = np.inf
     for j in range(cuts.shape[1]):
         least = min(least, values[j])
@@ -176,38 +219,41 @@ def bound_of(cuts, number, top, blend):
 
 
 @inlined
-def centre(weights, cuts, number, width, blend):
+def move_to_centre(weights, cuts, num_cuts, width, blend):
     """Move a blend to the centre that the module describes, and return a bound on the value of every blend.
 
     Args:
         weights: (K,) positive, with sum 1; changed in place.
-        number: number of cuts.
         width: see the module.
         blend: ``levels``, ``moves``, ``hessian`` and ``steps`` are overwritten.
     """
-    count, levels, change = len(weights), blend.levels, blend.steps[2]
-    pull = (number + count) / width
-    top = width + fill_levels(weights, cuts, number, levels)
-    for _ in range(NEWTON):
-        unit = fill_system(weights, cuts, number, top, pull, blend)
+    count = len(weights)
+    levels = blend.levels
+    change = blend.steps[2]
+    pull = (num_cuts + count) / width
+    top = width + fill_levels(weights, cuts, num_cuts, levels)
+    for _ in range(NEWTON_STEPS):
+        # One damped step of Newton's method.
+        unit = fill_system(weights, cuts, num_cuts, top, pull, blend)
         factorise(blend.hessian)
         decrement = solve(blend)
-        if not decrement < np.inf:
+        if not decrement < np.inf:  # the last blend that is a number stays
             break
-        step = longest(weights, cuts, number, top, unit * change[count], blend)
+        step = longest_step(weights, cuts, num_cuts, top, unit * change[count], blend)
         for j in range(count):
             weights[j] *= 1.0 + step * change[j]
         top += step * unit * change[count]
-        for i in range(number):
+        for i in range(num_cuts):
             levels[i] += step * blend.moves[i]
-        if decrement < NEAR:
+        if decrement < LARGEST_DECREMENT:
             break
+    # The steps keep the sum at 1 but for rounding.
     total = 0.0
     for j in range(count):
         total += weights[j]
     for j in range(count):
         weights[j] /= total
-    return bound_of(cuts, number, top, blend)
+    return dual_bound(cuts, num_cuts, top, blend)
 
 
 @kernel(types.void(HANDLE, HANDLE, types.int64))
@@ -220,23 +266,31 @@ def improve(game, blend, player):
     """
     _, view = game_of(game)
     blend = blend_of(blend)
-    weights, found, cuts = blend.weights[player], blend.found[player], blend.cuts[player]
-    done, count = np.int64(found[CUTS]), len(weights)
-    respond(view, 1 - player, weights, blend.payoffs, blend.values, cuts[done])
-    value, least = 0.0, np.inf
+    weights = blend.weights[player]
+    progress = blend.progress[player]
+    cuts = blend.cuts[player]
+    last_cut = np.int64(progress[NUM_CUTS])
+    num_cuts = last_cut + 1
+    count = len(weights)
+    # 1. The opponent's best response to the blend gives a cut and the blend's value. The response's least value against
+    # any of the policies is a bound: no blend makes it lower.
+    respond(view, 1 - player, weights, blend.payoffs, blend.values, cuts[last_cut])
+    value = 0.0
+    least = np.inf
     for j in range(count):
-        value += weights[j] * cuts[done, j]
-        least = min(least, cuts[done, j])
-    if value < found[LEAST]:
-        found[LEAST] = value
+        value += weights[j] * cuts[last_cut, j]
+        least = min(least, cuts[last_cut, j])
+    if value < progress[LEAST_VALUE]:
+        progress[LEAST_VALUE] = value
         for j in range(count):
             blend.best[player, j] = weights[j]
-    found[CUTS] = done + 1
-    found[BOUND] = max(found[BOUND], least)
-    unknown = found[LEAST] - found[BOUND]
-    if unknown > 0.0 and done + 1 < len(cuts):
+    progress[NUM_CUTS] = num_cuts
+    progress[LOWER_BOUND] = max(progress[LOWER_BOUND], least)
+    # 2. Seek the next blend from the best one, pushed a little into the interior of the simplex.
+    unknown = progress[LEAST_VALUE] - progress[LOWER_BOUND]
+    if unknown > 0.0 and num_cuts < len(cuts):
         for j in range(count):
-            weights[j] = (1.0 - INWARD) * blend.best[player, j] + INWARD / count
-        bound = centre(weights, cuts, done + 1, WIDTH * unknown, blend)
-        if bound > found[BOUND]:  # not if it is no number
-            found[BOUND] = bound
+            weights[j] = (1.0 - UNIFORM_SHARE) * blend.best[player, j] + UNIFORM_SHARE / count
+        bound = move_to_centre(weights, cuts, num_cuts, WIDTH * unknown, blend)
+        if bound > progress[LOWER_BOUND]:  # not if it is no number
+            progress[LOWER_BOUND] = bound

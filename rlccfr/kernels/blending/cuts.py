@@ -2,7 +2,8 @@
 
 A blend is a mixture of policies: its reach is the sum of their reaches, each times its weight. So the payoffs against
 it are sums of the payoffs against each policy, which are computed once. A best response to one blend has a value
-against each policy, and the value of every blend is at least the sum of these, each times its weight.
+against each policy. The value of any other blend, which is that of the best response to it, is at least the sum of
+these, each times its weight in that blend. Such a linear bound is a *cut*; it is tight at the blend that it comes from.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rlccfr.kernels.passes.sequence_form import gradient_pass, reach_pass
 
 @kernel(types.void(HANDLE, F8S, F8S))
 def fill_reach(game, policy, reach):
-    """Set the own reach of every sequence.
+    """Set each player's own reach of its sequences.
 
     Args:
         game: handle.
@@ -41,9 +42,11 @@ def fill_payoffs(game, scratch, blend, reach, number):
         number: the policy's number.
     """
     _, view = game_of(game)
-    scratch, payoffs = scratch_of(scratch), blend_of(blend).payoffs
+    scratch = scratch_of(scratch)
+    payoffs = blend_of(blend).payoffs
     for player in range(2):
         gradient_pass(view, player, reach, scratch)
+    # A row per sequence: the sweep of a best response goes through all policies at one sequence, then to the next.
     for k in range(len(payoffs)):
         payoffs[k, number] = scratch.gradient[k]
 
@@ -52,40 +55,46 @@ def fill_payoffs(game, scratch, blend, reach, number):
 def best_action(view, infoset, weights, values):
     """Return the sequence of an infoset that is best against a blend; of twins, the first has their value."""
     first, last = np.int64(view.first_sequence[infoset]), np.int64(view.first_sequence[infoset + 1])
-    best, most = first, -np.inf
+    best = first
+    best_value = -np.inf
     for k in range(first, last):
         if len(view.twin) and view.twin[k] != k:
             continue
         value = 0.0
         for j in range(len(weights)):
             value += weights[j] * values[k, j]
-        if value > most:
-            best, most = k, value
+        if value > best_value:
+            best = k
+            best_value = value
     return best
 
 
 @inlined
 def respond(view, player, weights, payoffs, values, cut):
-    """Compute a best response of ``player`` to a blend of the opponent's policies.
+    """Compute a best response of ``player`` to a blend of the opponent's policies, and its value against each of them.
+
+    The response is deterministic, so its values against all policies are passed up along the actions that it takes.
 
     Args:
         weights: (K,) the blend.
         payoffs: (m + 2, K) payoffs against each policy.
-        values: (m + 2, K) the player's part is overwritten.
+        values: (m + 2, K) the player's rows are overwritten.
         cut: (K,) overwritten with the response's value against each policy.
     """
-    count, empty = len(weights), len(payoffs) - 2 + player
+    count = len(weights)
+    empty_sequence = len(payoffs) - 2 + player
     first, last = sequences_of(view, player)
     for k in range(first, last):
         for j in range(count):
             values[k, j] = payoffs[k, j]
     for j in range(count):
-        values[empty, j] = payoffs[empty, j]
+        values[empty_sequence, j] = payoffs[empty_sequence, j]
+    # From the leaves up, the blend decides which action is best; its values against all policies go on.
     for infoset in infosets_from_last(view, player):
         best = best_action(view, infoset, weights, values)
-        times = view.multiplicity[infoset] if len(view.multiplicity) else 1.0
-        above = view.parent[infoset]
+        multiplicity = view.multiplicity[infoset] if len(view.multiplicity) else 1.0
+        parent = view.parent[infoset]
         for j in range(count):
-            values[above, j] += times * values[best, j]
+            values[parent, j] += multiplicity * values[best, j]
     for j in range(count):
-        cut[j] = values[empty, j]
+        cut[j] = values[empty_sequence, j]

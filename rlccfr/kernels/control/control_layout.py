@@ -1,4 +1,4 @@
-"""What a controlled run has besides its tables: networks, choices, and the memory of earlier decisions."""
+"""What a controlled run has besides its tables: networks, choices, and the state that earlier decisions leave."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from rlccfr.components.controller import AGENTS as NAMES
+from rlccfr.components.controller import AGENTS as AGENT_NAMES
 from rlccfr.components.controller import OF_RUN
 from rlccfr.kernels.layout import F8M, F8S
 
-AGENTS = len(NAMES)
+AGENTS = len(AGENT_NAMES)
 """Number of agents; each picks one of its choices in turn, and sees the picks before its own."""
 
 LEAST_MARK = 4
@@ -22,28 +22,28 @@ OPEN_HORIZON = 4
 
 LEAST_HORIZON = 1000
 
-# Entries of the memory.
+# Entries of the controller's state.
 HORIZON = 0  # number of iterations that the run is meant to have; 0 if that is open
-NEXT = 1  # number of iterations at which the next decision is due
-DECISIONS = 2  # number of decisions so far
+NEXT_DECISION = 1  # number of iterations at which the next decision is due
+NUM_DECISIONS = 2  # number of decisions so far
 SETTINGS = 3  # first of the settings of the present segment, see below
 PICKS = 8  # first of the agents' last picks; negative before the first decision
-START = 11  # log10 of the uniform policy's exploitability; NaN until it is known
+UNIFORM_ERROR = 11  # log10 of the uniform policy's exploitability; NaN until it is known
 SEEN_AT = 12  # number of iterations at the last observation; negative before the first
-ERROR = 13  # log10 of the average policy's exploitability then, less START
-SLOPE = 14  # change of ERROR per doubling of iterations before that
-REGRET = 15  # log10 of the sum of positive regrets then
-RANGE = 16  # log10 of the game's largest payoff less its smallest
-DECIDED = 17  # HORIZON at the last decision
-LOOK = 18  # number of iterations at which the average policy is looked at next
+ERROR = 13  # log10 of the average policy's exploitability then, less UNIFORM_ERROR
+ERROR_SLOPE = 14  # change of ERROR per doubling of iterations before that
+REGRET_SUM = 15  # log10 of the sum of positive regrets then
+PAYOFF_RANGE = 16  # log10 of the game's largest payoff less its smallest
+DECIDED_HORIZON = 17  # HORIZON at the last decision
+NEXT_LOOK = 18  # number of iterations at which the average policy is looked at next
 LOOKED_AT = 19  # number of iterations at the last look; negative before the first
-KEPT = 20  # first of two: the value of the opponent's best response to each player's kept policy
-MEMORY = 22  # number of entries
+KEPT_VALUES = 20  # first of two: the value of the opponent's best response to each player's kept policy
+STATE_SIZE = 22  # number of entries
 
 NEVER = 2**62
 """Number of iterations at which something is due that never is."""
 
-LOOKS = 4
+NUM_LOOKS = 4
 """Number of looks at the average policy in the last eighth of a run."""
 
 # Settings of a segment, as offsets from SETTINGS and as columns of the choices.
@@ -63,37 +63,38 @@ class Control(NamedTuple):
     Attributes:
         weights: the members' networks, member by member and agent by agent: for each layer the weights, (inputs,
             outputs), and the biases; in single precision.
-        members: number of members; an agent's Q-values are the sums of theirs.
+        num_members: number of members; an agent's Q-values are the sums of theirs.
         layers: (AGENTS, number of layers + 1) size of each layer, inputs first.
         choices: (number of all agents' choices, 3) settings that each choice stands for, from the agent's first on.
         features: features of the game, at the end of each observation.
-        memory: (MEMORY,) see above; saved with the run.
-        forced: (decisions, AGENTS) picks to make in place of the networks'; negative for the networks' own. Decisions
-            beyond its end are free.
+        state: (STATE_SIZE,) see above; saved with the run.
+        forced_picks: (decisions, AGENTS) picks to make in place of the networks'; negative for the networks' own.
+            Decisions beyond its end are free.
         trace: (decisions, observation and AGENTS + 1) for each decision its observation, picks and ERROR; decisions
             beyond its end are not recorded.
         inputs: working memory for an observation and the picks so far.
         hidden: (3, largest layer) working memory for the layers' values, and for the sums of Q-values; in single
             precision.
-        rows: (largest number of iterations of a call + 1, 5) working memory for the schedule.
-        kept: (m,) each player's best average policy of those looked at; see :mod:`rlccfr.kernels.control.keep`. Empty
-            if none is to be kept.
+        schedule: (largest number of iterations of a call + 1, 5) working memory for the schedule.
+        kept_policies: (m,) each player's best average policy of those looked at; see
+            :mod:`rlccfr.kernels.control.controlled_iterations`. Empty if none is to be kept.
     """
 
     weights: np.ndarray
-    members: int
+    num_members: int
     layers: np.ndarray
     choices: np.ndarray
     features: np.ndarray
-    memory: np.ndarray
-    forced: np.ndarray
+    state: np.ndarray
+    forced_picks: np.ndarray
     trace: np.ndarray
     inputs: np.ndarray
     hidden: np.ndarray
-    rows: np.ndarray
-    kept: np.ndarray
+    schedule: np.ndarray
+    kept_policies: np.ndarray
 
 
-F4S, F4M = types.float32[::1], types.float32[:, ::1]
+F4S = types.float32[::1]
+F4M = types.float32[:, ::1]
 I8M = types.int64[:, ::1]
 CONTROL = types.NamedTuple((F4S, types.int64, I8M, F8M, F8S, F8S, I8M, F8M, F8S, F4M, F8M, F8S), Control)

@@ -1,43 +1,115 @@
-"""Exact iterations whose settings are decided during the run, in one call."""
+"""Exact iterations whose settings are decided during the run, in one call, and each player's best average policy.
+
+The exploitability of an average policy swings from iteration to iteration. It is the mean of two numbers, each of which
+depends on one player's policy alone: the values of best responses. So each player keeps its own best average policy
+among a few that are looked at in the last eighth of a run, and the pair is at most as exploitable as any of them. A
+look costs about as much as an iteration.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.control.control_layout import LOOK, NEXT, SETTINGS
+from rlccfr.kernels.control.control_layout import (
+    HORIZON,
+    KEPT_VALUES,
+    LOOKED_AT,
+    NEVER,
+    NEXT_DECISION,
+    NEXT_LOOK,
+    NUM_LOOKS,
+    SETTINGS,
+)
 from rlccfr.kernels.control.decide import decide, fill_rows
-from rlccfr.kernels.control.keep import look
+from rlccfr.kernels.control.observe import fill_average
 from rlccfr.kernels.handles import control_of, game_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE, PROCEDURE
 from rlccfr.kernels.passes.exact_iterations import exact_iterations
+from rlccfr.kernels.passes.rows import sequences_of
+from rlccfr.kernels.passes.sequence_form import evaluation
+
+
+@kernel(types.int64(types.int64, types.int64))
+def next_look(done, horizon):
+    """Return the number of iterations at which the first look after ``done`` iterations is due.
+
+    NUM_LOOKS of them are evenly spread over the last eighth of the horizon; the last one is at its end.
+
+    Args:
+        horizon: number of iterations that the run is meant to have; 0 if that is open, and nothing is looked at.
+    """
+    for looks_after in range(NUM_LOOKS - 1, -1, -1):
+        look = horizon - horizon * looks_after // (8 * NUM_LOOKS)
+        if look > done:
+            return look
+    return NEVER
+
+
+@inlined
+def keep_best_averages(view, tables, scratch, done, control):
+    """Look at the average policy, and keep each player's if it is the best so far.
+
+    Args:
+        done: number of iterations done.
+        scratch: overwritten.
+        control: its state and ``kept_policies`` are changed in place.
+    """
+    state = control.state
+    average = scratch.response
+    # The value of the opponent's best response depends on the player's policy alone.
+    fill_average(view, tables.policy_sum, 1.0, average)
+    _, response_value_0, response_value_1 = evaluation(view, scratch, average)
+    for player in range(2):
+        opponent_value = response_value_1 if player == 0 else response_value_0
+        if opponent_value < state[KEPT_VALUES + player]:
+            state[KEPT_VALUES + player] = opponent_value
+            first, last = sequences_of(view, player)
+            for k in range(first, last):
+                control.kept_policies[k] = average[k]
+    state[LOOKED_AT] = done
+    state[NEXT_LOOK] = next_look(done, np.int64(state[HORIZON]))
+
+
+@kernel(types.void(HANDLE, HANDLE, HANDLE))
+def look_at_average(game, run, control):
+    """Look at a run's average policy; see :func:`keep_best_averages`.
+
+    Args:
+        game, run, control: handles.
+    """
+    _, view = game_of(game)
+    tables, _, _, counts, scratch = run_of(run)
+    keep_best_averages(view, tables, scratch, counts[0], control_of(control))
 
 
 @inlined
 def next_rows(view, tables, scratch, counts, iterations, control):
-    """Look or decide if that is due, and write the rows of the next iterations, at most ``iterations`` of them.
+    """Look or decide if that is due, and write the schedule of the next iterations, at most ``iterations`` of them.
 
     Returns:
         The number of iterations that the rows are for, without the row after them.
     """
-    done, memory = counts[0], control.memory
-    if done >= memory[LOOK]:
-        look(view, tables, scratch, done, control)
-    if done >= memory[NEXT]:
+    done = counts[0]
+    state = control.state
+    if done >= state[NEXT_LOOK]:
+        keep_best_averages(view, tables, scratch, done, control)
+    if done >= state[NEXT_DECISION]:
         decide(view, tables, scratch, done, control)
-    due = min(np.int64(memory[NEXT]), np.int64(memory[LOOK]))
-    count = min(iterations, due - done, np.int64(len(control.rows)) - 1)
-    fill_rows(memory[SETTINGS:], done + 1, count, control.rows)
+    # Iterations run in one piece up to the next look or decision, as far as the schedule's array has room.
+    due = min(np.int64(state[NEXT_DECISION]), np.int64(state[NEXT_LOOK]))
+    count = min(iterations, due - done, np.int64(len(control.schedule)) - 1)
+    fill_rows(state[SETTINGS:], done + 1, count, control.schedule)
     return count
 
 
 @kernel(types.int64(HANDLE, HANDLE, HANDLE, types.int64))
-def prepared(game, run, control, iterations):
+def prepare_rows(game, run, control, iterations):
     """Look or decide if that is due, and write the rows of the next iterations; return what :func:`next_rows` does.
 
     Args:
-        game, run, control: handles; the controller's memory, trace and rows are changed in place.
+        game, run, control: handles; the controller's state, trace and schedule are changed in place.
     """
     _, view = game_of(game)
     tables, _, _, counts, scratch = run_of(run)
@@ -50,11 +122,12 @@ def controlled_iterations(game, run, rule, procedure, control, iterations, cost)
 
     Args:
         game, run, rule, procedure, cost: as for :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`.
-        control: handle; the controller's memory, trace and rows are changed in place.
+        control: handle; the controller's state, trace and schedule are changed in place.
     """
     _, view = game_of(game)
     tables, _, _, counts, scratch = run_of(run)
-    state, end = control_of(control), counts[0] + iterations
+    controller = control_of(control)
+    end = counts[0] + iterations
     while counts[0] < end:
-        count = next_rows(view, tables, scratch, counts, end - counts[0], state)
-        exact_iterations(game, run, rule, procedure, state.rows[: count + 1], cost)
+        count = next_rows(view, tables, scratch, counts, end - counts[0], controller)
+        exact_iterations(game, run, rule, procedure, controller.schedule[: count + 1], cost)

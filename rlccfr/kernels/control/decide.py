@@ -11,8 +11,7 @@ from rlccfr.kernels.control.control_layout import (
     AGENTS,
     ALPHA,
     BETA,
-    DECIDED,
-    DECISIONS,
+    DECIDED_HORIZON,
     ERROR,
     FIRST_SETTING,
     FLOOR_IS_ZERO,
@@ -20,7 +19,8 @@ from rlccfr.kernels.control.control_layout import (
     HORIZON,
     LEAST_MARK,
     NEVER,
-    NEXT,
+    NEXT_DECISION,
+    NUM_DECISIONS,
     OBSERVED,
     OPTIMISM,
     PICKS,
@@ -43,14 +43,17 @@ def next_mark(done, horizon):
     """
     if horizon == 0:
         return max(LEAST_MARK, 2 * done)
-    mark, found = horizon // 2, 0
+    next_due = 0
+    # Half the horizon, a quarter, and so on: the last of these that still lies ahead is the next.
+    mark = horizon // 2
     while mark >= LEAST_MARK and mark > done:
-        mark, found = mark // 2, mark
+        next_due = mark
+        mark = mark // 2
     for share in (4, 8):
         mark = horizon - horizon // share
-        if found == 0 and mark > done:
-            found = mark
-    return found if found > 0 else NEVER
+        if next_due == 0 and mark > done:
+            next_due = mark
+    return next_due if next_due > 0 else NEVER
 
 
 @inlined
@@ -58,92 +61,101 @@ def decide(view, tables, scratch, done, control):
     """Let the agents pick, and write the settings of the segment that begins after ``done`` iterations.
 
     Args:
-        control: memory, trace and working memory are changed in place.
+        control: state, trace and working memory are changed in place.
     """
-    memory, size = control.memory, OBSERVED + len(control.features)
+    state = control.state
+    observation_size = OBSERVED + len(control.features)
     observe(view, tables, scratch, done, control)
-    number, first, at = np.int64(memory[DECISIONS]), 0, 0
+    decision = np.int64(state[NUM_DECISIONS])
+    first_choice = 0  # the agent's, among those of all agents
+    first_weight = 0  # of the agent's network, among those of the first member
     for agent in range(AGENTS):
-        pick, at = best_choice(control, agent, at)
-        if number < len(control.forced) and control.forced[number, agent] >= 0:
-            pick = control.forced[number, agent]
+        pick, first_weight = best_choice(control, agent, first_weight)
+        # In training, picks come from outside.
+        if decision < len(control.forced_picks) and control.forced_picks[decision, agent] >= 0:
+            pick = control.forced_picks[decision, agent]
         for setting in range(FIRST_SETTING[agent], FIRST_SETTING[agent + 1]):
-            memory[SETTINGS + setting] = control.choices[first + pick, setting - FIRST_SETTING[agent]]
+            state[SETTINGS + setting] = control.choices[first_choice + pick, setting - FIRST_SETTING[agent]]
+        # The agents after this one see the pick, as an input for each choice, of which one is 1.
         count = control.layers[agent, -1]
         for k in range(count):
-            control.inputs[size + first + k] = 1.0 if k == pick else 0.0
-        memory[PICKS + agent] = pick
-        first += count
-    if number < len(control.trace):
-        record(control, control.trace[number], size)
-    memory[DECISIONS] += 1
-    memory[DECIDED] = memory[HORIZON]
-    memory[NEXT] = next_mark(done, np.int64(memory[HORIZON]))
+            control.inputs[observation_size + first_choice + k] = 1.0 if k == pick else 0.0
+        state[PICKS + agent] = pick
+        first_choice += count
+    if decision < len(control.trace):
+        record_decision(control, control.trace[decision], observation_size)
+    state[NUM_DECISIONS] += 1
+    state[DECIDED_HORIZON] = state[HORIZON]
+    state[NEXT_DECISION] = next_mark(done, np.int64(state[HORIZON]))
 
 
 @inlined
-def record(control, row, size):
-    """Write a decision to a row of the trace: observation, picks, and ERROR.
-
-    Args:
-        size: number of entries of the observation.
-    """
-    for k in range(size):
+def record_decision(control, row, observation_size):
+    """Write a decision to a row of the trace: observation, picks, and ERROR."""
+    for k in range(observation_size):
         row[k] = control.inputs[k]
     for agent in range(AGENTS):
-        row[size + agent] = control.memory[PICKS + agent]
-    row[size + AGENTS] = control.memory[ERROR]
+        row[observation_size + agent] = control.state[PICKS + agent]
+    row[observation_size + AGENTS] = control.state[ERROR]
 
 
 @kernel
-def best_choice(control, agent, at):
+def best_choice(control, agent, first_weight):
     """Return the choice of an agent with the largest Q-value, and where the next agent's weights begin.
 
     Args:
-        at: where the agent's weights begin among the first member's.
+        first_weight: where the agent's weights begin among the first member's.
     """
-    total, count, apart = control.hidden[2], control.layers[agent, -1], len(control.weights) // control.members
+    q_sums = control.hidden[2]
+    count = control.layers[agent, -1]
+    weights_per_member = len(control.weights) // control.num_members
     for j in range(count):
-        total[j] = 0.0
-    end = at
-    for member in range(control.members):
-        values, after = evaluated(control, control.layers[agent], member * apart + at)
+        q_sums[j] = 0.0
+    end = first_weight
+    for member in range(control.num_members):
+        values, member_end = q_values(control, control.layers[agent], member * weights_per_member + first_weight)
         for j in range(count):
-            total[j] += values[j]
-        end = after - member * apart
+            q_sums[j] += values[j]
+        end = member_end - member * weights_per_member
     best = 0
     for j in range(count):
-        if total[j] > total[best]:
+        if q_sums[j] > q_sums[best]:
             best = j
     return best, end
 
 
 @kernel
-def evaluated(control, layers, at):
+def q_values(control, layers, first_weight):
     """Return the Q-values of a network, and where its weights end.
 
     Args:
         layers: size of each layer, inputs first.
-        at: where the network's weights begin.
+        first_weight: where the network's weights begin.
     """
-    weights, depth, hidden = control.weights, len(layers) - 1, control.hidden
+    weights = control.weights
+    depth = len(layers) - 1
+    hidden = control.hidden
     for i in range(layers[0]):
         hidden[1, i] = np.float32(control.inputs[i])
     for layer in range(depth):
-        inputs, outputs = layers[layer], layers[layer + 1]
-        given, result = hidden[(layer + 1) % 2], hidden[layer % 2]
-        for j in range(outputs):
-            result[j] = weights[at + inputs * outputs + j]
-        for i in range(inputs):
-            value = given[i]
-            if value != 0:
-                for j in range(outputs):
-                    result[j] += weights[at + i * outputs + j] * value
+        num_inputs = layers[layer]
+        num_outputs = layers[layer + 1]
+        # Two rows take turns as the layer's inputs and outputs.
+        inputs = hidden[(layer + 1) % 2]
+        outputs = hidden[layer % 2]
+        first_bias = first_weight + num_inputs * num_outputs
+        for j in range(num_outputs):
+            outputs[j] = weights[first_bias + j]
+        for i in range(num_inputs):
+            value = inputs[i]
+            if value != 0:  # many are: picks of other choices, and units that are rectified
+                for j in range(num_outputs):
+                    outputs[j] += weights[first_weight + i * num_outputs + j] * value
         if layer < depth - 1:
-            for j in range(outputs):
-                result[j] = max(result[j], np.float32(0.0))
-        at += (inputs + 1) * outputs
-    return hidden[(depth - 1) % 2], at
+            for j in range(num_outputs):
+                outputs[j] = max(outputs[j], np.float32(0.0))
+        first_weight = first_bias + num_outputs
+    return hidden[(depth - 1) % 2], first_weight
 
 
 @kernel
@@ -156,20 +168,21 @@ def fill_rows(settings, first, count, rows):
         rows: (count + 1, 5) or longer.
     """
     for k in range(count + 1):
-        past, row = float(first + k - 1), rows[k]
-        scale = log(max(past, 1.0))
-        row[POSITIVE_DISCOUNT] = discounted(past, scale, settings[ALPHA])
-        row[NEGATIVE_DISCOUNT] = discounted(past, scale, settings[BETA])
+        past = float(first + k - 1)  # number of iterations before this one
+        row = rows[k]
+        log_past = log(max(past, 1.0))
+        row[POSITIVE_DISCOUNT] = discount_of(past, log_past, settings[ALPHA])
+        row[NEGATIVE_DISCOUNT] = discount_of(past, log_past, settings[BETA])
         row[FLOOR] = 0.0 if settings[FLOOR_IS_ZERO] != 0.0 else -np.inf
         row[AVERAGE_DECAY] = 1.0
-        if settings[GAMMA] != 0.0:
-            row[AVERAGE_DECAY] = exp(settings[GAMMA] * (scale - log(past + 1.0))) if past > 0.0 else 0.0
+        if settings[GAMMA] != 0.0:  # (past / (past + 1))^gamma
+            row[AVERAGE_DECAY] = exp(settings[GAMMA] * (log_past - log(past + 1.0))) if past > 0.0 else 0.0
         row[PREDICTION] = settings[OPTIMISM]
 
 
 @inlined
-def discounted(past, scale, exponent):
-    """Return past^e / (past^e + 1), with ``scale`` = log(past); 0 without a past, and 1 if the exponent is infinite."""
+def discount_of(past, log_past, exponent):
+    """Return past^e / (past^e + 1), with e the exponent; 0 without a past, and 1 if the exponent is infinite."""
     if exponent == np.inf:
         return 1.0
-    return 1.0 / (1.0 + exp(-exponent * scale)) if past > 0.0 else 0.0
+    return 1.0 / (1.0 + exp(-exponent * log_past)) if past > 0.0 else 0.0

@@ -1,13 +1,18 @@
 """What a controller sees of a run.
 
-An observation has these entries, then the game's features: log10 of the iterations done, and of the horizon; their
-quotient; log10 of the average policy's exploitability as a share of the uniform policy's, its change per doubling of
-iterations since the last observation, and that before; log10 of the current policy's exploitability as a share of the
-average policy's; the share of zeros in the current policy; the mean distance of the two policies; the change of log10
-of the sum of positive regrets per doubling; log10 of the uniform policy's exploitability as a share of the range of
-payoffs; and the settings of the segment just run, since its progress depends on them: alpha / (alpha + 2), beta / 2,
-whether there is a floor, log10(1 + gamma), and optimism. Each is scaled to the order of 1 and lies in [-LARGEST,
-LARGEST].
+An observation has the entries of :data:`rlccfr.components.controller.OBSERVATION`: those below, then the game's
+features. Each is scaled to the order of 1 and lies in [-LARGEST_ENTRY, LARGEST_ENTRY]. Exploitabilities are compared by
+their log10.
+
+- ``iterations``, ``horizon``, ``share``: log10 of the iterations done, and of the horizon; their quotient.
+- ``error``: exploitability of the average policy as a share of the uniform policy's.
+- ``slope``, ``earlier_slope``: its change per doubling of iterations since the last observation, and that before.
+- ``current``: exploitability of the current policy as a share of the average policy's.
+- ``zeros``, ``distance``: share of zeros in the current policy, and the mean distance of the two policies.
+- ``growth``: change of log10 of the sum of positive regrets per doubling.
+- ``start``: exploitability of the uniform policy as a share of the range of payoffs.
+- ``last_...``: the settings of the segment just run, since its progress depends on them: alpha / (alpha + 2), beta / 2,
+  whether there is a floor, log10(1 + gamma), and optimism.
 """
 
 from __future__ import annotations
@@ -20,82 +25,101 @@ from numba import types
 from rlccfr.kernels.control.control_layout import (
     ALPHA,
     BETA,
-    DECISIONS,
     ERROR,
+    ERROR_SLOPE,
     FLOOR_IS_ZERO,
     GAMMA,
     HORIZON,
     LEAST_HORIZON,
+    NUM_DECISIONS,
     NUMBER_OF_SETTINGS,
     OBSERVED,
     OPEN_HORIZON,
     OPTIMISM,
-    RANGE,
-    REGRET,
+    PAYOFF_RANGE,
+    REGRET_SUM,
     SEEN_AT,
     SETTINGS,
-    SLOPE,
-    START,
+    UNIFORM_ERROR,
 )
 from rlccfr.kernels.handles import control_of, game_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE, LEAST_ERROR
 from rlccfr.kernels.passes.sequence_form import evaluation
 
-LARGEST = 4.0
+LARGEST_ENTRY = 4.0
 """Largest absolute value of an entry."""
 
 
 @inlined
 def observe(view, tables, scratch, done, control):
-    """Write the observation to ``control.inputs`` and what later ones need to ``control.memory``, unless it is there.
+    """Write the observation to ``control.inputs`` and what later ones need to ``control.state``, unless it is there.
 
     Args:
         done: number of iterations done.
         scratch: overwritten.
     """
-    memory, seen, average = control.memory, control.inputs, scratch.response
-    least = LEAST_ERROR * 10.0 ** memory[RANGE]
-    if memory[SEEN_AT] == done:
+    state = control.state
+    observation = control.inputs
+    average = scratch.response
+    least_exploitability = LEAST_ERROR * 10.0 ** state[PAYOFF_RANGE]
+    if state[SEEN_AT] == done:
         return
-    if np.isnan(memory[START]):
+    # 1. Errors: log10 of exploitabilities, relative to the uniform policy's, which is computed once in a run.
+    if np.isnan(state[UNIFORM_ERROR]):
         fill_average(view, tables.policy_sum, 0.0, average)
-        memory[START] = error_of(view, average, scratch, least)
+        state[UNIFORM_ERROR] = error_of(view, average, scratch, least_exploitability)
     fill_average(view, tables.policy_sum, 1.0, average)
-    zeros, distance, regret = spread(tables, average)
-    error = error_of(view, average, scratch, least) - memory[START]
-    current = error_of(view, tables.policy, scratch, least) - memory[START]
-    slope, growth = 0.0, 0.0
-    if memory[SEEN_AT] > 0:
-        doublings = log2(done / memory[SEEN_AT])
-        slope = clipped((error - memory[ERROR]) / doublings, 2.0)
-        growth = clipped((regret - memory[REGRET]) / doublings, 2.0)
-    horizon = memory[HORIZON] if memory[HORIZON] > 0 else max(OPEN_HORIZON * done, LEAST_HORIZON)
-    seen[0], seen[1], seen[2] = log10(1.0 + done) / 4.0, log10(horizon) / 4.0, min(done / horizon, 1.0)
-    seen[3], seen[4], seen[5] = error / 4.0, slope, memory[SLOPE]
-    seen[6], seen[7], seen[8] = clipped(current - error, 2.0) / 2.0, zeros, 4.0 * distance
-    seen[9], seen[10] = growth, (memory[START] - memory[RANGE]) / 2.0
-    show_settings(memory, seen)
+    zeros, distance, regret_sum = policy_statistics(tables, average)
+    error = error_of(view, average, scratch, least_exploitability) - state[UNIFORM_ERROR]
+    current_error = error_of(view, tables.policy, scratch, least_exploitability) - state[UNIFORM_ERROR]
+    # 2. Progress since the last observation, unless that was before the first iteration.
+    slope = 0.0
+    growth = 0.0
+    if state[SEEN_AT] > 0:
+        doublings = log2(done / state[SEEN_AT])
+        slope = clipped((error - state[ERROR]) / doublings, 2.0)
+        growth = clipped((regret_sum - state[REGRET_SUM]) / doublings, 2.0)
+    horizon = state[HORIZON] if state[HORIZON] > 0 else max(OPEN_HORIZON * done, LEAST_HORIZON)
+    # 3. The entries, in the order of OBSERVATION, each scaled to the order of 1.
+    observation[0] = log10(1.0 + done) / 4.0
+    observation[1] = log10(horizon) / 4.0
+    observation[2] = min(done / horizon, 1.0)
+    observation[3] = error / 4.0
+    observation[4] = slope
+    observation[5] = state[ERROR_SLOPE]
+    observation[6] = clipped(current_error - error, 2.0) / 2.0
+    observation[7] = zeros
+    observation[8] = 4.0 * distance
+    observation[9] = growth
+    observation[10] = (state[UNIFORM_ERROR] - state[PAYOFF_RANGE]) / 2.0
+    fill_last_settings(state, observation)
     for k in range(len(control.features)):
-        seen[OBSERVED + k] = control.features[k]
-    for k in range(OBSERVED + len(control.features)):  # single precision, which hides in what order sums were added
-        seen[k] = np.float32(clipped(seen[k], LARGEST))
-    memory[SEEN_AT], memory[ERROR], memory[SLOPE], memory[REGRET] = done, error, slope, regret
+        observation[OBSERVED + k] = control.features[k]
+    for k in range(OBSERVED + len(control.features)):
+        # Single precision hides in what order sums were added, so that one thread and several see the same.
+        observation[k] = np.float32(clipped(observation[k], LARGEST_ENTRY))
+    # 4. What the next observation compares with.
+    state[SEEN_AT] = done
+    state[ERROR] = error
+    state[ERROR_SLOPE] = slope
+    state[REGRET_SUM] = regret_sum
 
 
 @inlined
-def show_settings(memory, seen):
+def fill_last_settings(state, observation):
     """Write the settings of the last segment to the last entries before the game's features; 0 before the first."""
     first = OBSERVED - NUMBER_OF_SETTINGS
     for k in range(NUMBER_OF_SETTINGS):
-        seen[first + k] = 0.0
-    if memory[DECISIONS] > 0:
-        alpha, gamma = memory[SETTINGS + ALPHA], memory[SETTINGS + GAMMA]
-        seen[first + ALPHA] = 1.0 - 2.0 / (2.0 + alpha)
-        seen[first + BETA] = memory[SETTINGS + BETA] / 2.0
-        seen[first + FLOOR_IS_ZERO] = memory[SETTINGS + FLOOR_IS_ZERO]
-        seen[first + GAMMA] = log10(1.0 + gamma)
-        seen[first + OPTIMISM] = memory[SETTINGS + OPTIMISM]
+        observation[first + k] = 0.0
+    if state[NUM_DECISIONS] > 0:
+        alpha = state[SETTINGS + ALPHA]
+        gamma = state[SETTINGS + GAMMA]
+        observation[first + ALPHA] = 1.0 - 2.0 / (2.0 + alpha)  # also for an infinite alpha
+        observation[first + BETA] = state[SETTINGS + BETA] / 2.0
+        observation[first + FLOOR_IS_ZERO] = state[SETTINGS + FLOOR_IS_ZERO]
+        observation[first + GAMMA] = log10(1.0 + gamma)
+        observation[first + OPTIMISM] = state[SETTINGS + OPTIMISM]
 
 
 @inlined
@@ -105,25 +129,28 @@ def clipped(value, bound):
 
 
 @kernel
-def error_of(view, policy, scratch, least):
-    """Return log10 of a policy's exploitability, which is at least ``least``."""
-    _, first, second = evaluation(view, scratch, policy)
-    return log10(max(0.5 * (first + second), least))
+def error_of(view, policy, scratch, least_exploitability):
+    """Return log10 of a policy's exploitability, which counts as at least ``least_exploitability``."""
+    _, response_value_0, response_value_1 = evaluation(view, scratch, policy)
+    return log10(max(0.5 * (response_value_0 + response_value_1), least_exploitability))
 
 
 @inlined
-def spread(tables, average):
+def policy_statistics(tables, average):
     """Return the share of zeros in the current policy, its mean distance to the average, and log10 of all regrets > 0.
 
     Args:
         average: (m,) the average policy.
     """
-    zeros, distance, regret, count = 0.0, 0.0, 0.0, max(len(average), 1)
+    num_zeros = 0.0
+    distance = 0.0
+    regret_sum = 0.0
+    count = max(len(average), 1)
     for k in range(len(average)):
-        zeros += 1.0 if tables.policy[k] == 0.0 else 0.0
+        num_zeros += 1.0 if tables.policy[k] == 0.0 else 0.0
         distance += abs(tables.policy[k] - average[k])
-        regret += max(tables.regret[k], 0.0)
-    return zeros / count, distance / count, log10(max(regret, 1e-300))
+        regret_sum += max(tables.regret[k], 0.0)
+    return num_zeros / count, distance / count, log10(max(regret_sum, 1e-300))
 
 
 @kernel
@@ -145,7 +172,7 @@ def fill_average(view, policy_sum, weight, average):
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE))
-def observed(game, run, control):
+def observe_run(game, run, control):
     """Observe a run; see :func:`observe`.
 
     Args:

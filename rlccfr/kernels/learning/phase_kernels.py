@@ -1,4 +1,4 @@
-"""The phases of an iteration whose policies come from a model: estimate, average, fold, and set the policies.
+"""The phases of an iteration whose policies come from a model: estimate, average, update, and set the policies.
 
 Tables hold true values here, without the running scales of kernels/walks/sampled_iterations.py. A pass over the tables
 costs little compared with training a network between the phases.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from numba import types
 
 from rlccfr.games.records import CHANCE, TERMINAL
-from rlccfr.kernels.fold import add_prediction, fold_general, fold_plain, keep_regret, next_policy
 from rlccfr.kernels.handles import game_of, memory_of, rule_of, scratch_of, tables_of
 from rlccfr.kernels.jit import kernel
 from rlccfr.kernels.layout import (
@@ -26,10 +25,17 @@ from rlccfr.kernels.layout import (
 )
 from rlccfr.kernels.passes.rows import sequences_of
 from rlccfr.kernels.passes.sequence_form import reach_and_average_pass, regrets_against
+from rlccfr.kernels.regret_updates import (
+    add_prediction,
+    copy_true_regrets,
+    next_policy,
+    update_regrets_general,
+    update_regrets_plain,
+)
 from rlccfr.kernels.walks.history_values import mean_of_children
 from rlccfr.kernels.walks.walk_layout import UNVISITED
 
-_ONE = (1.0, 1.0)
+_UNSCALED = (1.0, 1.0)
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, types.int64))
@@ -39,11 +45,12 @@ def estimate_exactly(game, scratch, memory, player):
     The opponent plays ``response`` of the memory's tables.
 
     Args:
-        game, scratch, memory: handles. The player's part of ``gain`` and ``mass`` in the memory's tables is
+        game, scratch, memory: handles. The player's entries of ``gain`` and ``mass`` in the memory's tables are
             overwritten, and so is the scratch memory.
     """
     _, view = game_of(game)
-    scratch, tables = scratch_of(scratch), memory_of(memory).tables
+    scratch = scratch_of(scratch)
+    tables = memory_of(memory).tables
     regrets_against(view, player, tables.policy, tables.response, tables.mass, scratch)
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
         for k in range(view.first_sequence[infoset], view.first_sequence[infoset + 1]):
@@ -51,11 +58,11 @@ def estimate_exactly(game, scratch, memory, player):
 
 
 @kernel(types.void(VIEW, TABLES, SCRATCH, types.int64, types.int64))
-def own_increments(view, tables, scratch, player, column):
+def fill_average_increments(view, tables, scratch, player, column):
     """Replace a player's policy sum with the exact increments of its average policy: chance weight x own reach.
 
     Args:
-        tables: the player's part of ``policy_sum`` is overwritten.
+        tables: the player's entries of ``policy_sum`` are overwritten.
         scratch: ``reach`` is overwritten.
         column: column of ``tables.state`` that multiplies each increment; negative for none.
     """
@@ -63,37 +70,42 @@ def own_increments(view, tables, scratch, player, column):
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, HANDLE, types.int64, F8S, F8S, F8S))
-def fold_player(game, tables, memory, rule, player, now, ahead, row):
-    """Fold a player's estimates into its regrets and policies; at infosets not visited, only discount and floor.
+def update_player(game, tables, memory, rule, player, now, ahead, row):
+    """Update a player's regrets and policies with its estimates; at infosets not visited, only discount and floor.
 
     Args:
-        game, tables, memory, rule: handles. The player's part of the tables is changed in place, and its part of the
-            memory's tables is cleared.
+        game, tables, memory, rule: handles. The player's entries of the tables are changed in place, and those of the
+            memory's tables are cleared.
         now, ahead: (5 + p,) schedule rows of this iteration and of the next.
-        row: (m,) the player's part is overwritten with the regrets from which the next policies follow. They include
-            the prediction, if there is one, at infosets that this iteration visited.
+        row: (m,) the player's entries are overwritten with the regrets from which the next policies follow. They
+            include the prediction, if there is one, at infosets that this iteration visited.
     """
     _, view = game_of(game)
-    tables, rule = tables_of(tables), rule_of(rule)
+    tables = tables_of(tables)
+    rule = rule_of(rule)
     walk_tables = memory_of(memory).tables
-    gain, load = walk_tables.gain, (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
-    step, findings = Step(now, ahead, now[FLOOR], load, _ONE), Findings(gain, walk_tables.mass, row)
-    if rule.flags.reads_regret:  # until an infoset is folded, its part of the row is free
+    gain = walk_tables.gain
+    discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
+    step = Step(now, ahead, now[FLOOR], discounts, _UNSCALED)
+    findings = Findings(gain, walk_tables.mass, row)
+    if rule.flags.reads_regret:  # until an infoset is updated, its entries of the row are free
         first, last = sequences_of(view, player)
-        keep_regret(tables.regret, first, last, _ONE, row)
+        copy_true_regrets(tables.regret, first, last, _UNSCALED, row)
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
         if walk_tables.mass[infoset] == UNVISITED:
             for k in range(first, last):
                 regret = tables.regret[k]
-                tables.regret[k] = max(regret * (load[0] if regret > 0.0 else load[1]), now[FLOOR])
+                tables.regret[k] = max(regret * (discounts[0] if regret > 0.0 else discounts[1]), now[FLOOR])
         elif rule.flags.plain:
-            fold_plain(tables, first, last, gain, first, 0.0, step)
-        else:  # also for rules that predict: their fast fold overwrites the gain, which the row needs
-            fold_general(tables, first, last, infoset, findings, 0.0, step, rule)
+            update_regrets_plain(tables, first, last, gain, first, 0.0, step)
+        else:  # also for rules that predict: their fast update overwrites the gain, which the row needs
+            update_regrets_general(tables, first, last, infoset, findings, 0.0, step, rule)
+        # What a model fits: the new regrets, with the prediction. At infosets not visited, the gain is 0.
         for k in range(first, last):
             row[k] = tables.regret[k]
         add_prediction(row, first, last, gain, ahead)
+        # Leave nothing to the next iteration's walks.
         for k in range(first, last):
             gain[k] = 0.0
         walk_tables.mass[infoset] = UNVISITED
@@ -101,16 +113,17 @@ def fold_player(game, tables, memory, rule, player, now, ahead, row):
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, types.int64, F8S, F8S))
-def policies_from(game, tables, rule, player, row, ahead):
+def set_policies(game, tables, rule, player, row, ahead):
     """Set a player's policies to those that the rule derives from a row of regrets.
 
     Args:
-        game, tables, rule: handles; the player's part of ``tables.policy`` is overwritten.
+        game, tables, rule: handles; the player's entries of ``tables.policy`` are overwritten.
         row: (m,) regrets.
         ahead: (5 + p,) schedule row of the iteration that will play the policies.
     """
     _, view = game_of(game)
-    tables, rule = tables_of(tables), rule_of(rule)
+    tables = tables_of(tables)
+    rule = rule_of(rule)
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
         for k in range(first, last):
@@ -127,14 +140,17 @@ def back_up(game, memory, traverser, target):
             nodes of chance alone.
         target: (number of histories,) overwritten at nodes of players.
     """
-    histories, tables = game_of(game).histories, memory_of(memory).tables
-    known = tables.history_value[traverser * (len(tables.history_value) - 1)]
+    histories = game_of(game).histories
+    tables = memory_of(memory).tables
+    # One row of values serves both traversers, or each has one of two.
+    history_value = tables.history_value[traverser * (len(tables.history_value) - 1)]
     for node in range(len(histories.record) - 1, -1, -1):  # children have higher numbers
-        here = histories.record[node]
-        if here["actor"] == TERMINAL:
+        record = histories.record[node]
+        if record["actor"] == TERMINAL:
             continue
-        mean = mean_of_children(histories, here, here["actor"] == traverser, tables, known)
-        if here["actor"] == CHANCE:
-            known[node] = mean
+        mean = mean_of_children(histories, record, record["actor"] == traverser, tables, history_value)
+        # Models give values of players' nodes alone; those of chance must be there before their parents read them.
+        if record["actor"] == CHANCE:
+            history_value[node] = mean
         else:
             target[node] = mean

@@ -11,8 +11,9 @@ from rlccfr.kernels.jit import kernel
 from rlccfr.kernels.layout import F8, F8M, F8S, RNG, U4S
 from rlccfr.kernels.walks.random_words import uniform
 
-SEEN = 0
-KEPT = 1
+# Entries of ``Rows.counts``.
+NUM_SEEN = 0
+NUM_KEPT = 1
 
 
 class Rows(NamedTuple):
@@ -24,9 +25,9 @@ class Rows(NamedTuple):
     infoset: np.ndarray  # (capacity,)
     mass: np.ndarray  # (capacity,)
     vector: np.ndarray  # (capacity, largest number of actions), or (capacity, 0) if only masses are kept
-    counts: np.ndarray  # (2,): number of rows seen, at index SEEN, and kept, at index KEPT
-    mass_sum: np.ndarray  # (n,)
-    vector_sum: np.ndarray  # (m,)
+    counts: np.ndarray  # (2,): number of rows seen, at index NUM_SEEN, and kept, at index NUM_KEPT
+    mass_sum: np.ndarray  # (n,): sum of the masses of the infoset's rows
+    vector_sum: np.ndarray  # (m,): sum of their vectors
     num_rows: np.ndarray  # (n,): number of rows kept per infoset
 
 
@@ -34,7 +35,7 @@ ROWS = types.NamedTuple((U4S, F8S, F8M, types.int64[::1], F8S, F8S, types.int64[
 
 
 @kernel
-def _leave(first_sequence, slot, scale, rows):
+def _subtract_row(first_sequence, slot, scale, rows):
     """Subtract a row from the sums; an infoset without further rows gets sums of exactly 0.
 
     Args:
@@ -46,16 +47,17 @@ def _leave(first_sequence, slot, scale, rows):
     infoset = rows.infoset[slot]
     first, last = first_sequence[infoset], first_sequence[infoset + 1]
     rows.num_rows[infoset] -= 1
-    stays = 1.0 if rows.num_rows[infoset] > 0 else 0.0
-    rows.mass_sum[infoset] = stays * max(rows.mass_sum[infoset] - rows.mass[slot] / scale, 0.0)
+    # Without this factor, rounding errors would be left of an infoset whose last row goes.
+    has_rows = 1.0 if rows.num_rows[infoset] > 0 else 0.0
+    rows.mass_sum[infoset] = has_rows * max(rows.mass_sum[infoset] - rows.mass[slot] / scale, 0.0)
     if rows.vector.shape[1] > 0:
         for k in range(first, last):
-            rows.vector_sum[k] = stays * (rows.vector_sum[k] - rows.vector[slot, k - first] / scale)
+            rows.vector_sum[k] = has_rows * (rows.vector_sum[k] - rows.vector[slot, k - first] / scale)
 
 
 @kernel(types.void(U4S, U4S, F8S, F8S, F8, ROWS, types.boolean, RNG))
 def insert_rows(first_sequence, infosets, mass, vector, scale, rows, newest, rng):
-    """Offer one row per infoset to the memory; when it is full, a row enters by chance and replaces a random one.
+    """Offer one row per infoset to the reservoir; when it is full, a row enters by chance and replaces a random one.
 
     Source: Vitter, "Random sampling with a reservoir", ACM TOMS 1985, algorithm R.
 
@@ -65,22 +67,26 @@ def insert_rows(first_sequence, infosets, mass, vector, scale, rows, newest, rng
         mass, vector: (n,) and (m,) tables with the new rows' masses and vectors, in current units.
         scale: factor from current units to those of the rows.
         rows: changed in place.
-        newest: whether each row enters a full memory, and replaces the oldest one.
+        newest: whether each row enters a full reservoir, and replaces the oldest one.
         rng: (1,) state of the generator, advanced in place.
     """
     capacity, width = rows.vector.shape
     for infoset in infosets:
-        rows.counts[SEEN] += 1
-        slot = rows.counts[KEPT]
+        rows.counts[NUM_SEEN] += 1
+        num_seen = rows.counts[NUM_SEEN]
+        slot = rows.counts[NUM_KEPT]
         if slot < capacity:
-            rows.counts[KEPT] += 1
+            rows.counts[NUM_KEPT] += 1
         else:
-            slot = (rows.counts[SEEN] - 1) % capacity if newest else np.int64(uniform(rng) * rows.counts[SEEN])
+            # Algorithm R draws a slot among as many as rows were seen. So the row enters with a probability of
+            # capacity / (rows seen), with which each earlier row is still there, too.
+            slot = (num_seen - 1) % capacity if newest else np.int64(uniform(rng) * num_seen)
             if slot >= capacity:
                 continue
-            _leave(first_sequence, slot, scale, rows)
+            _subtract_row(first_sequence, slot, scale, rows)
         first, last = first_sequence[infoset], first_sequence[infoset + 1]
-        rows.infoset[slot], rows.mass[slot] = infoset, mass[infoset] * scale
+        rows.infoset[slot] = infoset
+        rows.mass[slot] = mass[infoset] * scale
         rows.mass_sum[infoset] += mass[infoset]
         rows.num_rows[infoset] += 1
         if width > 0:

@@ -16,11 +16,17 @@ from numba.extending import intrinsic
 from rlccfr.kernels.jit import inlined
 from rlccfr.kernels.layout import HANDLE
 
-ARRIVED, GENERATION, WORDS = 0, 8, 16
-"""Places in the barrier's array, a cache line apart, and the array's length."""
+ARRIVED = 0
+"""Index in the barrier's array of the number of threads that have arrived."""
 
-SPINS = 1000
-"""Number of looks at the barrier after which a thread lets others run."""
+GENERATION = 8
+"""Index of the number of times that all have arrived; it lies a cache line apart, since waiting threads read it."""
+
+WORDS = 16
+"""Length of the array."""
+
+READS_PER_YIELD = 1000
+"""Number of reads of the barrier after which a thread lets others run."""
 
 if sys.platform == "win32":
 
@@ -37,7 +43,7 @@ else:
         _sched_yield()
 
 
-def _place(context: Any, builder: Any, array: Any, index: Any) -> Any:
+def _address(context: Any, builder: Any, array: Any, index: Any) -> Any:
     """Return a pointer to an element of an array of 64-bit integers."""
     return builder.gep(cgutils.create_struct_proxy(HANDLE)(context, builder, array).data, [index])
 
@@ -45,8 +51,8 @@ def _place(context: Any, builder: Any, array: Any, index: Any) -> Any:
 @intrinsic
 def _add(typing_context, array, index, value):
     def generate(context, builder, signature, arguments):
-        at = _place(context, builder, arguments[0], arguments[1])
-        return builder.atomic_rmw("add", at, arguments[2], "acq_rel")
+        address = _address(context, builder, arguments[0], arguments[1])
+        return builder.atomic_rmw("add", address, arguments[2], "acq_rel")
 
     return types.int64(HANDLE, types.int64, types.int64), generate
 
@@ -54,7 +60,7 @@ def _add(typing_context, array, index, value):
 @intrinsic
 def _read(typing_context, array, index):
     def generate(context, builder, signature, arguments):
-        return builder.load_atomic(_place(context, builder, *arguments), "acquire", 8)
+        return builder.load_atomic(_address(context, builder, *arguments), "acquire", 8)
 
     return types.int64(HANDLE, types.int64), generate
 
@@ -62,8 +68,8 @@ def _read(typing_context, array, index):
 @intrinsic
 def _write(typing_context, array, index, value):
     def generate(context, builder, signature, arguments):
-        at = _place(context, builder, arguments[0], arguments[1])
-        builder.store_atomic(arguments[2], at, "release", 8)
+        address = _address(context, builder, arguments[0], arguments[1])
+        builder.store_atomic(arguments[2], address, "release", 8)
         return context.get_dummy_value()
 
     return types.void(HANDLE, types.int64, types.int64), generate
@@ -77,13 +83,16 @@ def wait_for_all(barrier, threads):
         barrier: (WORDS,) of int64, shared by the threads and 0 at first; changed in place.
         threads: number of threads.
     """
+    # Read before arriving: once all have arrived, the generation may change at any time.
     generation = _read(barrier, GENERATION)
     if _add(barrier, ARRIVED, 1) == threads - 1:
+        # The last to arrive makes the barrier ready for its next use, and only then releases the others. Releasing
+        # also makes what threads wrote before the barrier visible to those that read after it.
         _write(barrier, ARRIVED, 0)
         _write(barrier, GENERATION, generation + 1)
         return
-    spins = 0
+    reads = 0
     while _read(barrier, GENERATION) == generation:
-        spins += 1
-        if spins % SPINS == 0:
+        reads += 1
+        if reads % READS_PER_YIELD == 0:
             let_others_run()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numba import types
 
-from rlccfr.kernels.fold import fold, keep_regret, next_policy
 from rlccfr.kernels.handles import game_of, rule_of, run_of, tables_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
@@ -28,25 +27,31 @@ from rlccfr.kernels.passes.sequence_form import (
     reach_pass,
     respond_and_average,
 )
+from rlccfr.kernels.regret_updates import copy_true_regrets, next_policy, update_regrets
 
-ONE = (1.0, 1.0)
-"""Factors that change nothing; see :class:`rlccfr.kernels.layout.Step`."""
+UNSCALED = (1.0, 1.0)
+"""Factors of regrets that are stored without a running scale; see :class:`rlccfr.kernels.layout.Step`."""
 
 
 @unrolled
 def update_row(view, infoset, first, actions, tables, findings, step, rule):
-    """Add one infoset's counterfactual value to its parent sequence, and fold the infoset."""
-    gradient, value = findings.gain, 0.0
-    settle_twins(view, first, first + actions, gradient)
+    """Add one infoset's counterfactual value to its parent sequence, and update its regrets and policy.
+
+    All infosets below this one have passed their values up, so the gradient holds the values v(a) of its actions.
+    """
+    counterfactual_values = findings.gain
+    settle_twins(view, first, first + actions, counterfactual_values)
+    # v(I) = sum of policy(a) v(a); the update turns v(a) into the regrets v(a) - v(I).
+    value = 0.0
     for k in range(first, first + actions):
-        value += tables.policy[k] * gradient[k]
-    pass_up(view, infoset, value, gradient)
-    fold(tables, first, first + actions, infoset, findings, value, step, rule)
+        value += tables.policy[k] * counterfactual_values[k]
+    pass_up(view, infoset, value, counterfactual_values)
+    update_regrets(tables, first, first + actions, infoset, findings, value, step, rule)
 
 
 @inlined
 def update_pass(view, player, tables, findings, step, rule):
-    """Fold a player's regrets bottom up, each infoset as soon as its counterfactual value is known.
+    """Update a player's regrets bottom up, each infoset's as soon as its counterfactual value is known.
 
     Args:
         tables: changed in place.
@@ -54,7 +59,7 @@ def update_pass(view, player, tables, findings, step, rule):
     """
     if rule.flags.reads_regret:
         first, last = sequences_of(view, player)
-        keep_regret(tables.regret, first, last, ONE, findings.past_regret)
+        copy_true_regrets(tables.regret, first, last, UNSCALED, findings.past_regret)
     for infoset in infosets_from_last(view, player):
         update_row(view, infoset, tables, findings, step, rule)
 
@@ -62,6 +67,17 @@ def update_pass(view, player, tables, findings, step, rule):
 @kernel(types.void(HANDLE, HANDLE, HANDLE, PROCEDURE, F8M, types.int64))
 def exact_iterations(game, run, rule, procedure, schedule, cost):
     """Run ``len(schedule) - 1`` iterations.
+
+    An iteration updates player 0 and then player 1, each in two passes. The first adds up the payoffs at the leaves,
+    weighted with the reach of the opponent and chance. The second goes from the leaves up: it adds up counterfactual
+    values, and updates regrets and policies on the way. When a player's reach is set from its policy, its policy is
+    also averaged, in the same pass:
+
+    - Against best responses: both are averaged first, and each is updated against the other's best response to its
+      policy, computed before either is updated.
+    - With simultaneous updates or averaging beforehand: both are averaged first.
+    - Otherwise, in alternation: the opponent is averaged just before a player is updated. So player 1 is averaged
+      before its update, and player 0 after its update.
 
     Args:
         game, run, rule: handles; the run's arrays are changed in place.
@@ -72,27 +88,35 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
     _, view = game_of(game)
     rule = rule_of(rule)
     tables, _, _, counts, scratch = run_of(run)
-    findings, column = Findings(scratch.gradient, scratch.mass, scratch.past_regret), rule.flags.average_column
-    best_response, simultaneous, pre = procedure.best_response, procedure.simultaneous, procedure.pre_averaging
+    findings = Findings(scratch.gradient, scratch.mass, scratch.past_regret)
+    column = rule.flags.average_column
+    best_response = procedure.best_response
+    simultaneous = procedure.simultaneous
+    pre_averaging = procedure.pre_averaging
     for t in range(len(schedule) - 1):
-        now, ahead = schedule[t], schedule[t + 1]
+        now = schedule[t]
+        ahead = schedule[t + 1]
         decay = now[AVERAGE_DECAY]
-        step = Step(now, ahead, now[FLOOR], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]), ONE)
-        against = scratch.reach
+        step = Step(now, ahead, now[FLOOR], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]), UNSCALED)
+        # What is done for both players before either is updated.
+        opponent_reach = scratch.reach
         if best_response:
-            respond_and_average(view, tables, scratch, (decay, decay), ONE, column)
-            against = scratch.response_reach
-        elif simultaneous or pre:
+            respond_and_average(view, tables, scratch, (decay, decay), (1.0, 1.0), column)
+            opponent_reach = scratch.response_reach
+        elif simultaneous or pre_averaging:
             reach_and_average_pass(view, 0, tables, scratch.reach, decay, 1.0, column)
             reach_and_average_pass(view, 1, tables, scratch.reach, decay, 1.0, column)
         for player in range(2):
-            if not (best_response or simultaneous or pre):
+            # The opponent's reach; player 1's opponent plays the policy that this iteration has just given to it.
+            if not (best_response or simultaneous or pre_averaging):
                 reach_and_average_pass(view, 1 - player, tables, scratch.reach, decay, 1.0, column)
-            gradient_pass(view, player, against, scratch)
+            # Payoffs at the leaves, then values, regrets and policies from the leaves up.
+            gradient_pass(view, player, opponent_reach, scratch)
             if rule.flags.uses_mass:
-                mass_pass(view, player, against, scratch.mass)
+                mass_pass(view, player, opponent_reach, scratch.mass)
             update_pass(view, player, tables, findings, step, rule)
-            if pre and not (best_response or simultaneous):
+            # In alternation, player 1 sees player 0's new policy; the old one has been averaged already.
+            if pre_averaging and not (best_response or simultaneous):
                 reach_pass(view, player, tables.policy, scratch.reach)
         counts[0] += 1
         counts[1] += cost
@@ -108,7 +132,8 @@ def refresh_policies(game, tables, rule, ahead, floor):
         floor: least value of a regret.
     """
     _, view = game_of(game)
-    tables, rule = tables_of(tables), rule_of(rule)
+    tables = tables_of(tables)
+    rule = rule_of(rule)
     for infoset in range(len(view.parent)):
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
         for k in range(first, last):

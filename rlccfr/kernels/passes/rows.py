@@ -1,4 +1,8 @@
-"""Loops of passes: which infosets of a player a pass visits, and how it processes the row of each."""
+"""Loops of passes: which infosets of a player a pass visits, and how it processes the row of each.
+
+Infosets are numbered parents before children, player 0's first. So a pass from the root down goes through a player's
+infosets in order, and a pass from the leaves up goes through them backwards.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,7 @@ def pass_up(view, infoset, value, gain):
 
 
 def unrolled(row: Callable[..., None]) -> Callable[..., Any]:
-    """Turn ``row(view, infoset, first, actions, *rest)`` into ``row(view, infoset, *rest)`` for use in passes.
+    """Turn ``row(view, infoset, first, actions, *arguments)`` into ``row(view, infoset, *arguments)``, for passes.
 
     The result looks up the infoset's first sequence and number of actions. It passes one to three actions as constants,
     because loops whose length the compiler knows take half the time.
@@ -55,16 +59,16 @@ def unrolled(row: Callable[..., None]) -> Callable[..., Any]:
     row = inlined(row)
 
     @inlined
-    def piece(view, infoset, *rest):
+    def unrolled_row(view, infoset, *arguments):
         first = np.int64(view.first_sequence[infoset])
         actions = np.int64(view.first_sequence[infoset + 1]) - first
-        if actions == 2:
-            row(view, infoset, first, 2, *rest)
+        if actions == 2:  # the most frequent number comes first
+            row(view, infoset, first, 2, *arguments)
         elif actions == 1:
-            row(view, infoset, first, 1, *rest)
+            row(view, infoset, first, 1, *arguments)
         elif actions == 3:
-            row(view, infoset, first, 3, *rest)
+            row(view, infoset, first, 3, *arguments)
         else:
-            row(view, infoset, first, actions, *rest)
+            row(view, infoset, first, actions, *arguments)
 
-    return piece
+    return unrolled_row

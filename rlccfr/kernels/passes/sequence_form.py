@@ -1,4 +1,19 @@
-"""Exact passes over the sequence form: reach, gradient, regrets, average, best response."""
+"""Exact passes over the sequence form: reach, gradient, regrets, average, best response.
+
+A sequence of a player is an infoset of the player with an action there, or the empty sequence. x(s) is the player's own
+reach of its sequence s, the product of its policy's probabilities on the way; y(s) is the opponent's likewise. A(s, s')
+is the payoff, times the chances on the way, of the leaves where s and s' are the players' last sequences. The passes
+compute, in the notation of the proof in docs/adr/0020:
+
+1. Reach, from the root down: x(I, a) = x(parent sequence of I) policy(I, a).
+2. Payoffs at leaves: g(s) = sum over s' of A(s, s') y(s').
+3. Values, from the leaves up: v(s) = g(s) + sum of v(I) over the infosets I right below s, with v(I) = sum over a of
+   policy(I, a) v(I, a). A best response has the largest v(I, a) in place of the mean.
+4. Mass: the reach of the opponent and chance, summed over the histories of an infoset.
+
+Over a quotient, an infoset stands for several, and passes its value up times its multiplicity. Of its actions of one
+class, *twins*, only the first has payoffs and infosets below it; the others have the same value.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +29,19 @@ from rlccfr.kernels.passes.rows import infosets_from_last, pass_up, sequences_of
 
 @unrolled
 def reach_row(view, infoset, first, actions, policy, reach):
-    """Set the own reach of one infoset's sequences; see :func:`reach_pass`."""
-    above = reach[view.parent[infoset]]
+    """Set the owner's reach of one infoset's sequences; see :func:`reach_pass`."""
+    parent_reach = reach[view.parent[infoset]]
     for k in range(first, first + actions):
-        reach[k] = above * policy[k]
+        reach[k] = parent_reach * policy[k]
 
 
 @inlined
 def reach_pass(view, player, policy, reach):
-    """Set the own reach of every sequence of ``player``, parents first; the empty sequence has reach 1.
+    """Set the player's own reach of each of its sequences, parents first; the empty sequence has reach 1.
 
     Args:
         policy: (m,) policies of both players.
-        reach: (m + 2,) the player's part is overwritten.
+        reach: (m + 2,) the player's entries are overwritten.
     """
     reach[len(policy) + player] = 1.0
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
@@ -37,13 +52,13 @@ def reach_pass(view, player, policy, reach):
 def gradient_pass(view, player, reach, scratch):
     """Set the gradient of each sequence of ``player``: its payoff at the leaves where it is the player's last sequence.
 
-    Payoffs are weighted with the reach of the opponent and chance. Each line of a block is one sequence of the
-    opponent. The lines are added up, weighted with their reach, LANES columns at a time in registers. A block that the
-    opponent does not reach is not read.
+    Payoffs are weighted with the reach of the opponent and chance. The matrix of payoffs is stored in dense blocks. A
+    column of a block is one sequence of the player, a line is one of the opponent. The lines are added up, weighted
+    with their reach, LANES columns at a time in registers. A block that the opponent does not reach is not read.
 
     Args:
         reach: (m + 2,) reach of the opponent's sequences.
-        scratch: the player's part of ``gradient`` is overwritten, and so are ``line_reach`` and ``leaf``.
+        scratch: the player's entries of ``gradient`` are overwritten, and so are ``line_reach`` and ``leaf``.
     """
     gradient = scratch.gradient
     first, last = sequences_of(view, player)
@@ -55,23 +70,36 @@ def gradient_pass(view, player, reach, scratch):
 @inlined
 def gradient_of_blocks(view, player, reach, scratch, begin, end):
     """Add the payoffs of the blocks from ``begin`` to before ``end`` to gradients; see :func:`gradient_pass`."""
-    gradient, line_reach, leaf = scratch.gradient, scratch.line_reach, scratch.leaf
+    gradient = scratch.gradient
+    line_reach = scratch.line_reach
+    column_sums = scratch.leaf
     blocks, payoff = (view.blocks_0, view.payoff_0) if player == 0 else (view.blocks_1, view.payoff_1)
-    own, opponent = (view.leaf_0, view.leaf_1) if player == 0 else (view.leaf_1, view.leaf_0)
+    column_sequence, line_sequence = (view.leaf_0, view.leaf_1) if player == 0 else (view.leaf_1, view.leaf_0)
     for b in range(begin, end):
         block = blocks[b]
-        stride, first_line, first_own = np.int64(block["stride"]), np.int64(block["opponent"]), np.int64(block["own"])
-        lines, columns = np.int64(block["opponent_end"]) - first_line, np.int64(block["own_end"]) - first_own
-        first_payoff, factor, reached = np.int64(block["payoff"]), block["factor"], 0.0
+        stride = np.int64(block["stride"])
+        first_line = np.int64(block["opponent"])
+        lines = np.int64(block["opponent_end"]) - first_line
+        first_column = np.int64(block["own"])
+        columns = np.int64(block["own_end"]) - first_column
+        first_payoff = np.int64(block["payoff"])
+        factor = block["factor"]
+        # 1. Gather the reach of the lines once, since all columns need it.
+        block_reach = 0.0
         for j in range(lines):
-            weight = reach[opponent[first_line + j]]
+            weight = reach[line_sequence[first_line + j]]
             line_reach[j] = weight
-            reached += weight
-        if reached == 0.0:
+            block_reach += weight
+        if block_reach == 0.0:
             continue
-        for quad in range(0, stride, LANES):
-            sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
-            at = first_payoff + quad
+        # 2. Add up the lines. The four sums are written out so that they stay in one register of four doubles; lines
+        # are padded to a multiple of four, so the last ones need no loop of their own.
+        for column in range(0, stride, LANES):
+            sum_0 = 0.0
+            sum_1 = 0.0
+            sum_2 = 0.0
+            sum_3 = 0.0
+            at = first_payoff + column
             for j in range(lines):
                 weight = line_reach[j]
                 sum_0 += payoff[at] * weight
@@ -79,9 +107,14 @@ def gradient_of_blocks(view, player, reach, scratch, begin, end):
                 sum_2 += payoff[at + 2] * weight
                 sum_3 += payoff[at + 3] * weight
                 at += stride
-            leaf[quad], leaf[quad + 1], leaf[quad + 2], leaf[quad + 3] = sum_0, sum_1, sum_2, sum_3
+            column_sums[column] = sum_0
+            column_sums[column + 1] = sum_1
+            column_sums[column + 2] = sum_2
+            column_sums[column + 3] = sum_3
+        # 3. Add the sums to the columns' sequences, without the padding. Blocks that are equal up to a factor share
+        # their payoffs, so the factor comes last.
         for k in range(columns):
-            gradient[own[first_own + k]] += factor * leaf[k]
+            gradient[column_sequence[first_column + k]] += factor * column_sums[k]
 
 
 @inlined
@@ -90,7 +123,7 @@ def mass_pass(view, player, reach, mass):
 
     Args:
         reach: (m + 2,) reach of the opponent's sequences.
-        mass: (n,) the player's part is overwritten.
+        mass: (n,) the player's entries are overwritten.
     """
     mass_of(view, view.infoset_begin[player], view.infoset_begin[player + 1], reach, mass)
 
@@ -111,7 +144,7 @@ def value_pass(view, player, policy, gradient):
 
     Args:
         policy: (m,) policies of both players.
-        gradient: (m + 2,) payoffs at the leaves; the player's part is overwritten with its regrets.
+        gradient: (m + 2,) payoffs at the leaves; the player's entries are overwritten with its regrets.
     """
     for infoset in infosets_from_last(view, player):
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
@@ -120,6 +153,7 @@ def value_pass(view, player, policy, gradient):
         for k in range(first, last):
             value += policy[k] * gradient[k]
         pass_up(view, infoset, value, gradient)
+        # Nothing reads the infoset's values any more, so its regrets take their place.
         for k in range(first, last):
             gradient[k] -= value
 
@@ -131,8 +165,8 @@ def regrets_against(view, player, policy, response, mass, scratch):
     Args:
         policy: (m,) the player's policy.
         response: (m,) the opponent's policy.
-        mass: (n,) the player's part is overwritten.
-        scratch: the player's part of ``gradient`` is overwritten with its regrets, ``reach`` with the opponent's reach.
+        mass: (n,) the player's entries are overwritten.
+        scratch: ``gradient`` gets the player's regrets, ``reach`` the opponent's reach.
     """
     reach_pass(view, 1 - player, response, scratch.reach)
     gradient_pass(view, player, scratch.reach, scratch)
@@ -145,18 +179,19 @@ def best_response_pass(view, player, gradient, response):
     """Compute a best response of ``player``: the first of equally good actions, and its twins as often.
 
     Args:
-        gradient: (m + 2,) payoffs at the leaves; the player's part is overwritten with values.
-        response: (m,) the player's part is overwritten.
+        gradient: (m + 2,) payoffs at the leaves; the player's entries are overwritten with values.
+        response: (m,) the player's entries are overwritten.
     """
     for infoset in infosets_from_last(view, player):
         first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
         settle_twins(view, first, last, gradient)
-        best, twins = first, 1
+        best = first
+        twins = 1
         for k in range(first, last):
             response[k] = 0.0
             if gradient[k] > gradient[best]:
                 best = k
-        if len(view.twin):
+        if len(view.twin):  # twins share the probability, so that they keep equal reach
             twins = 0
             for k in range(first, last):
                 twins += view.twin[k] == best
@@ -182,7 +217,7 @@ def best_value_pass(view, player, gradient):
     """Add up the values of a best response of ``player`` bottom up; the empty sequence gets the total.
 
     Args:
-        gradient: (m + 2,) payoffs at the leaves; the player's part is overwritten.
+        gradient: (m + 2,) payoffs at the leaves; the player's entries are overwritten.
     """
     for infoset in infosets_from_last(view, player):
         best_value_row(view, infoset, gradient)
@@ -190,23 +225,26 @@ def best_value_pass(view, player, gradient):
 
 @unrolled
 def average_row(view, infoset, first, actions, tables, reach, decay, weight, column):
-    """Set own reach and policy sum of one infoset's sequences; see :func:`reach_and_average_pass`."""
-    above, increment = reach[view.parent[infoset]], weight * view.chance_weight[infoset]
+    """Set the owner's reach and the policy sum of one infoset's sequences; see :func:`reach_and_average_pass`."""
+    parent_reach = reach[view.parent[infoset]]
+    infoset_weight = weight * view.chance_weight[infoset]
     for k in range(first, first + actions):
-        reach[k] = above * tables.policy[k]
-        scaled = increment * reach[k]
+        reach[k] = parent_reach * tables.policy[k]
+        increment = infoset_weight * reach[k]
         if column >= 0:
-            scaled *= tables.state[k, column]
-        tables.policy_sum[k] = decay * tables.policy_sum[k] + scaled
+            increment *= tables.state[k, column]
+        tables.policy_sum[k] = decay * tables.policy_sum[k] + increment
 
 
 @kernel
 def reach_and_average_pass(view, player, tables, reach, decay, weight, column):
-    """Set own reach, and S <- decay S + weight x chance weight x own reach, for every sequence of ``player``.
+    """Set the player's own reach x, and S <- decay S + weight x chance weight x x, for each of its sequences.
+
+    With the chance weight, increments are those of sampled walks in expectation. It cancels in the average policy.
 
     Args:
         tables: ``policy_sum``, the S, is changed in place.
-        reach: (m + 2,) the player's part is overwritten.
+        reach: (m + 2,) the player's entries are overwritten.
         column: column of ``tables.state`` that multiplies each increment; negative for none.
     """
     reach[len(tables.policy) + player] = 1.0
@@ -236,11 +274,13 @@ def value_of(view, policy, scratch):
         scratch: of a quotient, ``response_reach`` is overwritten.
     """
     if len(view.multiplicity):
+        # Reach does not count how many infosets each one stands for, but passing values up does.
+        values = scratch.response_reach
         for k in range(len(scratch.gradient)):
-            scratch.response_reach[k] = scratch.gradient[k]
-        value_pass(view, 0, policy, scratch.response_reach)
-        return scratch.response_reach[-2]
-    value = scratch.gradient[-2]
+            values[k] = scratch.gradient[k]
+        value_pass(view, 0, policy, values)
+        return values[-2]
+    value = scratch.gradient[-2]  # leaves before which player 0 has no move
     for k in range(view.first_sequence[view.infoset_begin[1]]):
         value += scratch.reach[k] * scratch.gradient[k]
     return value
@@ -260,6 +300,7 @@ def evaluation(view, scratch, policy):
         reach_pass(view, player, policy, scratch.reach)
     for player in range(2):
         gradient_pass(view, player, scratch.reach, scratch)
+        # The policy's value is read off the payoffs at the leaves, before the best response overwrites them.
         if player == 0:
             value = value_of(view, policy, scratch)
         best_value_pass(view, player, scratch.gradient)

@@ -3,7 +3,7 @@
 Each player's infosets are cut at a level. The few above it are left to the first thread. Below it, subtrees of both
 players that share payoffs belong together, such as those below one public state; each thread has some of these
 *components*. All that a component needs is above the cut or in the component, so threads wait for each other only
-around the work above the cut. One thread adds up each sum, in the order of ``exact_iterations``.
+around the work above the cut. One thread adds up each sum, in the order of ``exact_iterations`` (docs/adr/0021).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.fold import fold, keep_regret
 from rlccfr.kernels.handles import game_of, rule_of, run_of
 from rlccfr.kernels.jit import inlined, released
 from rlccfr.kernels.layout import (
@@ -30,46 +29,54 @@ from rlccfr.kernels.layout import (
     Step,
 )
 from rlccfr.kernels.passes.barrier import wait_for_all
-from rlccfr.kernels.passes.exact_iterations import ONE, update_row
+from rlccfr.kernels.passes.exact_iterations import UNSCALED, update_row
 from rlccfr.kernels.passes.rows import pass_up, settle_twins, unrolled
 from rlccfr.kernels.passes.sequence_form import average_row, gradient_of_blocks, mass_of, reach_row
+from rlccfr.kernels.regret_updates import copy_true_regrets, update_regrets
 
 
 class Share(NamedTuple):
-    """One thread's share of the work, and what the threads have in common."""
+    """One thread's share of the work, and what the threads have in common; n is the number of infosets."""
 
-    thread: int  # 0 for the first
-    threads: int
-    own: np.ndarray  # (2, 3), per player: the thread's first infoset, its first below the cut's level, and the end
+    thread: int  # number of the thread; 0 for the first
+    threads: int  # number of threads
+    infosets: np.ndarray  # (2, 3), per player: the thread's first infoset, its first below the cut's level, and the end
     blocks: tuple[int, int]  # the thread's first block of payoffs, and the end
     top: np.ndarray  # (2, 2), per player: the first infoset above the cut, and the end
     cut_0: np.ndarray  # player 0's infosets at the cut's level, of all threads, in the order of one thread's pass
-    cut_1: np.ndarray
-    line_reach: np.ndarray  # the thread's own part of Scratch
-    leaf: np.ndarray
-    value: np.ndarray  # (n,), common: values of infosets at the cut's level
-    barrier: np.ndarray  # common
+    cut_1: np.ndarray  # player 1's likewise
+    line_reach: np.ndarray  # the thread's own working memory; see Scratch
+    leaf: np.ndarray  # likewise
+    cut_value: np.ndarray  # (n,), common: counterfactual values of the infosets at the cut's level
+    barrier: np.ndarray  # common; see wait_for_all
 
 
-I8, I8S, I8M = types.int64, types.int64[::1], types.int64[:, ::1]
+I8 = types.int64
+I8S = types.int64[::1]
+I8M = types.int64[:, ::1]
 SHARE = types.NamedTuple((I8, I8, I8M, types.UniTuple(I8, 2), I8M, I8S, I8S, F8S, F8S, F8S, HANDLE), Share)
 
 
 @unrolled
-def cut_row(view, infoset, first, actions, tables, findings, step, rule, value):
-    """Fold an infoset at the cut's level; its value is passed up later, by the first thread."""
-    gradient, total = findings.gain, 0.0
-    settle_twins(view, first, first + actions, gradient)
+def update_cut_row(view, infoset, first, actions, tables, findings, step, rule, cut_value):
+    """Update the regrets of an infoset at the cut's level; the first thread passes its value up later.
+
+    See :func:`rlccfr.kernels.passes.exact_iterations.update_row`.
+    """
+    counterfactual_values = findings.gain
+    settle_twins(view, first, first + actions, counterfactual_values)
+    value = 0.0
     for k in range(first, first + actions):
-        total += tables.policy[k] * gradient[k]
-    value[infoset] = total
-    fold(tables, first, first + actions, infoset, findings, total, step, rule)
+        value += tables.policy[k] * counterfactual_values[k]
+    cut_value[infoset] = value
+    update_regrets(tables, first, first + actions, infoset, findings, value, step, rule)
 
 
 @inlined
-def keep_range(view, begin, end, tables, findings):
+def copy_regrets_of(view, begin, end, tables, findings):
     """Copy the regrets of infosets ``begin`` to ``end``, for rules that read them."""
-    keep_regret(tables.regret, view.first_sequence[begin], view.first_sequence[end], ONE, findings.past_regret)
+    first, last = view.first_sequence[begin], view.first_sequence[end]
+    copy_true_regrets(tables.regret, first, last, UNSCALED, findings.past_regret)
 
 
 @inlined
@@ -81,9 +88,9 @@ def average_top(view, player, tables, reach, decay, column, share):
 
 
 @inlined
-def average_own(view, player, tables, reach, decay, column, share):
+def average_share(view, player, tables, reach, decay, column, share):
     """Do the same for the thread's infosets."""
-    for infoset in range(share.own[player, 0], share.own[player, 2]):
+    for infoset in range(share.infosets[player, 0], share.infosets[player, 2]):
         average_row(view, infoset, tables, reach, decay, 1.0, column)
 
 
@@ -95,7 +102,7 @@ def reach_phase(view, player, policy, reach, share):
         for infoset in range(share.top[player, 0], share.top[player, 1]):
             reach_row(view, infoset, policy, reach)
     wait_for_all(share.barrier, share.threads)
-    for infoset in range(share.own[player, 0], share.own[player, 2]):
+    for infoset in range(share.infosets[player, 0], share.infosets[player, 2]):
         reach_row(view, infoset, policy, reach)
 
 
@@ -109,7 +116,7 @@ def clear_top(view, player, gradient, share):
 @inlined
 def gradient_phase(view, player, scratch, uses_mass, share):
     """Set gradients at the leaves and, if the rule uses it, mass; see ``gradient_pass`` and ``mass_pass``."""
-    begin, end = share.own[player, 0], share.own[player, 2]
+    begin, end = share.infosets[player, 0], share.infosets[player, 2]
     scratch.gradient[view.first_sequence[begin] : view.first_sequence[end]] = 0.0
     if uses_mass:
         mass_of(view, begin, end, scratch.reach, scratch.mass)
@@ -118,26 +125,29 @@ def gradient_phase(view, player, scratch, uses_mass, share):
 
 @inlined
 def update_phase(view, player, tables, findings, step, rule, share):
-    """Fold the regrets of the thread's infosets of ``player``, bottom up."""
-    begin, below, end = share.own[player, 0], share.own[player, 1], share.own[player, 2]
+    """Update the regrets of the thread's infosets of ``player``, bottom up."""
+    begin = share.infosets[player, 0]
+    below_cut = share.infosets[player, 1]
+    end = share.infosets[player, 2]
     if rule.flags.reads_regret:
-        keep_range(view, begin, end, tables, findings)
-    for infoset in range(end - 1, below - 1, -1):
+        copy_regrets_of(view, begin, end, tables, findings)
+    for infoset in range(end - 1, below_cut - 1, -1):
         update_row(view, infoset, tables, findings, step, rule)
-    for infoset in range(below - 1, begin - 1, -1):
-        cut_row(view, infoset, tables, findings, step, rule, share.value)
+    # Several threads have infosets right below one sequence above the cut, so they leave the sums there to the first.
+    for infoset in range(below_cut - 1, begin - 1, -1):
+        update_cut_row(view, infoset, tables, findings, step, rule, share.cut_value)
 
 
 @inlined
 def update_top(view, player, tables, findings, step, rule, share, reach):
-    """Pass the values at the cut up, and fold a player's regrets above it."""
+    """Pass the values at the cut up, and update a player's regrets above it."""
     first, end = share.top[player, 0], share.top[player, 1]
     if rule.flags.reads_regret:
-        keep_range(view, first, end, tables, findings)
+        copy_regrets_of(view, first, end, tables, findings)
     if rule.flags.uses_mass:
         mass_of(view, first, end, reach, findings.mass)
     for infoset in share.cut_0 if player == 0 else share.cut_1:
-        pass_up(view, infoset, share.value[infoset], findings.gain)
+        pass_up(view, infoset, share.cut_value[infoset], findings.gain)
     for infoset in range(end - 1, first - 1, -1):
         update_row(view, infoset, tables, findings, step, rule)
 
@@ -146,43 +156,53 @@ def update_top(view, player, tables, findings, step, rule, share, reach):
 def threaded_iterations(game, run, rule, procedure, schedule, cost, share):
     """Run one thread's share of ``len(schedule) - 1`` iterations; all threads must call this at the same time.
 
+    The order of the passes is that of :func:`exact_iterations`. Where the first thread writes above the cut, the others
+    wait before they read it, and the first thread waits for the others' values before it passes them up.
+
     Args:
         game, run, rule, procedure, schedule, cost: as for :func:`exact_iterations`; no best responses.
     """
     _, view = game_of(game)
     rule = rule_of(rule)
     tables, _, _, counts, common = run_of(run)
+    # The tables are common, since no two threads write to one entry; working memory for blocks is each thread's own.
     scratch = Scratch(
         common.reach, common.gradient, common.mass, common.response, common.response_reach,
         share.line_reach, share.leaf, common.past_regret,
     )  # fmt: skip
-    findings, column = Findings(scratch.gradient, scratch.mass, scratch.past_regret), rule.flags.average_column
-    simultaneous, pre = procedure.simultaneous, procedure.pre_averaging
+    findings = Findings(scratch.gradient, scratch.mass, scratch.past_regret)
+    column = rule.flags.average_column
+    simultaneous = procedure.simultaneous
+    pre_averaging = procedure.pre_averaging
     for t in range(len(schedule) - 1):
-        now, ahead = schedule[t], schedule[t + 1]
+        now = schedule[t]
+        ahead = schedule[t + 1]
         decay = now[AVERAGE_DECAY]
-        step = Step(now, ahead, now[FLOOR], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]), ONE)
-        if simultaneous or pre:
+        step = Step(now, ahead, now[FLOOR], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]), UNSCALED)
+        if simultaneous or pre_averaging:
             if share.thread == 0:
                 average_top(view, 0, tables, scratch.reach, decay, column, share)
                 average_top(view, 1, tables, scratch.reach, decay, column, share)
             wait_for_all(share.barrier, share.threads)
-            average_own(view, 0, tables, scratch.reach, decay, column, share)
-            average_own(view, 1, tables, scratch.reach, decay, column, share)
+            average_share(view, 0, tables, scratch.reach, decay, column, share)
+            average_share(view, 1, tables, scratch.reach, decay, column, share)
         for player in range(2):
+            # Above the cut: reach of the opponent, and gradients to which the threads are going to add.
             if share.thread == 0:
-                if not (simultaneous or pre):
+                if not (simultaneous or pre_averaging):
                     average_top(view, 1 - player, tables, scratch.reach, decay, column, share)
                 clear_top(view, player, scratch.gradient, share)
             wait_for_all(share.barrier, share.threads)
-            if not (simultaneous or pre):
-                average_own(view, 1 - player, tables, scratch.reach, decay, column, share)
+            # Below the cut: a component reads nothing of another one, so each thread goes all the way up alone.
+            if not (simultaneous or pre_averaging):
+                average_share(view, 1 - player, tables, scratch.reach, decay, column, share)
             gradient_phase(view, player, scratch, rule.flags.uses_mass, share)
             update_phase(view, player, tables, findings, step, rule, share)
             wait_for_all(share.barrier, share.threads)
+            # Above the cut again; other threads read the result only behind the next barrier.
             if share.thread == 0:
                 update_top(view, player, tables, findings, step, rule, share, scratch.reach)
-            if pre and not simultaneous:
+            if pre_averaging and not simultaneous:
                 reach_phase(view, player, tables.policy, scratch.reach, share)
         if share.thread == 0:
             counts[0] += 1

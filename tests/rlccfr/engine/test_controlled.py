@@ -15,7 +15,7 @@ from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, OF_RUN, S
 from rlccfr.envs.control.run import ControlRun, marks_of
 from rlccfr.errors import ComponentError, OverflowedError
 from rlccfr.kernels.control import control_layout
-from rlccfr.kernels.control.keep import next_look
+from rlccfr.kernels.control.controlled_iterations import next_look
 
 CONTROLLER = Controller.untrained(CHOICES, hidden=(12, 9), seed=5)
 (NETWORKS,) = CONTROLLER.members

@@ -91,7 +91,7 @@ def test_each_thread_has_its_infosets_and_blocks_one_after_another(name, count):
         cut = (shares[0].cut_0, shares[0].cut_1)[player]
         assert np.array_equal(order[cut], players[division.at_cut[players]][::-1])
         for share in shares:
-            begin, below, end = share.own[player]
+            begin, below, end = share.infosets[player]
             assert np.array_equal(np.arange(begin, end), players[thread[players] == share.thread])
             assert at_cut[begin:below].all()
             assert not at_cut[below:end].any()

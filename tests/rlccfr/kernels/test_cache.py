@@ -159,7 +159,7 @@ def test_what_is_compiled_in_counts_and_its_time_does_not(name, counts, site, tm
     for content in (path.read_bytes(), path.read_bytes(), path.read_bytes() + b"# changed\n"):
         path.write_bytes(content)
         os.utime(path, (len(found),) * 2)
-        for function in (cache.digest_of_sources, cache.sources_of, cache._imported):
+        for function in (cache.digest_of_sources, cache.sources_of, cache._imported_files):
             function.cache_clear()
         found.append(cache.digest_of_sources(package / KERNELS, package))
     assert found[0] == found[1] == cache.digest_of_sources(PACKAGE / KERNELS)
@@ -189,7 +189,7 @@ def test_imports_are_found_as_python_finds_them():
     known = {path: name for name, path in imports.modules().items()}
     graph = imports.graph()
     for path in (PACKAGE / "kernels").rglob("*.py"):
-        found = {known[module] for module in cache._imported(path, PACKAGE) if module in known}
+        found = {known[module] for module in cache._imported_files(path, PACKAGE) if module in known}
         wanted = {name for name in graph[known[path]] if name != "rlccfr"} - {"rlccfr.kernels.cache"}
         assert wanted - {"rlccfr.kernels"} <= found | {"rlccfr.components"}, path
 

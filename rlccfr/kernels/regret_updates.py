@@ -1,0 +1,242 @@
+"""Updates of one infoset's regrets: add the iteration's estimated regrets, and set the next policy from the result.
+
+All update rules are of one form. With R the cumulative regrets, r the iteration's instantaneous regrets, and D the
+discount, which may differ between positive and other regrets::
+
+    R <- max(D R + r, floor)
+    next policy: proportional to the positive parts of D' R + prediction r, with D' the next iteration's discount
+
+A rule's plain functions may change r before that (``reweight``), or replace the second line (``policy_map``). There are
+three versions of the update: the fastest serves most rules, the general one serves all. Where two serve a rule, their
+results differ by rounding alone.
+
+An infoset's sequences are ``first`` to ``last - 1``. See kernels/layout.py for structs and shapes.
+"""
+
+from __future__ import annotations
+
+from rlccfr.kernels.jit import inlined, kernel
+from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT, PREDICTION
+
+LEAST_RECIPROCAL_SUM = 1e-300
+"""Sum up to which values are divided by the sum itself, because its reciprocal could overflow."""
+
+
+@inlined
+def set_proportional_policy(values, at, policy, first, last, total):
+    """Set an infoset's policy proportional to the positive parts of its values; uniform if their sum is 0.
+
+    Args:
+        values: array with the infoset's values from index ``at`` on.
+        policy: (m,) changed in place.
+        total: sum of the positive parts.
+    """
+    if total > LEAST_RECIPROCAL_SUM:
+        reciprocal = 1.0 / total  # one division for all actions
+        for k in range(first, last):
+            policy[k] = max(values[at + k - first], 0.0) * reciprocal
+    elif total > 0.0:
+        for k in range(first, last):
+            policy[k] = max(values[at + k - first], 0.0) / total
+    else:
+        for k in range(first, last):
+            policy[k] = 1.0 / (last - first)
+
+
+@inlined
+def update_regrets_plain(tables, first, last, gain, at, value, step):
+    """Set R <- max(D R + r, floor) with r = gain - value, then match regrets, for one infoset.
+
+    Args:
+        tables: ``regret`` and ``policy`` are changed in place.
+        gain: array with the infoset's counterfactual values, or regrets, from index ``at`` on.
+        value: the infoset's counterfactual value; 0 if ``gain`` holds regrets.
+    """
+    regret = tables.regret
+    load = step.load
+    store = step.store
+    total = 0.0
+    for k in range(first, last):
+        # The factors of ``load`` include the discount, which goes by the sign of the regret before the update. Those of
+        # ``store`` go by the sign of the regret that is stored.
+        new = regret[k]
+        new = max(new * (load[0] if new > 0.0 else load[1]) + (gain[at + k - first] - value), step.floor)
+        new *= store[0] if new > 0.0 else store[1]
+        regret[k] = new
+        total += max(new, 0.0)
+    # All positive regrets have the same factor, which does not change their proportions.
+    set_proportional_policy(regret, first, tables.policy, first, last, total)
+
+
+@inlined
+def update_regrets_predicting(tables, first, last, gain, at, value, step):
+    """Update regrets as :func:`update_regrets_plain` does, but match the predicted regrets D' R + prediction r.
+
+    D' is the next iteration's discount. If the prediction is 0, R itself is matched.
+
+    Args:
+        gain: overwritten with the positive parts of the predicted regrets.
+    """
+    regret = tables.regret
+    load = step.load
+    store = step.store
+    ahead = step.ahead
+    total = 0.0
+    next_discount = (1.0, 1.0)
+    if ahead[PREDICTION] != 0.0:
+        next_discount = (ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT])
+    for k in range(first, last):
+        instant_regret = gain[at + k - first] - value
+        new = regret[k]
+        new = max(new * (load[0] if new > 0.0 else load[1]) + instant_regret, step.floor)
+        regret[k] = new * (store[0] if new > 0.0 else store[1])
+        # The newest regret stands for the next iteration's, which is not known yet.
+        new *= next_discount[0] if new > 0.0 else next_discount[1]
+        new = max(new + ahead[PREDICTION] * instant_regret, 0.0)
+        gain[at + k - first] = new
+        total += new
+    set_proportional_policy(gain, at, tables.policy, first, last, total)
+
+
+@inlined
+def update_regrets_simple(tables, first, last, gain, at, value, step, predicts):
+    """Update one infoset's regrets under a rule that only discounts, floors and perhaps predicts.
+
+    See :func:`update_regrets_plain` and :func:`update_regrets_predicting` for the arguments.
+    """
+    if predicts:
+        update_regrets_predicting(tables, first, last, gain, at, value, step)
+    else:
+        update_regrets_plain(tables, first, last, gain, at, value, step)
+
+
+@inlined
+def copy_true_regrets(regret, first, last, scale, past_regret):
+    """Copy one infoset's true cumulative regrets for a rule that reads them, before the iteration discounts them.
+
+    The rule's function may change the copy.
+
+    Args:
+        regret: (m,) stored regrets.
+        scale: pair of factors from true regrets to stored ones, for positive regrets and for all others.
+        past_regret: (m,) the infoset's entries are overwritten.
+    """
+    for k in range(first, last):
+        past_regret[k] = regret[k] / (scale[0] if regret[k] > 0.0 else scale[1])
+
+
+@inlined
+def reweight_regrets(state, first, last, gain, mass, past_regret, now, rule):
+    """Call the rule's ``reweight`` on one infoset's regrets.
+
+    Args:
+        state: (m, k) the infoset's rows may be changed in place.
+        gain: (m,) or longer: the infoset's regrets, which are changed in place.
+        mass: opponent and chance reach with which the regrets are weighted.
+        past_regret: (m,) see :func:`copy_true_regrets`.
+        now: (5 + p,) the iteration's row of the schedule.
+    """
+    instant_regret = gain[first:last]
+    infoset_state = state[first:last]
+    parameters = now[PARAMETERS:]
+    utility_range = rule.utility_range
+    if rule.flags.reads_regret:
+        regret = past_regret[first:last]
+        rule.reweight_by_regret(instant_regret, mass, infoset_state, parameters, utility_range, regret)
+    else:
+        rule.reweight(instant_regret, mass, infoset_state, parameters, utility_range)
+
+
+@kernel
+def update_regrets_general(tables, first, last, infoset, findings, value, step, rule):
+    """Update one infoset's regrets under any rule, even one that reweights regrets or does not match regrets.
+
+    Args:
+        tables: changed in place; the rule's functions also change ``state``.
+        findings: the infoset's ``gain`` is overwritten with its reweighted regrets.
+        value: the infoset's counterfactual value; 0 if ``gain`` holds regrets.
+    """
+    gain = findings.gain
+    # 1. Instantaneous regrets r, as the rule weighs them.
+    for k in range(first, last):
+        gain[k] -= value
+    if rule.flags.reweights:
+        mass = findings.mass[infoset]
+        reweight_regrets(tables.state, first, last, gain, mass, findings.past_regret, step.now, rule)
+    # 2. Cumulative regrets R. This also matches R, which is overwritten below.
+    update_regrets_plain(tables, first, last, gain, first, 0.0, step)
+    # 3. Predicted regrets in true units, in the place of the policy that the rule then makes of them.
+    for k in range(first, last):
+        regret = tables.regret[k]
+        tables.policy[k] = regret / (step.store[0] if regret > 0.0 else step.store[1])
+    add_prediction(tables.policy, first, last, gain, step.ahead)
+    next_policy(tables, first, last, step.ahead, rule)
+
+
+@inlined
+def add_prediction(row, first, last, gain, ahead):
+    """Turn regrets R into predicted regrets D' R + prediction r; keep R if the prediction is 0.
+
+    Args:
+        row: (m,) true regrets, changed in place.
+        gain: (m,) or longer: the newest regrets r.
+        ahead: (5 + p,) the next iteration's row of the schedule.
+    """
+    if ahead[PREDICTION] != 0.0:
+        for k in range(first, last):
+            row[k] *= ahead[POSITIVE_DISCOUNT] if row[k] > 0.0 else ahead[NEGATIVE_DISCOUNT]
+            row[k] += ahead[PREDICTION] * gain[k]
+
+
+@inlined
+def update_regrets(tables, first, last, infoset, findings, value, step, rule):
+    """Update one infoset's regrets with the fastest version that serves the rule.
+
+    Args:
+        tables: changed in place.
+        findings: ``gain`` is overwritten.
+        value: the infoset's counterfactual value; 0 if ``gain`` holds regrets.
+    """
+    if rule.flags.plain or rule.flags.predicts:
+        update_regrets_simple(tables, first, last, findings.gain, first, value, step, rule.flags.predicts)
+    else:
+        update_regrets_general(tables, first, last, infoset, findings, value, step, rule)
+
+
+@kernel
+def next_policy(tables, first, last, ahead, rule):
+    """Turn an infoset's entries of ``tables.policy`` from true regrets into the rule's policy, in place.
+
+    Args:
+        ahead: (5 + p,) schedule row of the iteration that will play the policy.
+    """
+    if rule.flags.maps_policy:
+        rule.policy_map(tables.policy[first:last], tables.state[first:last], ahead[PARAMETERS:], rule.utility_range)
+    else:
+        match_regrets(tables.policy[first:last], rule.flags.argmax_fallback)
+
+
+@kernel
+def match_regrets(row, argmax_fallback):
+    """Turn a row of regrets, (A,), in place into a policy proportional to their positive parts.
+
+    If no regret is positive, the policy is uniform. With ``argmax_fallback`` it is then the first action with the
+    largest regret, unless all regrets are equal.
+    """
+    total = 0.0
+    best = 0
+    worst = 0
+    for k in range(len(row)):
+        total += max(row[k], 0.0)
+        if row[k] > row[best]:
+            best = k
+        if row[k] < row[worst]:
+            worst = k
+    is_pure = argmax_fallback and row[worst] < row[best]
+    for k in range(len(row)):
+        if total > 0.0:
+            row[k] = max(row[k], 0.0) / total
+        elif is_pure:
+            row[k] = 1.0 if k == best else 0.0
+        else:
+            row[k] = 1.0 / len(row)
