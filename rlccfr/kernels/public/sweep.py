@@ -176,6 +176,7 @@ def draw_outcome(view, node, frame, player, workspace, depth):
         child_frame[WINDOW_SIZE + i] = deal["rows"][i]
         if not (drawing.draws_own if i == player else drawing.draws_opponent):
             continue
+        # If the outcome excludes the state, the window is empty. The pass goes on: the other player's tables need it.
         row = np.int64(-1)
         scale = 0.0
         if frame[WINDOW_SIZE + i] > 0:
@@ -206,7 +207,8 @@ def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
             child_frame[WINDOW_START + i] = 0
             child_frame[WINDOW_SIZE + i] = rows[i]
         frame[NEXT_CHILD] += 1
-    # Each private state below has the reach of the one that it comes from, and a window's first one is not always 0.
+    # Each private state below has the reach of the one that it comes from. Vectors begin with their window's first
+    # state, not with the deal's.
     deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
     opponent = 1 - player
     free = frame[FREE]

@@ -28,12 +28,6 @@ def action_probability(tables, is_own, sequence):
 
 
 @inlined
-def row_of_values(tables, traverser):
-    """Return a traverser's row of ``history_value``, (number of histories,): the only one, or one of two."""
-    return tables.history_value[traverser * (len(tables.history_value) - 1)]
-
-
-@inlined
 def add_regrets(history, traverser, weight, node_value, memory, depth):
     """Add a node's instantaneous regrets and mass, and note that its infoset was visited.
 
@@ -68,7 +62,7 @@ def close_by_history(histories, history, is_own, traverser, plan, memory, depth)
     frames = memory.frames
     first = history["first_sequence"]
     first_child = history["first_child"]
-    values = row_of_values(tables, traverser)
+    values = tables.history_value[traverser * (len(tables.history_value) - 1)]  # the only row, or one of two
     sign = 1.0 - 2.0 * traverser  # the table's values are player 0's
     learns = not (plan.oracle or plan.fitted)
     if plan.fitted:  # the model is fitted to histories in proportion to their visits
@@ -125,7 +119,7 @@ def true_values(histories, traverser, tables):
     Returns:
         Number of histories touched.
     """
-    values = row_of_values(tables, traverser)
+    values = tables.history_value[traverser * (len(tables.history_value) - 1)]  # the only row, or one of two
     for node in range(len(histories.record) - 1, -1, -1):  # children have higher numbers
         history = histories.record[node]
         if history["actor"] == TERMINAL:

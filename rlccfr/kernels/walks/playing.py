@@ -46,7 +46,7 @@ def play_pairs(game, straight, swapped, deal, rng, payoffs):
     """
     histories = game_of(game).histories
     for pair in range(len(payoffs)):
-        # Chance has a generator of its own, set back before the second game: so luck of the deal cancels.
+        # Chance has a generator of its own, set back before the second game: so luck of the deal cancels in part.
         deal_seed = random_word(rng)
         deal[0] = deal_seed
         payoffs[pair, 0] = play(histories, straight, deal, rng)
