@@ -57,8 +57,8 @@ class QuickStepper(FlatStepper):
 _UNFINISHED = ("gain", "mass", "visited", "num_visited", "response")
 """Working arrays of walks that an unfinished iteration depends on, besides exact values of histories."""
 
-_PLACE = "place"
-"""Name under which the place in an unfinished iteration is saved, beside these arrays."""
+_PROGRESS = "place"
+"""Name under which the progress of an unfinished iteration is saved, beside these arrays."""
 
 
 class WalkStepper(FlatStepper):
@@ -93,18 +93,18 @@ class WalkStepper(FlatStepper):
 
     @property
     def unfinished(self) -> bool:
-        return bool(self._memory.place.any())
+        return bool(self._memory.progress.any())
 
     def _unfinished_arrays(self) -> dict[str, np.ndarray]:
         """Return by name the arrays that an unfinished iteration depends on; they are not copied."""
         names = (*_UNFINISHED, "history_value") if self.binding.plan.oracle else _UNFINISHED
-        return {_PLACE: self._memory.place, **{name: getattr(self._memory.tables, name) for name in names}}
+        return {_PROGRESS: self._memory.progress, **{name: getattr(self._memory.tables, name) for name in names}}
 
     def saved(self) -> dict[str, np.ndarray]:
         return self._unfinished_arrays() if self.unfinished else {}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        if _PLACE in saved:
+        if _PROGRESS in saved:
             for name, array in self._unfinished_arrays().items():
                 array[:] = saved[name]
 

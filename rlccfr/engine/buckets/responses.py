@@ -8,7 +8,7 @@ import numpy as np
 
 from rlccfr import kernels
 from rlccfr.engine.public.draws import places
-from rlccfr.engine.public.evaluation import memory_of
+from rlccfr.engine.public.evaluation import workspace_of
 from rlccfr.engine.public.public_state import Need, require, tables_of
 from rlccfr.games.merging.bucketed import BucketedGame
 from rlccfr.games.merging.merged import MergedGame
@@ -16,8 +16,8 @@ from rlccfr.kernels.jit import ready
 from rlccfr.kernels.layout import FLOOR, PARAMETERS, scratch_for
 from rlccfr.kernels.passes.sequence_form import best_responses, regrets_against
 from rlccfr.kernels.public.buckets import add_up, expand
-from rlccfr.kernels.public.memory import PublicTables
 from rlccfr.kernels.public.public_iterations import regrets_against_responses, responses_to
+from rlccfr.kernels.public.workspace import PublicTables
 
 
 class Responses(ABC):
@@ -120,7 +120,7 @@ class PublicResponses(Responses):
             policy_sum=scratch,
             policy=scratch[:0],
             response=np.zeros(whole.num_infosets, np.uint8),
-            response_place=places(whole, one_by_one=True),
+            response_start=places(whole, one_by_one=True),
         )
         self._schedule = np.zeros((2, PARAMETERS), whole.dtype)  # discounts of 0: what is there before is overwritten
         self._schedule[:, FLOOR] = -np.inf
@@ -131,10 +131,10 @@ class PublicResponses(Responses):
         """Compile the kernels, or load them from disk, which is not the run's work."""
         merged = self._merged
         view = merged.whole.view
-        memory, outcomes = memory_of(merged.whole, merged.whole.dtype)
+        workspace, outcomes = workspace_of(merged.whole, merged.whole.dtype)
         kernels.announce(kernels.PUBLIC, "public trees")
-        ready(responses_to, view, scratch, self._tables, memory, outcomes, self._schedule)
-        ready(regrets_against_responses, view, 0, scratch, self._tables, memory, outcomes, self._schedule)
+        ready(responses_to, view, scratch, self._tables, workspace, outcomes, self._schedule)
+        ready(regrets_against_responses, view, 0, scratch, self._tables, workspace, outcomes, self._schedule)
         bucket_map = (merged.place, merged.first, merged.bucket)
         no_gain = np.zeros(0)
         ready(expand, view, *bucket_map, no_gain, scratch)
@@ -144,15 +144,15 @@ class PublicResponses(Responses):
         whole = self._merged.whole
         self._policy = self._policy[:0]  # memory is counted for one table at a time
         self._policy = self._merged.expand(policy)
-        memory, outcomes = memory_of(whole, whole.dtype)
-        responses_to(whole.view, self._policy, self._tables, memory, outcomes, self._schedule)
+        workspace, outcomes = workspace_of(whole, whole.dtype)
+        responses_to(whole.view, self._policy, self._tables, workspace, outcomes, self._schedule)
 
     def fill_regrets(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:
         merged = self._merged
         whole = merged.whole
         tables = self._tables
-        memory, outcomes = memory_of(whole, whole.dtype)
-        regrets_against_responses(whole.view, player, self._policy, tables, memory, outcomes, self._schedule)
+        workspace, outcomes = workspace_of(whole, whole.dtype)
+        regrets_against_responses(whole.view, player, self._policy, tables, workspace, outcomes, self._schedule)
         infosets = merged.tree.infosets_of(player)
         mass[infosets] = merged.tree.view.chance_weight[infosets]  # not 0, so that all count as met; no rule reads it
         sequences = merged.tree.sequences_of(player)

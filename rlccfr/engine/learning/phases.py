@@ -45,7 +45,7 @@ def estimate_by_walks(state: RunState, binding: Binding, memory: WalkMemory, pla
             binding.procedure,
             average,
         )
-        if not memory.place.any():  # all walks are done
+        if not memory.progress.any():  # all walks are done
             return
 
 

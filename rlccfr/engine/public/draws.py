@@ -28,9 +28,9 @@ class Drawn(NamedTuple):
 class _OutcomeProbabilities(NamedTuple):
     """The entries of a :class:`Drawing` that depend on the game alone."""
 
-    cumulative: np.ndarray  # (nodes,)
-    heirs: np.ndarray  # like the view's ``above``
-    roots: np.ndarray  # (rows of both players at the root,)
+    outcome_cumulative: np.ndarray  # (nodes,)
+    rows_by_parent: np.ndarray  # like the view's ``above``
+    root_cumulative: np.ndarray  # (rows of both players at the root,)
 
 
 _outcome_probabilities: WeakKeyDictionary[PublicGame, _OutcomeProbabilities] = WeakKeyDictionary()
@@ -52,12 +52,12 @@ def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
     # Regrets of the own states drawn are updated, and averages of the opponent's; all others wait for their discounts.
     num_regrets, num_averages = _numbers_pending(game, drawn)
     return Drawing(
-        public=True,
-        own=drawn.own,
-        other=drawn.opponent,
+        draws_public=True,
+        draws_own=drawn.own,
+        draws_opponent=drawn.opponent,
         **_outcome_probabilities_of(game)._asdict(),
-        regret_place=places(game, drawn.own),
-        average_place=places(game, drawn.opponent),
+        regret_start=places(game, drawn.own),
+        average_start=places(game, drawn.opponent),
         regret_log=np.zeros((num_regrets, 2)),
         average_log=np.zeros(num_averages),
         clock=np.zeros(3),
@@ -109,25 +109,25 @@ def _outcome_probabilities_of(game: PublicGame) -> _OutcomeProbabilities:
     """Return a game's probabilities of outcomes, which are computed once."""
     if game not in _outcome_probabilities:
         _outcome_probabilities[game] = _OutcomeProbabilities(
-            cumulative=_cumulative(game),
-            heirs=_heirs(game),
-            roots=np.concatenate([np.cumsum(mass) for mass in game.mass]),
+            outcome_cumulative=_outcome_cumulative(game),
+            rows_by_parent=_rows_by_parent(game),
+            root_cumulative=np.concatenate([np.cumsum(mass) for mass in game.mass]),
         )
     return _outcome_probabilities[game]
 
 
-def _heirs(game: PublicGame) -> np.ndarray:
+def _rows_by_parent(game: PublicGame) -> np.ndarray:
     """Return the rows of each deal and player in the order of the rows before, placed like the view's ``above``."""
     view = game.view
-    heirs = np.zeros(len(view.above), np.int32)
+    rows_by_parent = np.zeros(len(view.above), np.int32)
     for num_rows, first_edges in zip(view.deals["rows"].tolist(), view.deals["edge"].tolist(), strict=True):
         # Both players may share a deal's edges, which are then sorted only once.
         for count, edge in set(zip(num_rows, first_edges, strict=True)):
-            heirs[edge : edge + count] = np.argsort(view.above[edge : edge + count], kind="stable")
-    return heirs
+            rows_by_parent[edge : edge + count] = np.argsort(view.above[edge : edge + count], kind="stable")
+    return rows_by_parent
 
 
-def _cumulative(game: PublicGame) -> np.ndarray:
+def _outcome_cumulative(game: PublicGame) -> np.ndarray:
     """Return for each child of a chance node the probability of the children up to it, (nodes,); 0 for other nodes."""
     nodes = game.view.nodes
     mass = row_masses(game, 0)

@@ -8,13 +8,13 @@ import numpy as np
 
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.games.public.view import PublicGame
-from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
 from rlccfr.kernels.public.public_iterations import action_values, public_value
+from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 
-_memories: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicMemory, Outcomes]]] = WeakKeyDictionary()
+_workspaces: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicWorkspace, Outcomes]]] = WeakKeyDictionary()
 
 
-def memory_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicMemory, Outcomes]:
+def workspace_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicWorkspace, Outcomes]:
     """Return a game's working arrays, which all runs and evaluations in one precision share, except for crews.
 
     Kernels hold the GIL, so only one thread at a time uses them.
@@ -22,10 +22,10 @@ def memory_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicMemory, Outcomes
     Args:
         dtype: type of the tables' numbers.
     """
-    memories = _memories.setdefault(game, {})
-    if dtype not in memories:
-        memories[dtype] = PublicMemory.of(game, dtype), Outcomes.of(game, dtype)
-    return memories[dtype]
+    workspaces = _workspaces.setdefault(game, {})
+    if dtype not in workspaces:
+        workspaces[dtype] = PublicWorkspace.of(game, dtype), Outcomes.of(game, dtype)
+    return workspaces[dtype]
 
 
 def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None = None) -> tuple[float, float, float]:
@@ -40,8 +40,8 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
         if crew is not None:
             return crew.value(player, table, best) * game.unit
         tables = PublicTables.read_only(table)
-        memory, outcomes = memory_of(game, table.dtype)
-        return float(public_value(game.view, player, tables, memory, outcomes, game.mass[player], best) * game.unit)
+        workspace, outcomes = workspace_of(game, table.dtype)
+        return float(public_value(game.view, player, tables, workspace, outcomes, game.mass[player], best) * game.unit)
 
     return value(0, False), value(0, True), value(1, True)
 
@@ -55,7 +55,7 @@ def public_action_values(game: PublicGame, table: np.ndarray) -> np.ndarray:
         table: (m,) entries that the policy is proportional to, by their positive parts; uniform where these are 0.
     """
     values = np.zeros_like(table)
-    memory, outcomes = memory_of(game, table.dtype)
+    workspace, outcomes = workspace_of(game, table.dtype)
     for player in (0, 1):
-        action_values(game.view, player, table, PublicTables.read_only(values), memory, outcomes)
+        action_values(game.view, player, table, PublicTables.read_only(values), workspace, outcomes)
     return values

@@ -9,7 +9,7 @@ import numpy as np
 from rlccfr import kernels
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.public.draws import logs_of
-from rlccfr.engine.public.evaluation import memory_of, public_values
+from rlccfr.engine.public.evaluation import public_values, workspace_of
 from rlccfr.engine.public.public_crew import crew_for, current
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind
@@ -68,10 +68,10 @@ class PublicStepper(Stepper[PublicState]):
     def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:
         """Run the iterations of a schedule on one thread."""
         state = self.state
-        memory, outcomes = memory_of(state.game, state.dtype)
+        workspace, outcomes = workspace_of(state.game, state.dtype)
         schedule = self.scheduled(rows)
         public_iterations(
-            state.game.view, state.tables, memory, outcomes, state.counts, schedule, self.nodes_per_iteration
+            state.game.view, state.tables, workspace, outcomes, state.counts, schedule, self.nodes_per_iteration
         )
 
     def scheduled(self, rows: np.ndarray) -> np.ndarray:
@@ -126,12 +126,12 @@ class DrawnStepper(PublicStepper):
         if self.binding.abstraction.best_response:
             # The passes that find responses meet all averages, so that no discounts of these are pending.
             log_discounts[:, AVERAGE] = 0.0
-        memory, outcomes = memory_of(state.game, state.dtype)
+        workspace, outcomes = workspace_of(state.game, state.dtype)
         drawn_iterations(
             state.game.view,
             state.tables,
-            memory._replace(drawing=state.drawing),
-            memory,
+            workspace._replace(drawing=state.drawing),
+            workspace,
             outcomes,
             state.counts,
             self.scheduled(rows),

@@ -10,9 +10,9 @@ import numpy as np
 from rlccfr.games.public.view import PublicGame
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.jit import ready
-from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
 from rlccfr.kernels.public.public_iterations import begin_pass, end_pass, pass_below, root_value
-from rlccfr.kernels.public.sweep import BEST, COUNTER, MEAN, RESPOND, UPDATE
+from rlccfr.kernels.public.sweep import BEST, MEAN, RESPOND, UPDATE, UPDATE_AGAINST_RESPONSE
+from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 
 RANGES_PER_THREAD = 16
 """Number of ranges of outcomes per thread; threads take one after another, so that they end at the same time."""
@@ -31,7 +31,7 @@ class PublicCrew:
 
     def __init__(self, game: PublicGame, dtype: np.dtype, threads: int) -> None:
         self.game = game
-        self._memories = [PublicMemory.of(game, dtype) for _ in range(threads)]
+        self._workspaces = [PublicWorkspace.of(game, dtype) for _ in range(threads)]
         self._outcomes = Outcomes.of(game, dtype)
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rlccfr")
         num_outcomes = len(game.view.outcomes)
@@ -48,13 +48,13 @@ class PublicCrew:
         """
         table = current(tables)
         responds = len(tables.response) > 0
-        for mode in (RESPOND, COUNTER) if responds else (UPDATE,):
+        for mode in (RESPOND, UPDATE_AGAINST_RESPONSE) if responds else (UPDATE,):
             for player in range(2):
                 self._pass(player, table, tables, schedule, mode)
 
     def compile(self, tables: PublicTables, schedule: np.ndarray) -> None:
         """Compile the kernels of :meth:`iterate` for these arguments, or load them from disk."""
-        arguments = (self.game.view, 0, current(tables), tables, self._memories[0], self._outcomes, schedule, UPDATE)
+        arguments = (self.game.view, 0, current(tables), tables, self._workspaces[0], self._outcomes, schedule, UPDATE)
         ready(begin_pass, *arguments)
         ready(pass_below, *arguments, 0, 0)
         ready(end_pass, *arguments)
@@ -70,27 +70,27 @@ class PublicCrew:
         no_schedule = np.zeros((2, 0), table.dtype)
         with uninterrupted():
             self._pass(player, table, tables, no_schedule, BEST if best else MEAN)
-        return float(root_value(self._memories[0], self.game.mass[player]))
+        return float(root_value(self._workspaces[0], self.game.mass[player]))
 
     def _pass(self, player: int, table: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int) -> None:
         """Make one pass. Ctrl-C must be held back: it would leave other threads at work, or lose a range."""
         view = self.game.view
-        first_memory, *further_memories = self._memories
-        begin_pass(view, player, table, tables, first_memory, self._outcomes, schedule, mode)
+        first_workspace, *further_workspaces = self._workspaces
+        begin_pass(view, player, table, tables, first_workspace, self._outcomes, schedule, mode)
         numbers = count()  # of ranges; taking the next one is atomic
 
-        def work(memory: PublicMemory) -> None:
+        def work(workspace: PublicWorkspace) -> None:
             while (number := next(numbers)) < len(self._ranges):
                 begin, end = self._ranges[number]
-                pass_below(view, player, table, tables, memory, self._outcomes, schedule, mode, begin, end)
+                pass_below(view, player, table, tables, workspace, self._outcomes, schedule, mode, begin, end)
 
-        futures = [self._pool.submit(work, memory) for memory in further_memories]
+        futures = [self._pool.submit(work, workspace) for workspace in further_workspaces]
         try:
-            work(first_memory)
+            work(first_workspace)
         finally:
             for future in futures:
                 future.result()
-        end_pass(view, player, table, tables, first_memory, self._outcomes, schedule, mode)
+        end_pass(view, player, table, tables, first_workspace, self._outcomes, schedule, mode)
 
 
 def current(tables: PublicTables) -> np.ndarray:

@@ -17,7 +17,7 @@ from rlccfr.games.public.records import DOUBLE
 from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.layout import POSITIVE_DISCOUNT, PREDICTION
 from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing, settle
-from rlccfr.kernels.public.memory import PublicTables
+from rlccfr.kernels.public.workspace import PublicTables
 
 _SAVED_TABLES = ("regret", "policy_sum", "policy")
 _SAVED_DRAWING = ("regret_log", "average_log", "clock")
@@ -102,15 +102,15 @@ class PublicState:
         responds = binding.abstraction.best_response
         changes_responses = responds != bool(len(tables.response))
         drawn = draws_of(binding.sampler)
-        changes_drawing = drawn != (drawing.public, drawing.own, drawing.other)
+        changes_drawing = drawn != (drawing.draws_public, drawing.draws_own, drawing.draws_opponent)
         self._require_changes(binding, changes_policy, changes_responses, changes_drawing)
         if changes_policy:
             tables = tables._replace(policy=np.zeros(policy_size, self.dtype))
         if changes_responses:
             self.settle()  # passes against best responses leave no discounts of averages pending
             num_responses = self.game.num_infosets if responds else 0
-            place = places(self.game, one_by_one=True) if responds else np.zeros(0, np.int64)
-            tables = tables._replace(response=np.zeros(num_responses, np.uint8), response_place=place)
+            response_start = places(self.game, one_by_one=True) if responds else np.zeros(0, np.int64)
+            tables = tables._replace(response=np.zeros(num_responses, np.uint8), response_start=response_start)
         if changes_drawing:
             self.settle()
             drawing = drawing_for(self.game, drawn, self.rng)
@@ -142,7 +142,7 @@ class PublicState:
 
     def settle(self) -> None:
         """Apply the discounts that are pending."""
-        if self.drawing.public:
+        if self.drawing.draws_public:
             settle(self.game.view, self.tables, self.drawing)
 
     def refresh(self, binding: Binding) -> None:
@@ -167,7 +167,7 @@ class PublicState:
         """Return the cumulative regrets, (m,), in the game's units."""
         tables = self.tables
         drawing = self.drawing
-        if drawing.public:  # settle the discounts on copies, so that the run is not changed by rounding
+        if drawing.draws_public:  # settle the discounts on copies, so that the run is not changed by rounding
             tables = tables._replace(regret=tables.regret.copy(), policy_sum=tables.policy_sum.copy())
             drawing = drawing._replace(regret_log=drawing.regret_log.copy(), average_log=drawing.average_log.copy())
             settle(self.game.view, tables, drawing)
@@ -184,7 +184,7 @@ class PublicState:
         """Return the arrays that the next iteration depends on, by their names in a file."""
         arrays = {"counts": self.counts, "rng": self.rng}
         arrays |= {name: getattr(self.tables, name) for name in _SAVED_TABLES}
-        if self.drawing.public:
+        if self.drawing.draws_public:
             arrays |= {name: getattr(self.drawing, name) for name in _SAVED_DRAWING}
         return arrays
 

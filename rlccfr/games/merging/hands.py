@@ -116,9 +116,9 @@ def rows_of(game: PublicGame, deals: range) -> slice:
 
 def _strengths(game: PublicGame, deals: range) -> np.ndarray:
     """Return the hand strength of each row of some neighbouring deals: P(win) + P(tie) / 2 against any other hand."""
-    from rlccfr.kernels.public.buckets import fill_strengths, working_memory
+    from rlccfr.kernels.public.buckets import fill_strengths, workspace_size
 
     strengths = np.zeros(len(game.view.above))
-    vectors = np.zeros(working_memory(int(game.view.deals["rows"].max())))
+    vectors = np.zeros(workspace_size(int(game.view.deals["rows"].max())))
     fill_strengths(game.view, deal_nodes(deals), vectors, strengths)
     return strengths[rows_of(game, deals)]

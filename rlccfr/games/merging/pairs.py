@@ -12,7 +12,7 @@ from rlccfr.games.merging.hands import deal_nodes, rounds_by_cards, rows_of
 from rlccfr.games.public.masses import row_masses, rows_above
 from rlccfr.games.public.view import PublicGame
 from rlccfr.games.symmetry import by_first
-from rlccfr.kernels.public.buckets import add_pairs, working_memory
+from rlccfr.kernels.public.buckets import add_pairs, workspace_size
 
 MOST_BUCKETS = 5_000
 """Largest number of buckets in a round; pairs of more do not fit."""
@@ -122,7 +122,7 @@ def pairs_of(game: PublicGame, bucket: np.ndarray, parent_buckets: list[np.ndarr
     """
     num_histories = 1  # the root
     mass = row_masses(game, 0)
-    vectors = np.zeros(working_memory(int(game.view.deals["rows"].max())))
+    vectors = np.zeros(workspace_size(int(game.view.deals["rows"].max())))
     pairs_by_round: list[Pairs] = []
     # Before the first round, there is one pair, of the bucket of all hands.
     pair_before = np.zeros((1, 1), np.int64)

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+# Kinds of a node: 0 and 1 are decisions of the players; those after CHANCE are terminals.
 CHANCE = 2
+
 FOLD = 3
 """Terminal with a payoff that private states do not change, except that two of them may exclude each other."""
 
@@ -22,7 +24,8 @@ MATRIX = 5
 DICE = 6
 """Terminal after a call in Bluff: ``table`` is the last bid, and ``payoff`` is 1 if player 0 made it, or -1."""
 
-SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+SINGLE = np.dtype(np.float32)
+DOUBLE = np.dtype(np.float64)
 
 SMALLEST = 1e-35
 """Sums of positive parts below this count as 0, in single and in double precision."""
@@ -38,7 +41,7 @@ NODE = np.dtype(
         ("first_child", np.int32),
         ("deal", np.int32),
         ("num_children", np.int16),
-        ("kind", np.int8),  # 0 or 1, the player that acts, or one of the constants above
+        ("kind", np.int8),  # the player that acts, or one of the constants above
     ],
     align=True,
 )
@@ -47,10 +50,10 @@ DEAL = np.dtype(
     [
         ("rows", np.int32, 2),  # number of each player's private states
         ("edge", np.int64, 2),  # each player's first entry of ``above`` and ``weight``
-        ("row", np.int64),  # first entry of ``hand_end``; hands and groups likewise
-        ("hand", np.int64),
-        ("group", np.int64),
-        ("groups", np.int32),
+        ("row", np.int64),  # first entry of ``hand_end`` and ``firsts``
+        ("hand", np.int64),  # first entry of ``hands``
+        ("group", np.int64),  # first entry of ``group_end``
+        ("groups", np.int32),  # number of groups of equal strength
         ("share", np.float64),  # probability of one such board, given any private states that allow it
     ],
     align=True,
@@ -60,8 +63,9 @@ DEAL = np.dtype(
 class PublicView(NamedTuple):
     """The public tree as arrays. Node 0 is the root; a node's children are neighbours, and come after it.
 
-    Hands are sorted by strength. So the hands of a row are neighbours, and the rows of a group of equal strength, too.
-    Ranges are given by their end, counted from the deal's first entry.
+    A *row* is a private state of a deal, or several that symmetry makes equal. Hands are sorted by strength. So the
+    hands of a row are neighbours, and the rows of a group of equal strength, too. Ranges are given by their end,
+    counted from the deal's first entry.
     """
 
     nodes: np.ndarray  # of NODE

@@ -15,76 +15,79 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rlccfr.games.public.records import CHANCE
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.walks.random_words import uniform
 
 LEAST_LOG = -1000.0
 """Logarithm that stands for a discount of 0; its exponential is 0."""
 
-POSITIVE, NEGATIVE, AVERAGE = 0, 1, 2
-"""Columns of what is pending."""
+# Kinds of discounts: columns of ``regret_log`` and entries of ``clock``.
+POSITIVE = 0
+NEGATIVE = 1
+AVERAGE = 2
 
 
 class Drawing(NamedTuple):
-    """What passes draw, and the discounts that are pending where no pass has been."""
+    """What passes draw, and the discounts that are pending where no pass has been.
 
-    public: bool  # whether public outcomes are drawn; else nothing is
-    own: bool  # whether the player's private state is drawn
-    other: bool  # whether the opponent's private state is drawn
-    cumulative: np.ndarray  # (nodes,) probability that chance draws this child or an earlier sibling
-    heirs: np.ndarray  # rows of each deal, sorted by the row of the deal before; placed like ``above``
-    roots: np.ndarray  # (rows of both players at the root,) number of private states up to each row
-    regret_place: np.ndarray  # (nodes,) first entry of ``regret_log`` at each decision
-    average_place: np.ndarray  # (nodes,) first entry of ``average_log`` at each decision
-    regret_log: np.ndarray  # (places, 2) logarithms of the products of discounts at the last update
-    average_log: np.ndarray  # (places,)
+    A table's *entry for discounts* is one per decision, or one per private state if these are drawn one by one.
+    """
+
+    draws_public: bool  # whether public outcomes are drawn; else nothing is
+    draws_own: bool  # whether the private state of the player who is updated is drawn
+    draws_opponent: bool  # whether the opponent's private state is drawn
+    outcome_cumulative: np.ndarray  # (nodes,) probability that chance draws this child or an earlier sibling
+    rows_by_parent: np.ndarray  # rows of each deal, sorted by the row of the deal before; placed like ``above``
+    root_cumulative: np.ndarray  # (rows of both players at the root,) number of private states up to each row
+    regret_start: np.ndarray  # (nodes,) first entry of ``regret_log`` at each decision
+    average_start: np.ndarray  # (nodes,) first entry of ``average_log`` at each decision
+    regret_log: np.ndarray  # (entries, 2) logarithms of the products of discounts at the last update
+    average_log: np.ndarray  # (entries,) the same of policy sums
     clock: np.ndarray  # (3,) the same now
     rng: np.ndarray  # (1,) state of the generator
 
 
-def _nothing() -> Drawing:
-    none, whole = np.zeros(0), np.zeros(0, np.int64)
-    return Drawing(
-        public=False,
-        own=False,
-        other=False,
-        cumulative=none,
-        heirs=np.zeros(0, np.int32),
-        roots=none,
-        regret_place=whole,
-        average_place=whole,
-        regret_log=np.zeros((0, 2)),
-        average_log=none,
-        clock=np.zeros(3),
-        rng=np.zeros(1, np.uint64),
-    )
-
-
-NO_DRAWING = _nothing()
+NO_DRAWING = Drawing(
+    draws_public=False,
+    draws_own=False,
+    draws_opponent=False,
+    outcome_cumulative=np.zeros(0),
+    rows_by_parent=np.zeros(0, np.int32),
+    root_cumulative=np.zeros(0),
+    regret_start=np.zeros(0, np.int64),
+    average_start=np.zeros(0, np.int64),
+    regret_log=np.zeros((0, 2)),
+    average_log=np.zeros(0),
+    clock=np.zeros(3),
+    rng=np.zeros(1, np.uint64),
+)
 """The drawing of exact passes."""
 
 
 @inlined
-def draw_between(cumulative, first, last, rng):
-    """Draw an index by cumulative weights.
+def draw_by_cumulative(cumulative, first, end, rng):
+    """Draw an index from ``first`` to ``end - 1`` by cumulative weights.
 
     Returns:
         The index, and 1 / (its probability).
     """
-    total = cumulative[last - 1]
-    luck, low, high = uniform(rng) * total, first, last - 1
-    while low < high:
+    total = cumulative[end - 1]
+    threshold = uniform(rng) * total
+    low = first
+    high = end - 1
+    while low < high:  # the first index whose cumulative weight is above the threshold
         middle = (low + high) // 2
-        if cumulative[middle] > luck:
+        if cumulative[middle] > threshold:
             high = middle
         else:
             low = middle + 1
-    own = cumulative[low] - (cumulative[low - 1] if low > first else 0.0)
-    return low, total / own
+    weight = cumulative[low] - (cumulative[low - 1] if low > first else 0.0)
+    return low, total / weight
 
 
 @inlined
-def draw_heir(view, drawing, begin, rows, row):
+def draw_row_below(view, drawing, begin, rows, parent_row):
     """Draw one of a deal's rows that come from a given row of the deal before, by their weights.
 
     Args:
@@ -94,44 +97,51 @@ def draw_heir(view, drawing, begin, rows, row):
     Returns:
         The row, and 1 / (its probability); -1 and 0 if the outcome excludes all of them.
     """
-    low, high = 0, rows
+    # Rows sorted by parent: bisection finds the first of this parent's, and a scan the end and the sum of weights.
+    low = 0
+    high = rows
     while low < high:
         middle = (low + high) // 2
-        if view.above[begin + drawing.heirs[begin + middle]] < row:
+        if view.above[begin + drawing.rows_by_parent[begin + middle]] < parent_row:
             low = middle + 1
         else:
             high = middle
-    total, end = 0.0, low
-    while end < rows and view.above[begin + drawing.heirs[begin + end]] == row:
-        total += view.weight[begin + drawing.heirs[begin + end]]
+    total = 0.0
+    end = low
+    while end < rows and view.above[begin + drawing.rows_by_parent[begin + end]] == parent_row:
+        total += view.weight[begin + drawing.rows_by_parent[begin + end]]
         end += 1
     if end == low:
         return np.int64(-1), 0.0
-    luck, found = uniform(drawing.rng) * total, low
-    while found < end - 1:
-        luck -= view.weight[begin + drawing.heirs[begin + found]]
-        if luck < 0.0:
+    remaining = uniform(drawing.rng) * total
+    index = low
+    while index < end - 1:
+        remaining -= view.weight[begin + drawing.rows_by_parent[begin + index]]
+        if remaining < 0.0:
             break
-        found += 1
-    drawn = np.int64(drawing.heirs[begin + found])
-    return drawn, total / view.weight[begin + drawn]
+        index += 1
+    row = np.int64(drawing.rows_by_parent[begin + index])
+    return row, total / view.weight[begin + row]
 
 
 @inlined
-def regret_discounts(drawing, place):
+def regret_discounts(drawing, entry):
     """Return the discounts of positive and of other regrets since the last update, and note this one."""
-    log, clock = drawing.regret_log[place], drawing.clock
-    positive, negative = exp(clock[POSITIVE] - log[POSITIVE]), exp(clock[NEGATIVE] - log[NEGATIVE])
-    log[POSITIVE], log[NEGATIVE] = clock[POSITIVE], clock[NEGATIVE]
+    log = drawing.regret_log[entry]
+    clock = drawing.clock
+    positive = exp(clock[POSITIVE] - log[POSITIVE])
+    negative = exp(clock[NEGATIVE] - log[NEGATIVE])
+    log[POSITIVE] = clock[POSITIVE]
+    log[NEGATIVE] = clock[NEGATIVE]
     return positive, negative
 
 
 @inlined
-def average_decay(drawing, place):
+def average_decay(drawing, entry):
     """Return the decay of policy sums since the last update, and note this one."""
-    found = exp(drawing.clock[AVERAGE] - drawing.average_log[place])
-    drawing.average_log[place] = drawing.clock[AVERAGE]
-    return found
+    decay = exp(drawing.clock[AVERAGE] - drawing.average_log[entry])
+    drawing.average_log[entry] = drawing.clock[AVERAGE]
+    return decay
 
 
 @kernel
@@ -144,15 +154,19 @@ def settle(view, tables, drawing):
     """
     for index in range(len(view.nodes)):
         node = view.nodes[index]
-        if node["kind"] > 1:
+        if node["kind"] >= CHANCE:
             continue
-        count, rows = node["num_children"], view.deals[node["deal"]]["rows"][node["kind"]]
-        positive, negative, decay = 1.0, 1.0, 1.0
+        count = node["num_children"]
+        rows = view.deals[node["deal"]]["rows"][node["kind"]]
+        positive = 1.0
+        negative = 1.0
+        decay = 1.0
         for r in range(rows):
-            if r == 0 or drawing.own:
-                positive, negative = regret_discounts(drawing, drawing.regret_place[index] + r)
-            if r == 0 or drawing.other:
-                decay = average_decay(drawing, drawing.average_place[index] + r)
+            # A node's rows share one entry for discounts, unless private states are drawn one by one.
+            if r == 0 or drawing.draws_own:
+                positive, negative = regret_discounts(drawing, drawing.regret_start[index] + r)
+            if r == 0 or drawing.draws_opponent:
+                decay = average_decay(drawing, drawing.average_start[index] + r)
             for k in range(node["table"] + r, node["table"] + r + count * rows, rows):
                 tables.regret[k] *= positive if tables.regret[k] > 0.0 else negative
                 tables.policy_sum[k] *= decay

@@ -1,7 +1,13 @@
 """Passes over the public tree, for one player: the opponent's reach goes down, the player's values come up.
 
-The stack is explicit. A frame's vectors lie in ``vectors`` from the frame's FREE on: the node's policy (count, rows),
-the values of its actions or the reach of its child, and working memory.
+The stack is explicit. A frame has a *window* of each player's private states: all of the deal, or the one drawn. Its
+vectors lie in the workspace's ``vectors`` from the frame's FREE on:
+
+* at one of the player's own nodes: the node's policy (count, rows), then the values of its actions (count, rows);
+* at one of the opponent's nodes: the node's policy (count, rows), then the reach of the present child, then its value;
+* at public chance: the reach of the present outcome, then its value.
+
+The frame of the child comes after that.
 """
 
 from __future__ import annotations
@@ -11,22 +17,30 @@ import numpy as np
 from rlccfr.games.public.records import CARDS, CHANCE
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
-from rlccfr.kernels.public.chance import ascend_chance, meet_chance
-from rlccfr.kernels.public.drawing import average_decay, draw_between, regret_discounts
-from rlccfr.kernels.public.memory import AT, CHILD, COUNT, FIRST, FRAME, FREE, REACH, VALUE
+from rlccfr.kernels.public.drawing import average_decay, draw_by_cumulative, draw_row_below, regret_discounts
 from rlccfr.kernels.public.terminals import fill_pairwise, fill_terminal
 from rlccfr.kernels.public.vectors import (
     add,
-    average,
-    choose,
+    add_to_average,
+    fill_largest,
+    fill_mean,
     fill_policy,
     fill_response,
-    fold,
-    keep,
-    largest,
-    mean,
     multiply,
-    predict,
+    predict_regrets,
+    update_regrets,
+    write_response,
+    write_values,
+)
+from rlccfr.kernels.public.workspace import (
+    FRAME_SIZE,
+    FREE,
+    NEXT_CHILD,
+    NODE_INDEX,
+    REACH,
+    VALUE,
+    WINDOW_SIZE,
+    WINDOW_START,
 )
 
 # What a pass does at the player's own nodes.
@@ -34,9 +48,9 @@ UPDATE = 0  # raise regrets, and add the opponent's policies to its average
 MEAN = 1  # take the mean of the actions' values by the player's policy
 BEST = 2  # take the largest of the actions' values
 RESPOND = 3  # the same, and keep the action; add the opponent's policies to its average
-COUNTER = 4  # raise regrets against the responses that were kept
-COUNTER_BEST = 5  # take the largest of the actions' values against them
-KEEP = 6  # take the mean of the actions' values, and write these to the table of regrets
+UPDATE_AGAINST_RESPONSE = 4  # raise regrets against the responses that were kept
+BEST_AGAINST_RESPONSE = 5  # take the largest of the actions' values against them
+WRITE_VALUES = 6  # take the mean of the actions' values, and write these to the table of regrets
 
 # What a pass does at public chance. In DOWN and UP it stops at the first one, so that threads can share what is below.
 BELOW = 0  # it begins below the first one, and goes through all outcomes of any further one
@@ -46,221 +60,347 @@ DRAWN = 3  # it goes through one outcome, which it draws
 
 
 @inlined
-def enter(view, node, frame, player, table, tables, memory, mode, now):
-    """Set the policy of a decision at the beginning of its frame's vectors, before its children are met."""
-    actor, count, free = node["kind"], node["num_children"], frame[FREE]
-    stride, rows, at = (
-        view.deals[node["deal"]]["rows"][actor],
-        frame[COUNT + actor],
-        node["table"] + frame[FIRST + actor],
-    )
-    if actor != player and mode in (COUNTER, COUNTER_BEST):
-        first = tables.response_place[frame[AT]] + frame[FIRST + actor]
-        fill_response(tables.response, first, count, rows, memory.shares, memory.vectors, free)
-    elif actor != player or mode in (UPDATE, MEAN, COUNTER, KEEP):
+def enter_decision(view, node, frame, player, policy_source, tables, workspace, mode, now):
+    """Set the policy of a decision at the beginning of its frame's vectors, before its children are visited."""
+    drawing = workspace.drawing
+    actor = node["kind"]
+    count = node["num_children"]
+    free = frame[FREE]
+    stride = view.deals[node["deal"]]["rows"][actor]
+    rows = frame[WINDOW_SIZE + actor]
+    start = node["table"] + frame[WINDOW_START + actor]
+    # The policy: of an opponent that responds, the action kept; of others, by the table. A player that takes the best
+    # value needs none.
+    if actor != player and mode in (UPDATE_AGAINST_RESPONSE, BEST_AGAINST_RESPONSE):
+        first = tables.response_start[frame[NODE_INDEX]] + frame[WINDOW_START + actor]
+        fill_response(tables.response, first, count, rows, workspace.reciprocals, workspace.vectors, free)
+    elif actor != player or mode in (UPDATE, MEAN, UPDATE_AGAINST_RESPONSE, WRITE_VALUES):
         total = free + 2 * count * rows
-        fill_policy(table, at, stride, count, rows, memory.shares, memory.vectors, free, total)
+        fill_policy(policy_source, start, stride, count, rows, workspace.reciprocals, workspace.vectors, free, total)
+    # The opponent's reach is here, so its average is added to now, before any update changes its policy.
     if actor != player and mode in (UPDATE, RESPOND):
         decay = now[AVERAGE_DECAY]
-        if memory.drawing.public and rows > 0:
-            place = memory.drawing.average_place[frame[AT]] + frame[FIRST + actor]
-            decay = memory.shares.dtype.type(average_decay(memory.drawing, place))
-        average(memory.vectors, frame[REACH], free, count, rows, tables.policy_sum, at, stride, decay)
+        if drawing.draws_public and rows > 0:
+            entry = drawing.average_start[frame[NODE_INDEX]] + frame[WINDOW_START + actor]
+            decay = workspace.reciprocals.dtype.type(average_decay(drawing, entry))
+        add_to_average(workspace.vectors, frame[REACH], free, count, rows, tables.policy_sum, start, stride, decay)
 
 
 @inlined
-def descend(view, node, frame, player, memory, below):
+def enter_child(node, frame, player, workspace, child_frame):
     """Set the frame of a decision's next child."""
-    child, count, free = frame[CHILD], node["num_children"], frame[FREE]
-    own, others = frame[COUNT + player], frame[COUNT + 1 - player]
-    below[AT], below[CHILD], below[REACH] = node["first_child"] + child, 0, frame[REACH]
-    for i in range(FIRST, FRAME):
-        below[i] = frame[i]
+    child = frame[NEXT_CHILD]
+    count = node["num_children"]
+    free = frame[FREE]
+    own_rows = frame[WINDOW_SIZE + player]
+    opponent_rows = frame[WINDOW_SIZE + 1 - player]
+    child_frame[NODE_INDEX] = node["first_child"] + child
+    child_frame[NEXT_CHILD] = 0
+    child_frame[REACH] = frame[REACH]
+    for i in range(WINDOW_START, FRAME_SIZE):
+        child_frame[i] = frame[i]
     if node["kind"] == player:
-        below[VALUE] = free + (count + child) * own
-        below[FREE] = free + 2 * count * own
+        # Each action's value has a place of its own: regrets need all of them. The opponent's reach stays.
+        child_frame[VALUE] = free + (count + child) * own_rows
+        child_frame[FREE] = free + 2 * count * own_rows
     else:
-        reach, value = free + count * others, free + (count + 1) * others
-        multiply(memory.vectors, frame[REACH], free + child * others, others, reach)
-        below[REACH], below[VALUE] = reach, frame[VALUE] if child == 0 else value
-        below[FREE] = value + own
+        # Values only add up: the first child's goes to the frame's own, later ones to a place for the present child.
+        reach = free + count * opponent_rows
+        value = free + (count + 1) * opponent_rows
+        multiply(workspace.vectors, frame[REACH], free + child * opponent_rows, opponent_rows, reach)
+        child_frame[REACH] = reach
+        child_frame[VALUE] = frame[VALUE] if child == 0 else value
+        child_frame[FREE] = value + own_rows
 
 
 @inlined
-def ascend(node, frame, player, memory, below):
-    """Add the value of the child that was met last, at a node of the opponent."""
-    if frame[CHILD] > 1:
-        add(memory.vectors, below[VALUE], frame[COUNT + player], frame[VALUE])
-
-
-@inlined
-def finish(view, node, frame, player, tables, memory, mode, now, ahead):
+def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahead):
     """Set the value of one of the player's nodes from its actions' values, and update the node.
 
     Args:
         now, ahead: schedule rows of this iteration and of the next, in the tables' type.
     """
-    vectors, zero, free, value = memory.vectors, memory.shares[0], frame[FREE], frame[VALUE]
-    count, rows, at = node["num_children"], frame[COUNT + player], node["table"] + frame[FIRST + player]
-    stride, values = view.deals[node["deal"]]["rows"][player], free + count * rows
-    if mode in (BEST, RESPOND, COUNTER_BEST):
-        largest(vectors, values, count, rows, value)
+    vectors = workspace.vectors
+    drawing = workspace.drawing
+    zero = workspace.reciprocals[0]
+    free = frame[FREE]
+    value = frame[VALUE]
+    count = node["num_children"]
+    rows = frame[WINDOW_SIZE + player]
+    start = node["table"] + frame[WINDOW_START + player]
+    stride = view.deals[node["deal"]]["rows"][player]
+    values = free + count * rows
+    if mode in (BEST, RESPOND, BEST_AGAINST_RESPONSE):
+        fill_largest(vectors, values, count, rows, value)
         if mode == RESPOND:
-            choose(vectors, values, value, count, rows, tables.response, tables.response_place[frame[AT]])
+            first = tables.response_start[frame[NODE_INDEX]]
+            write_response(vectors, values, value, count, rows, tables.response, first)
         return
-    mean(vectors, free, values, count, rows, value, zero)
-    if mode == KEEP:
-        keep(vectors, values, count, rows, tables.regret, at, stride)
+    fill_mean(vectors, free, values, count, rows, value, zero)
+    if mode == WRITE_VALUES:
+        write_values(vectors, values, count, rows, tables.regret, start, stride)
     elif mode != MEAN and rows > 0:
+        # Tables leave out the deal's probability, so the floor is divided by it.
         floor = now[FLOOR] / vectors.dtype.type(view.deals[node["deal"]]["share"])
         discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
-        if memory.drawing.public:
-            place = memory.drawing.regret_place[frame[AT]] + frame[FIRST + player]
-            positive, negative = regret_discounts(memory.drawing, place)
+        if drawing.draws_public:  # this iteration's discounts, and those since the last visit
+            entry = drawing.regret_start[frame[NODE_INDEX]] + frame[WINDOW_START + player]
+            positive, negative = regret_discounts(drawing, entry)
             discounts = (vectors.dtype.type(positive), vectors.dtype.type(negative))
-        fold(vectors, values, value, count, rows, tables.regret, at, stride, discounts, floor, zero)
+        update_regrets(vectors, values, value, count, rows, tables.regret, start, stride, discounts, floor, zero)
         if len(tables.policy):
-            predict(vectors, values, value, count, rows, tables, at, stride, ahead, zero, memory.shares[1])
+            one = workspace.reciprocals[1]
+            predict_regrets(vectors, values, value, count, rows, tables, start, stride, ahead, zero, one)
 
 
 @inlined
-def prepare(view, node, player, memory):
-    """Set the first frame of a pass from a node on; its value comes first in the vectors, then the opponent's reach."""
-    rows, frame = view.deals[view.nodes[node]["deal"]]["rows"], memory.frames[0]
-    frame[AT], frame[CHILD], frame[VALUE], frame[REACH] = node, 0, 0, rows[player]
-    frame[FREE] = rows[0] + rows[1] + CARDS
-    frame[FIRST], frame[FIRST + 1], frame[COUNT], frame[COUNT + 1] = 0, 0, rows[0], rows[1]
+def draw_outcome(view, node, frame, player, workspace, depth):
+    """Draw an outcome of public chance, and the private states that are drawn below it.
 
+    Args:
+        workspace: the next frame's node and windows are set; a window is empty if the outcome excludes the private
+            state.
 
-@inlined
-def prepare_drawn(view, player, memory):
-    """Set the first frame of a pass from the root on, with the private states that are drawn there."""
-    prepare(view, 0, player, memory)
-    drawing, frame, one = memory.drawing, memory.frames[0], memory.shares[1]
-    rows, factor = view.deals[view.nodes[0]["deal"]]["rows"], 1.0
-    memory.factors[0], memory.met[0] = one, 0
+    Returns:
+        1 / (probability of the outcome and of the opponent's private state).
+    """
+    drawing = workspace.drawing
+    child_frame = workspace.frames[depth + 1]
+    first = node["first_child"]
+    end = first + node["num_children"]
+    child_frame[NODE_INDEX], inverse = draw_by_cumulative(drawing.outcome_cumulative, first, end, drawing.rng)
+    deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
+    workspace.own_draw_weights[depth + 1] = workspace.own_draw_weights[depth]
     for i in range(2):
-        if not (drawing.own if i == player else drawing.other):
+        child_frame[WINDOW_START + i] = 0
+        child_frame[WINDOW_SIZE + i] = deal["rows"][i]
+        if not (drawing.draws_own if i == player else drawing.draws_opponent):
             continue
-        first = i * rows[0]
-        row, scale = draw_between(drawing.roots, first, first + rows[i], drawing.rng)
-        frame[FIRST + i], frame[COUNT + i] = row - first, 1
+        # If the outcome excludes the state, the window is empty. The pass goes on: the other player's tables need it.
+        row = np.int64(-1)
+        scale = 0.0
+        if frame[WINDOW_SIZE + i] > 0:
+            row, scale = draw_row_below(view, drawing, deal["edge"][i], deal["rows"][i], frame[WINDOW_START + i])
+        child_frame[WINDOW_START + i] = max(row, 0)
+        child_frame[WINDOW_SIZE + i] = 1 if row >= 0 else 0
+        # The opponent's reach is divided by the probability of its own draws, values at terminals by the player's.
         if i == player:
-            memory.factors[0] *= memory.shares.dtype.type(scale)
+            workspace.own_draw_weights[depth + 1] *= workspace.reciprocals.dtype.type(scale)
         else:
-            factor *= scale
-    memory.vectors[frame[REACH] : frame[REACH] + frame[COUNT + 1 - player]] = memory.shares.dtype.type(factor)
+            inverse *= scale
+    return inverse
 
 
 @inlined
-def halt(view, node, frame, player, memory, outcomes, phase):
+def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
+    """Set the frame of the next outcome of public chance; all outcomes count as visited if one is drawn."""
+    child_frame = workspace.frames[depth + 1]
+    factor = workspace.reciprocals[1]
+    if is_drawn:
+        inverse = draw_outcome(view, node, frame, player, workspace, depth)
+        factor = workspace.reciprocals.dtype.type(inverse)
+        frame[NEXT_CHILD] = node["num_children"]
+    else:
+        child_frame[NODE_INDEX] = node["first_child"] + frame[NEXT_CHILD]
+        rows = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]["rows"]
+        for i in range(2):
+            child_frame[WINDOW_START + i] = 0
+            child_frame[WINDOW_SIZE + i] = rows[i]
+        frame[NEXT_CHILD] += 1
+    # Each private state below has the reach of the one that it comes from. Vectors begin with their window's first
+    # state, not with the deal's.
+    deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
+    opponent = 1 - player
+    free = frame[FREE]
+    opponent_rows = child_frame[WINDOW_SIZE + opponent]
+    reach_before = frame[REACH] - frame[WINDOW_START + opponent]
+    edge = deal["edge"][opponent] + child_frame[WINDOW_START + opponent]
+    for r in range(opponent_rows):
+        workspace.vectors[free + r] = factor * workspace.vectors[reach_before + view.above[edge + r]]
+    child_frame[NEXT_CHILD] = 0
+    child_frame[REACH] = free
+    child_frame[VALUE] = free + opponent_rows
+    child_frame[FREE] = free + opponent_rows + child_frame[WINDOW_SIZE + player]
+
+
+@inlined
+def add_outcome(view, frame, player, workspace, child_frame, is_first):
+    """Add the value of the outcome that was visited last; ``is_first`` says that no other one was before."""
+    deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
+    if is_first:
+        workspace.vectors[frame[VALUE] : frame[VALUE] + frame[WINDOW_SIZE + player]] = workspace.reciprocals[0]
+    edge = deal["edge"][player] + child_frame[WINDOW_START + player]
+    value_before = frame[VALUE] - frame[WINDOW_START + player]
+    for r in range(child_frame[WINDOW_SIZE + player]):
+        weight = workspace.vectors.dtype.type(view.weight[edge + r])
+        workspace.vectors[value_before + view.above[edge + r]] += weight * workspace.vectors[child_frame[VALUE] + r]
+
+
+@inlined
+def stop_at_chance(view, node, frame, player, workspace, outcomes, phase):
     """Keep the opponent's reach at the first public chance, or take the value that passes below have left there."""
-    rows, first = view.deals[node["deal"]]["rows"], node["table"]
+    rows = view.deals[node["deal"]]["rows"]
+    first = node["table"]
     if phase == DOWN:
-        reach = memory.vectors[frame[REACH] : frame[REACH] + rows[1 - player]]
+        reach = workspace.vectors[frame[REACH] : frame[REACH] + rows[1 - player]]
         for r in range(rows[1 - player]):
             outcomes.reach[first, r] = reach[r]
         return
-    value = memory.vectors[frame[VALUE] : frame[VALUE] + rows[player]]
-    value[:] = memory.shares[0]
+    # Outcomes are added in their order, whichever thread went through them: so the sum is the same, bit by bit.
+    value = workspace.vectors[frame[VALUE] : frame[VALUE] + rows[player]]
+    value[:] = workspace.reciprocals[0]
     for outcome in range(first, first + node["num_children"]):
         for r in range(rows[player]):
             value[r] += outcomes.value[outcome, r]
 
 
+@inlined
+def set_first_frame(view, node, player, workspace):
+    """Set the first frame of a pass from a node on; its value comes first in the vectors, then the opponent's reach."""
+    rows = view.deals[view.nodes[node]["deal"]]["rows"]
+    frame = workspace.frames[0]
+    frame[NODE_INDEX] = node
+    frame[NEXT_CHILD] = 0
+    frame[VALUE] = 0
+    frame[REACH] = rows[player]
+    frame[FREE] = rows[0] + rows[1] + CARDS  # terminals use the entries per card
+    for i in range(2):
+        frame[WINDOW_START + i] = 0
+        frame[WINDOW_SIZE + i] = rows[i]
+
+
+@inlined
+def set_drawn_root(view, player, workspace):
+    """Set the first frame of a pass from the root on, with the private states that are drawn there."""
+    set_first_frame(view, 0, player, workspace)
+    drawing = workspace.drawing
+    frame = workspace.frames[0]
+    rows = view.deals[view.nodes[0]["deal"]]["rows"]
+    reach = 1.0
+    workspace.own_draw_weights[0] = workspace.reciprocals[1]
+    workspace.states_met[0] = 0
+    for i in range(2):
+        if not (drawing.draws_own if i == player else drawing.draws_opponent):
+            continue
+        first = i * rows[0]
+        row, scale = draw_by_cumulative(drawing.root_cumulative, first, first + rows[i], drawing.rng)
+        frame[WINDOW_START + i] = row - first
+        frame[WINDOW_SIZE + i] = 1
+        if i == player:
+            workspace.own_draw_weights[0] *= workspace.reciprocals.dtype.type(scale)
+        else:
+            reach *= scale
+    opponent_rows = frame[WINDOW_SIZE + 1 - player]
+    workspace.vectors[frame[REACH] : frame[REACH] + opponent_rows] = workspace.reciprocals.dtype.type(reach)
+
+
 @kernel
-def sweep(view, player, table, tables, memory, outcomes, now, ahead, mode, phase):
-    """Pass over the tree below the node that was prepared.
+def sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, phase):
+    """Pass over the tree below the node of the first frame.
 
     Args:
-        table: entries that policies are proportional to.
+        policy_source: (m,) entries that policies are proportional to.
         tables: changed in place in an UPDATE.
-        memory: ``vectors`` hold the opponent's reach, and get the player's value.
+        workspace: ``vectors`` hold the opponent's reach, and get the player's value.
         outcomes: read or written at the first public chance, if the phase is DOWN or UP.
         now, ahead: schedule rows of this iteration and of the next, in the tables' type.
         mode, phase: see above; callers convert them, since each literal number would be compiled on its own.
     """
-    frames, zero, depth = memory.frames, memory.shares[0], 0
-    cards, drawing = frames[0, FREE] - CARDS, memory.drawing
+    frames = workspace.frames
+    vectors = workspace.vectors
+    drawing = workspace.drawing
+    zero = workspace.reciprocals[0]
+    card_sums = frames[0, FREE] - CARDS
+    depth = 0  # index of the topmost frame
+    # A frame is met once before its first child, and once after each. When it has no more, it is dropped.
     while depth >= 0:
         frame = frames[depth]
-        node = view.nodes[frame[AT]]
-        if frame[CHILD] == 0:
-            memory.met[0] += frame[COUNT] + frame[COUNT + 1]
-        if node["kind"] > CHANCE:
-            if drawing.own or drawing.other:
-                fill_pairwise(view, node, player, frame, memory.factors[depth], memory.vectors, zero)
+        node = view.nodes[frame[NODE_INDEX]]
+        if frame[NEXT_CHILD] == 0:
+            workspace.states_met[0] += frame[WINDOW_SIZE] + frame[WINDOW_SIZE + 1]
+        if node["kind"] > CHANCE:  # a terminal
+            if drawing.draws_own or drawing.draws_opponent:
+                fill_pairwise(view, node, player, frame, workspace.own_draw_weights[depth], vectors, zero)
             elif phase != DOWN:
-                fill_terminal(view, node, player, memory.vectors, frame[REACH], frame[VALUE], cards, zero)
+                fill_terminal(view, node, player, vectors, frame[REACH], frame[VALUE], card_sums, zero)
             depth -= 1
             continue
         if node["kind"] == CHANCE:
             if phase in (DOWN, UP):
-                halt(view, node, frame, player, memory, outcomes, phase)
+                stop_at_chance(view, node, frame, player, workspace, outcomes, phase)
                 depth -= 1
                 continue
-            if frame[CHILD] > 0:
-                ascend_chance(view, frame, player, memory, frames[depth + 1], frame[CHILD] == 1 or phase == DRAWN)
-            if frame[CHILD] == node["num_children"]:
+            if frame[NEXT_CHILD] > 0:
+                is_first = frame[NEXT_CHILD] == 1 or phase == DRAWN
+                add_outcome(view, frame, player, workspace, frames[depth + 1], is_first)
+            if frame[NEXT_CHILD] == node["num_children"]:
                 depth -= 1
                 continue
-            meet_chance(view, node, frame, player, memory, depth, phase == DRAWN)
+            enter_outcome(view, node, frame, player, workspace, depth, phase == DRAWN)
             depth += 1
             continue
-        if frame[CHILD] > 0 and node["kind"] != player:
-            ascend(node, frame, player, memory, frames[depth + 1])
-        elif frame[CHILD] == 0:
-            enter(view, node, frame, player, table, tables, memory, mode, now)
-        if frame[CHILD] == node["num_children"]:
+        if frame[NEXT_CHILD] == 0:
+            enter_decision(view, node, frame, player, policy_source, tables, workspace, mode, now)
+        elif frame[NEXT_CHILD] > 1 and node["kind"] != player:
+            # The first child's value is the frame's own already; see enter_child.
+            add(vectors, frames[depth + 1, VALUE], frame[WINDOW_SIZE + player], frame[VALUE])
+        if frame[NEXT_CHILD] == node["num_children"]:
             if node["kind"] == player:
-                finish(view, node, frame, player, tables, memory, mode, now, ahead)
+                finish_decision(view, node, frame, player, tables, workspace, mode, now, ahead)
             depth -= 1
             continue
-        descend(view, node, frame, player, memory, frames[depth + 1])
-        memory.factors[depth + 1] = memory.factors[depth]
-        frame[CHILD] += 1
+        enter_child(node, frame, player, workspace, frames[depth + 1])
+        workspace.own_draw_weights[depth + 1] = workspace.own_draw_weights[depth]
+        frame[NEXT_CHILD] += 1
         depth += 1
 
 
 @inlined
-def sweep_outcomes(view, player, table, tables, memory, outcomes, now, ahead, mode, begin, end):
+def sweep_outcomes(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, begin, end):
     """Pass over the trees below some outcomes of the first public chance.
 
     Args:
         outcomes: ``reach`` is read, and ``value`` written.
         begin, end: range of the outcomes.
     """
-    vectors, others = memory.vectors, 1 - player
+    vectors = workspace.vectors
+    opponent = 1 - player
     for outcome in range(begin, end):
         chance = view.nodes[view.outcomes[outcome, 0]]
         child = chance["first_child"] + view.outcomes[outcome, 1]
         deal = view.deals[view.nodes[child]["deal"]]
-        prepare(view, child, player, memory)
-        reach, edge = deal["rows"][player], deal["edge"][others]
-        for r in range(deal["rows"][others]):
+        # From the reach before the outcome, of the rows there, to that of the rows below it.
+        set_first_frame(view, child, player, workspace)
+        reach = deal["rows"][player]
+        edge = deal["edge"][opponent]
+        for r in range(deal["rows"][opponent]):
             vectors[reach + r] = outcomes.reach[chance["table"], view.above[edge + r]]
-        sweep(view, player, table, tables, memory, outcomes, now, ahead, np.int64(mode), np.int64(BELOW))
-        edge, value = deal["edge"][player], outcomes.value[outcome]
-        value[:] = memory.shares[0]
+        sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, np.int64(mode), np.int64(BELOW))
+        # From the value of the rows below to that of the rows before.
+        edge = deal["edge"][player]
+        value = outcomes.value[outcome]
+        value[:] = workspace.reciprocals[0]
         for r in range(deal["rows"][player]):
             value[view.above[edge + r]] += vectors.dtype.type(view.weight[edge + r]) * vectors[r]
 
 
 @inlined
-def sweep_top(view, player, table, tables, memory, outcomes, now, ahead, mode, phase):
+def sweep_top(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, phase):
     """Pass over the tree down to the first public chance; at the root, every private state has a reach of 1."""
     rows = view.deals[view.nodes[0]["deal"]]["rows"]
-    prepare(view, 0, player, memory)
-    memory.vectors[rows[player] : rows[0] + rows[1]] = memory.shares[1]
-    if phase == DOWN:
-        mode = COUNTER_BEST if mode == COUNTER else BEST  # only the opponent's reach is wanted
-    sweep(view, player, table, tables, memory, outcomes, now, ahead, np.int64(mode), np.int64(phase))
+    set_first_frame(view, 0, player, workspace)
+    workspace.vectors[rows[player] : rows[0] + rows[1]] = workspace.reciprocals[1]
+    if phase == DOWN:  # only the opponent's reach is wanted, and tables are not to change
+        mode = BEST_AGAINST_RESPONSE if mode == UPDATE_AGAINST_RESPONSE else BEST
+    sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, np.int64(mode), np.int64(phase))
 
 
 @inlined
-def sweep_all(view, player, table, tables, memory, outcomes, now, ahead, mode):
+def sweep_all(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode):
     """Pass over the whole tree; the root's value is left in the vectors from index 0 on."""
     if len(view.outcomes):
-        sweep_top(view, player, table, tables, memory, outcomes, now, ahead, mode, DOWN)
-        sweep_outcomes(view, player, table, tables, memory, outcomes, now, ahead, mode, 0, len(view.outcomes))
-    sweep_top(view, player, table, tables, memory, outcomes, now, ahead, mode, UP)
+        sweep_top(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, DOWN)
+        sweep_outcomes(
+            view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, 0, len(view.outcomes)
+        )
+    sweep_top(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, UP)

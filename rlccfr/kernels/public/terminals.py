@@ -10,146 +10,171 @@ from __future__ import annotations
 
 from rlccfr.games.public.records import CARDS, DICE, FOLD, MATRIX, SHOWDOWN
 from rlccfr.kernels.jit import inlined
-from rlccfr.kernels.public.memory import COUNT, FIRST, REACH, VALUE
+from rlccfr.kernels.public.workspace import REACH, VALUE, WINDOW_SIZE, WINDOW_START
 
 
 @inlined
-def fill_terminal(view, node, player, vectors, reach, value, cards, zero):
+def fill_terminal(view, node, player, vectors, reach, value, sums, zero):
     """Set a player's value of a terminal.
 
     Args:
         reach: (rows of the opponent,) the opponent's reach.
         value: (rows of the player,) overwritten.
-        cards: working memory, an entry per card.
+        sums: (CARDS,) overwritten: sums of the reach, by card or by number of dice.
         zero: 0 in the vectors' type.
     """
     payoff = vectors.dtype.type(node["payoff"])
     if node["kind"] == MATRIX:
         fill_matrix(view, node, player, vectors, reach, value, zero)
     elif node["kind"] == DICE:
-        fill_dice(view, node, player, vectors, reach, value, cards, zero)
+        fill_dice(view, node, player, vectors, reach, value, sums, zero)
     elif node["kind"] == FOLD:
-        fill_fold(view, node, payoff if player == 0 else -payoff, vectors, reach, value, cards, zero)
+        fill_fold(view, node, payoff if player == 0 else -payoff, vectors, reach, value, sums, zero)
     else:
-        fill_showdown(view, node, payoff, vectors, reach, value, cards, zero)
+        fill_showdown(view, node, payoff, vectors, reach, value, sums, zero)
 
 
 @inlined
 def fill_matrix(view, node, player, vectors, reach, value, zero):
     """Set a player's value by a matrix of payoffs."""
-    rows, at = view.deals[node["deal"]]["rows"], node["table"]
+    rows = view.deals[node["deal"]]["rows"]
+    first = node["table"]
     if player == 0:
         for i in range(rows[0]):
             total = zero
             for j in range(rows[1]):
-                total += view.payoffs[at + i * rows[1] + j] * vectors[reach + j]
+                total += view.payoffs[first + i * rows[1] + j] * vectors[reach + j]
             vectors[value + i] = total
     else:
         for j in range(rows[1]):
             vectors[value + j] = zero
-        for i in range(rows[0]):
+        for i in range(rows[0]):  # the matrix lies in memory row by row
             for j in range(rows[1]):
-                vectors[value + j] -= view.payoffs[at + i * rows[1] + j] * vectors[reach + i]
+                vectors[value + j] -= view.payoffs[first + i * rows[1] + j] * vectors[reach + i]
 
 
 @inlined
-def fill_fold(view, node, payoff, vectors, reach, value, cards, zero):
+def fill_fold(view, node, payoff, vectors, reach, value, sums, zero):
     """Set a player's value where ``payoff`` does not depend on the hands."""
     deal = view.deals[node["deal"]]
-    rows, at = deal["rows"][0], deal["row"]
-    own, found, sums = vectors[reach : reach + rows], vectors[value : value + rows], vectors[cards : cards + CARDS]
-    hands, ends = view.hands[deal["hand"] :], view.hand_end[at : at + rows]
-    firsts = view.firsts[at : at + rows]
-    sums[:] = zero
-    total, hand = zero, 0
+    rows = deal["rows"][0]
+    first_row = deal["row"]
+    row_reach = vectors[reach : reach + rows]
+    row_value = vectors[value : value + rows]
+    card_sums = vectors[sums : sums + CARDS]
+    hands = view.hands[deal["hand"] :]
+    ends = view.hand_end[first_row : first_row + rows]
+    firsts = view.firsts[first_row : first_row + rows]
+    # The reach of all hands, and of those with each card.
+    card_sums[:] = zero
+    total = zero
+    hand = 0
     for r in range(rows):
-        here = own[r]
+        hand_reach = row_reach[r]
         while hand < ends[r]:
-            sums[hands[hand, 0]] += here
-            sums[hands[hand, 1]] += here
-            total += here
+            card_sums[hands[hand, 0]] += hand_reach
+            card_sums[hands[hand, 1]] += hand_reach
+            total += hand_reach
             hand += 1
+    # Less the hands that share a card. By symmetry, the row's first hand stands for all of the row.
     for r in range(rows):
-        found[r] = payoff * (total - sums[firsts[r, 0]] - sums[firsts[r, 1]] + own[r])
+        row_value[r] = payoff * (total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]] + row_reach[r])
 
 
 @inlined
-def fill_showdown(view, node, payoff, vectors, reach, value, cards, zero):
+def fill_showdown(view, node, payoff, vectors, reach, value, sums, zero):
     """Set a player's value where the stronger hand wins ``payoff``.
 
     It is ``payoff`` times (weaker hands + hands that are not stronger - all hands), each without those excluded.
     """
     deal = view.deals[node["deal"]]
-    rows, at = deal["rows"][0], deal["row"]
-    own, found, sums = vectors[reach : reach + rows], vectors[value : value + rows], vectors[cards : cards + CARDS]
-    hands, ends = view.hands[deal["hand"] :], view.hand_end[at : at + rows]
-    firsts, groups = view.firsts[at : at + rows], view.group_end[deal["group"] : deal["group"] + deal["groups"]]
-    sums[:] = zero
-    total, hand, first = zero, 0, 0
-    for end in groups:
+    rows = deal["rows"][0]
+    first_row = deal["row"]
+    row_reach = vectors[reach : reach + rows]
+    row_value = vectors[value : value + rows]
+    card_sums = vectors[sums : sums + CARDS]
+    hands = view.hands[deal["hand"] :]
+    ends = view.hand_end[first_row : first_row + rows]
+    firsts = view.firsts[first_row : first_row + rows]
+    group_ends = view.group_end[deal["group"] : deal["group"] + deal["groups"]]
+    card_sums[:] = zero
+    total = zero
+    hand = 0
+    first = 0
+    for end in group_ends:
+        # Before the sums get the hands of equal strength: the weaker ones.
         for r in range(first, end):
-            found[r] = total - sums[firsts[r, 0]] - sums[firsts[r, 1]]
+            row_value[r] = total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]]
         for r in range(first, end):
-            here = own[r]
+            hand_reach = row_reach[r]
             while hand < ends[r]:
-                sums[hands[hand, 0]] += here
-                sums[hands[hand, 1]] += here
-                total += here
+                card_sums[hands[hand, 0]] += hand_reach
+                card_sums[hands[hand, 1]] += hand_reach
+                total += hand_reach
                 hand += 1
+        # Afterwards: those that are not stronger.
         for r in range(first, end):
-            found[r] += total - sums[firsts[r, 0]] - sums[firsts[r, 1]]
+            row_value[r] += total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]]
         first = end
-    for r in range(rows):  # here ``found`` still lacks the hand itself, which both of its cards have subtracted
-        found[r] = payoff * (found[r] - (total - sums[firsts[r, 0]] - sums[firsts[r, 1]]))
+    # Less all hands. These and those that are not stronger lack the hand itself, which both of its cards have
+    # subtracted; this cancels.
+    for r in range(rows):
+        row_value[r] = payoff * (row_value[r] - (total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]]))
 
 
 @inlined
-def fill_dice(view, node, player, vectors, reach, value, counts, zero):
-    """Set a player's value after a call: the last bid holds if enough of all dice count for it.
-
-    Args:
-        counts: working memory: the opponent's reach with each number of dice that count.
-    """
+def fill_dice(view, node, player, vectors, reach, value, sums, zero):
+    """Set a player's value after a call: the last bid holds if enough of all dice count for it."""
     faces = view.matches.shape[1]
-    quantity, face = node["table"] // faces + 1, node["table"] % faces
+    quantity = node["table"] // faces + 1
+    face = node["table"] % faces
     rows = view.deals[node["deal"]]["rows"]
-    own, others = (0, rows[0]) if player == 0 else (rows[0], 0)
-    won, lost = vectors.dtype.type(view.payoffs[0]), vectors.dtype.type(view.payoffs[1])
-    if player == 1:
-        won, lost = -lost, -won
+    # Rolls of player 0 come first in the view.
+    own_start = 0 if player == 0 else rows[0]
+    opponent_start = rows[0] if player == 0 else 0
+    # What the player gets if the bid holds, and if it fails: what the bidder wins, and what it loses.
+    payoff_held = vectors.dtype.type(view.payoffs[0])
+    payoff_failed = vectors.dtype.type(view.payoffs[1])
+    if player == 1:  # the view's payoffs are player 0's
+        payoff_held, payoff_failed = -payoff_failed, -payoff_held
     if (node["payoff"] > 0.0) != (player == 0):  # the opponent has made the bid, and loses if it does not hold
-        won, lost = lost, won
-    sums = vectors[counts : counts + CARDS]
-    sums[: quantity + 1] = zero
+        payoff_held, payoff_failed = payoff_failed, payoff_held
+    # The opponent's reach by the number of its dice that count, then with at least so many.
+    at_least = vectors[sums : sums + CARDS]
+    at_least[: quantity + 1] = zero
     for r in range(rows[1 - player]):
-        met = min(view.matches[others + r, face], quantity)
-        sums[met] += vectors.dtype.type(view.weight[others + r]) * vectors[reach + r]
-    for met in range(quantity - 1, -1, -1):  # from there on: at least so many
-        sums[met] += sums[met + 1]
+        matching = min(view.matches[opponent_start + r, face], quantity)
+        at_least[matching] += vectors.dtype.type(view.weight[opponent_start + r]) * vectors[reach + r]
+    for matching in range(quantity - 1, -1, -1):
+        at_least[matching] += at_least[matching + 1]
     for r in range(rows[player]):
-        holds = sums[quantity - min(view.matches[own + r, face], quantity)]
-        vectors[value + r] = won * holds + lost * (sums[0] - holds)
+        holds = at_least[quantity - min(view.matches[own_start + r, face], quantity)]
+        vectors[value + r] = payoff_held * holds + payoff_failed * (at_least[0] - holds)
 
 
 @inlined
 def fill_pairwise(view, node, player, frame, factor, vectors, zero):
     """Set a player's value of a terminal, times ``factor``, pair by pair: one of the windows has one private state."""
-    own, others = frame[FIRST + player], frame[FIRST + 1 - player]
-    low, high = 0, 0
-    if node["kind"] == SHOWDOWN:
-        low, high = equals(view, view.deals[node["deal"]], others if frame[COUNT + 1 - player] == 1 else own)
-    for r in range(frame[COUNT + player]):
+    own_start = frame[WINDOW_START + player]
+    opponent_start = frame[WINDOW_START + 1 - player]
+    low = 0
+    high = 0
+    if node["kind"] == SHOWDOWN:  # equal strength is told by the range of the one row's group
+        single_row = opponent_start if frame[WINDOW_SIZE + 1 - player] == 1 else own_start
+        low, high = equal_rows(view, view.deals[node["deal"]], single_row)
+    for r in range(frame[WINDOW_SIZE + player]):
         total = zero
-        for c in range(frame[COUNT + 1 - player]):
-            payoff = pair_payoff(view, node, player, own + r, others + c, low, high)
+        for c in range(frame[WINDOW_SIZE + 1 - player]):
+            payoff = pair_payoff(view, node, player, own_start + r, opponent_start + c, low, high)
             total += vectors.dtype.type(payoff) * vectors[frame[REACH] + c]
         vectors[frame[VALUE] + r] = factor * total
 
 
 @inlined
-def equals(view, deal, row):
+def equal_rows(view, deal, row):
     """Return the range of a deal's rows that are as strong as a given one."""
-    low, high = deal["group"], deal["group"] + deal["groups"] - 1
+    low = deal["group"]
+    high = deal["group"] + deal["groups"] - 1
     while low < high:
         middle = (low + high) // 2
         if view.group_end[middle] > row:
@@ -160,37 +185,43 @@ def equals(view, deal, row):
 
 
 @inlined
-def pair_payoff(view, node, player, own, other, low, high):
+def pair_payoff(view, node, player, own_row, opponent_row, low, high):
     """Return a player's payoff with one of its private states, summed over those of one of the opponent's rows.
 
     Args:
-        own, other: rows of the player and of the opponent.
+        own_row, opponent_row: rows of the player and of the opponent.
         low, high: range of the rows that are as strong as one of the two.
     """
     deal = view.deals[node["deal"]]
-    rows, payoff = deal["rows"], node["payoff"]
+    rows = deal["rows"]
+    payoff = node["payoff"]
     if node["kind"] == MATRIX:
         if player == 0:
-            return view.payoffs[node["table"] + own * rows[1] + other]
-        return -view.payoffs[node["table"] + other * rows[1] + own]
+            return view.payoffs[node["table"] + own_row * rows[1] + opponent_row]
+        return -view.payoffs[node["table"] + opponent_row * rows[1] + own_row]
     if node["kind"] == DICE:
         faces = view.matches.shape[1]
-        quantity, face = node["table"] // faces + 1, node["table"] % faces
-        mine, theirs = (own, rows[0] + other) if player == 0 else (rows[0] + own, other)
-        holds = view.matches[mine, face] + view.matches[theirs, face] >= quantity
+        quantity = node["table"] // faces + 1
+        face = node["table"] % faces
+        own_roll = own_row if player == 0 else rows[0] + own_row
+        opponent_roll = rows[0] + opponent_row if player == 0 else opponent_row
+        holds = view.matches[own_roll, face] + view.matches[opponent_roll, face] >= quantity
         wins = holds == ((payoff > 0.0) == (player == 0))
         gain = view.payoffs[0 if wins == (player == 0) else 1]
-        return view.weight[theirs] * (gain if player == 0 else -gain)
+        return view.weight[opponent_roll] * (gain if player == 0 else -gain)
     sign = 1.0 if player == 0 else -1.0
     if node["kind"] == SHOWDOWN:
-        if low <= own < high and low <= other < high:
+        if low <= own_row < high and low <= opponent_row < high:
             return 0.0
-        sign = 1.0 if own > other else -1.0
-    first, at = view.firsts[deal["row"] + own], deal["row"] + other
-    begin = 0 if other == 0 else view.hand_end[at - 1]
+        sign = 1.0 if own_row > opponent_row else -1.0
+    # Count the hands of the opponent's row that share no card with the own row's first hand.
+    own_cards = view.firsts[deal["row"] + own_row]
+    row = deal["row"] + opponent_row
+    begin = 0 if opponent_row == 0 else view.hand_end[row - 1]
     count = 0
-    for hand in range(deal["hand"] + begin, deal["hand"] + view.hand_end[at]):
+    for hand in range(deal["hand"] + begin, deal["hand"] + view.hand_end[row]):
         cards = view.hands[hand]
-        held = cards[0] == first[0] or cards[0] == first[1] or cards[1] == first[0] or cards[1] == first[1]
-        count += 0 if held else 1
+        shares_first = cards[0] == own_cards[0] or cards[0] == own_cards[1]
+        excluded = shares_first or cards[1] == own_cards[0] or cards[1] == own_cards[1]
+        count += 0 if excluded else 1
     return sign * payoff * count

@@ -1,4 +1,4 @@
-"""Walks without a fold: their estimates stay in the tables, for statistics and models."""
+"""Walks without an update of regrets: their estimates stay in the tables, for statistics and models."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def add_walks(game, memory, sampling, parameters, rng, traverser, procedure, ave
     """Perform one player's walks, each with weight 1 / (number of walks), or go on with them after a pause.
 
     Args:
-        game, memory, sampling: handles; the memory's tables are changed in place, see :func:`walk`. Its ``place`` is
-            cleared when the last walk is done.
+        game, memory, sampling: handles; the memory's tables are changed in place, see :func:`walk`. Its ``progress``
+            is cleared when the last walk is done.
         parameters: (p,) the sampler's parameters in this iteration.
         rng: (1,) state of the generator, advanced in place.
         traverser: number of the player.
@@ -28,12 +28,15 @@ def add_walks(game, memory, sampling, parameters, rng, traverser, procedure, ave
     Returns:
         Number of histories touched.
     """
-    histories, memory, sampling = game_of(game).histories, memory_of(memory), sampling_of(sampling)
-    weight, touched = 1.0 / procedure.walks, 0
+    histories = game_of(game).histories
+    memory = memory_of(memory)
+    sampling = sampling_of(sampling)
+    weight = 1.0 / procedure.walks
     weights = Weights(weight, weight if averages else 0.0)
-    if sampling.plan.oracle and memory.place[DONE] == 0:
+    touched = 0
+    if sampling.plan.oracle and memory.progress[DONE] == 0:  # else computed before the pause
         touched += true_values(histories, traverser, memory.tables)
     touched += walk_on(histories, traverser, weights, procedure, sampling, parameters, memory, rng)
-    if memory.place[DONE] == procedure.walks:
-        memory.place[DONE] = 0
+    if memory.progress[DONE] == procedure.walks:
+        memory.progress[DONE] = 0
     return touched

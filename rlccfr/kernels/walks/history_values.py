@@ -22,32 +22,33 @@ from rlccfr.kernels.walks.walk_layout import UNVISITED
 
 
 @inlined
-def probability(tables, own, sequence):
-    """Return the probability of a sequence's last action: under the policy if ``own``, else under the response."""
-    return tables.policy[sequence] if own else tables.response[sequence]
+def action_probability(tables, is_own, sequence):
+    """Return the probability of a sequence's last action: by the traverser's policy, or by the opponent's response."""
+    return tables.policy[sequence] if is_own else tables.response[sequence]
 
 
 @inlined
-def add_regrets(here, traverser, weight, total, memory, depth):
+def add_regrets(history, traverser, weight, node_value, memory, depth):
     """Add a node's instantaneous regrets and mass, and note that its infoset was visited.
 
     Args:
         weight: weight of the node.
-        total: the node's value.
+        node_value: the node's value to the traverser.
         memory: the tables ``gain``, ``mass`` and ``visited`` are added to in place.
     """
     tables = memory.tables
-    if tables.mass[here["infoset"]] == UNVISITED:
-        tables.mass[here["infoset"]] = 0.0
-        tables.visited[tables.num_visited[traverser]] = here["infoset"]
+    infoset = history["infoset"]
+    if tables.mass[infoset] == UNVISITED:
+        tables.mass[infoset] = 0.0
+        tables.visited[tables.num_visited[traverser]] = infoset
         tables.num_visited[traverser] += 1
-    tables.mass[here["infoset"]] += weight
-    for k in range(here["num_children"]):
-        tables.gain[here["first_sequence"] + k] += weight * (memory.frames.value[depth, k] - total)
+    tables.mass[infoset] += weight
+    for k in range(history["num_children"]):
+        tables.gain[history["first_sequence"] + k] += weight * (memory.frames.value[depth, k] - node_value)
 
 
 @inlined
-def close_by_history(histories, here, own, traverser, plan, memory, depth):
+def close_by_history(histories, history, is_own, traverser, plan, memory, depth):
     """Combine the values of a node's children, from the walk's and the table's values of histories.
 
     Args:
@@ -57,46 +58,54 @@ def close_by_history(histories, here, own, traverser, plan, memory, depth):
     Returns:
         The node's value to the traverser.
     """
-    tables, frames = memory.tables, memory.frames
-    first, child, count = here["first_sequence"], here["first_child"], here["num_children"]
-    known = tables.history_value[traverser * (len(tables.history_value) - 1)]
-    sign = 1.0 - 2.0 * traverser
-    moves = not (plan.oracle or plan.fitted)
-    if plan.fitted:
+    tables = memory.tables
+    frames = memory.frames
+    first = history["first_sequence"]
+    first_child = history["first_child"]
+    values = tables.history_value[traverser * (len(tables.history_value) - 1)]  # the only row, or one of two
+    sign = 1.0 - 2.0 * traverser  # the table's values are player 0's
+    learns = not (plan.oracle or plan.fitted)
+    if plan.fitted:  # the model is fitted to histories in proportion to their visits
         tables.history_visits[frames.node[depth]] += 1.0
-    total = 0.0
-    for k in range(count):
-        value, taken = sign * known[child + k], frames.taken[depth, k]
-        if taken > 0.0 and not plan.values_replace:
+    node_value = 0.0
+    for k in range(history["num_children"]):
+        value = sign * values[first_child + k]
+        probability = frames.sampling_probability[depth, k]
+        if probability > 0.0 and not plan.values_replace:
+            # The walk took this child: correct its baseline to b + (u - b) / p, and move the baseline towards u.
             surprise = frames.value[depth, k] - value
-            if moves:
-                known[child + k] += plan.baseline_rate * sign * surprise
-            value += surprise / taken
+            if learns:
+                values[first_child + k] += plan.baseline_rate * sign * surprise
+            value += surprise / probability
         frames.value[depth, k] = value
-        total += value * (
-            histories.probability[child + k] if here["actor"] == CHANCE else probability(tables, own, first + k)
-        )
-    if plan.values_replace and moves:
-        known[frames.node[depth]] = sign * total
-    if own:
-        weight = frames.weight[depth] * (frames.drawn[depth] if plan.unweighted else 1.0)
-        add_regrets(here, traverser, weight, total, memory, depth)
-    return total
+        if history["actor"] == CHANCE:
+            node_value += value * histories.probability[first_child + k]
+        else:
+            node_value += value * action_probability(tables, is_own, first + k)
+    if plan.values_replace and learns:
+        values[frames.node[depth]] = sign * node_value
+    if is_own:
+        # Without importance weights, the own draws above the node are multiplied out of its weight again.
+        weight = frames.weight[depth] * (frames.own_draws[depth] if plan.unweighted else 1.0)
+        add_regrets(history, traverser, weight, node_value, memory, depth)
+    return node_value
 
 
 @inlined
-def mean_of_children(histories, here, own, tables, known):
+def mean_of_children(histories, history, is_own, tables, values):
     """Return the mean of the values after a node that is no end, under chance, the policy or the response.
 
     Args:
-        known: (number of histories,) values.
+        values: (number of histories,) values.
     """
-    mean, child = 0.0, here["first_child"]
-    for k in range(here["num_children"]):
-        if here["actor"] == CHANCE:
-            mean += histories.probability[child + k] * known[child + k]
+    mean = 0.0
+    first_child = history["first_child"]
+    for k in range(history["num_children"]):
+        if history["actor"] == CHANCE:
+            mean += histories.probability[first_child + k] * values[first_child + k]
         else:
-            mean += probability(tables, own, here["first_sequence"] + k) * known[child + k]
+            probability = action_probability(tables, is_own, history["first_sequence"] + k)
+            mean += probability * values[first_child + k]
     return mean
 
 
@@ -110,11 +119,11 @@ def true_values(histories, traverser, tables):
     Returns:
         Number of histories touched.
     """
-    known = tables.history_value[traverser * (len(tables.history_value) - 1)]
+    values = tables.history_value[traverser * (len(tables.history_value) - 1)]  # the only row, or one of two
     for node in range(len(histories.record) - 1, -1, -1):  # children have higher numbers
-        here = histories.record[node]
-        if here["actor"] == TERMINAL:
-            known[node] = histories.utility[2 * node]
+        history = histories.record[node]
+        if history["actor"] == TERMINAL:
+            values[node] = histories.utility[2 * node]
         else:
-            known[node] = mean_of_children(histories, here, here["actor"] == traverser, tables, known)
+            values[node] = mean_of_children(histories, history, history["actor"] == traverser, tables, values)
     return len(histories.record)

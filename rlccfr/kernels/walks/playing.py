@@ -13,21 +13,23 @@ from rlccfr.kernels.walks.walk import draw_chance
 
 
 @inlined
-def play(histories, policy, deal, rng):
+def play(histories, policy, chance_rng, player_rng):
     """Return player 0's payoff at the end of one game.
 
     Args:
         policy: (m,) action probabilities of both players.
-        deal: (1,) state of the generator of chance's draws, advanced in place.
-        rng: (1,) state of the generator of the players' draws, advanced in place.
+        chance_rng: (1,) state of the generator of chance's draws, advanced in place.
+        player_rng: (1,) state of the generator of the players' draws, advanced in place.
     """
-    node, here = 0, histories.record[0]
-    while here["actor"] != TERMINAL:
-        if here["actor"] == CHANCE:
-            node = draw_chance(histories, here, deal)
+    node = 0
+    history = histories.record[0]
+    while history["actor"] != TERMINAL:
+        if history["actor"] == CHANCE:
+            node = draw_chance(histories, history, chance_rng)
         else:
-            node = here["first_child"] + draw(policy, here["first_sequence"], here["num_children"], rng)
-        here = histories.record[node]
+            action = draw(policy, history["first_sequence"], history["num_children"], player_rng)
+            node = history["first_child"] + action
+        history = histories.record[node]
     return histories.utility[2 * node]
 
 
@@ -44,8 +46,9 @@ def play_pairs(game, straight, swapped, deal, rng, payoffs):
     """
     histories = game_of(game).histories
     for pair in range(len(payoffs)):
-        word = random_word(rng)
-        deal[0] = word
+        # Chance has a generator of its own, set back before the second game: so luck of the deal cancels in part.
+        deal_seed = random_word(rng)
+        deal[0] = deal_seed
         payoffs[pair, 0] = play(histories, straight, deal, rng)
-        deal[0] = word
+        deal[0] = deal_seed
         payoffs[pair, 1] = play(histories, swapped, deal, rng)

@@ -1,59 +1,91 @@
 """Special kernels for external and outcome sampling with one walk per player and iteration.
 
 They perform the same walks as kernels/walks/walk.py, with bitwise equal results, in half the time. Where chance and
-the opponent are sampled, a walk visits an infoset of the traverser at most once. The infoset is therefore folded on the
-way up, and nothing is kept in tables until the walk ends.
+the opponent are sampled, a walk visits an infoset of the traverser at most once. Its regrets can therefore be updated
+on the way up, so that nothing is kept in tables until the walk ends.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
 from numba import types
+from numba.extending import intrinsic
 
 from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.kernels.fold import fold_simple
 from rlccfr.kernels.handles import flags_of, game_of, path_of, plan_of, run_of
-from rlccfr.kernels.jit import inlined, kernel
+from rlccfr.kernels.jit import UNJITTED, inlined, kernel
 from rlccfr.kernels.layout import AVERAGE, AVERAGE_DECAY, F8M, HANDLE
-from rlccfr.kernels.walks.prefetch import prefetch
 from rlccfr.kernels.walks.random_words import draw, uniform
 from rlccfr.kernels.walks.scales import discount, discounted_step
 from rlccfr.kernels.walks.walk import draw_chance
 from rlccfr.kernels.walks.walk_layout import ONE
 
-MOST_NEAR = 50_000
+MOST_WITHOUT_PREFETCH = 50_000
 """Most histories of a game without prefetching. Leduc (9,457) gains nothing from it; Liar's dice (294,883) does."""
 
-
-@inlined
-def fold_on_path(tables, here, values, at, value, step, predicts):
-    """Fold the infoset of one history.
-
-    Args:
-        tables: ``regret`` and ``policy`` are changed in place.
-        values: array with the actions' values from index ``at`` on, or with their regrets if ``value`` is 0;
-            overwritten if the rule predicts.
-    """
-    first = np.int64(here["first_sequence"])
-    fold_simple(tables, first, first + here["num_children"], values, at, value, step, predicts)
+# Arguments of LLVM's intrinsic.
+_READ = 0
+_KEEP_IN_ALL_CACHES = 3
+_DATA = 1
 
 
-@inlined
-def average_here(tables, here, weight):
-    """Add the opponent's average increment at its node to ``tables.policy_sum``, in place."""
-    for k in range(here["first_sequence"], here["first_sequence"] + here["num_children"]):
-        tables.policy_sum[k] += weight * tables.policy[k]
+@intrinsic
+def _prefetch(typing_context, array, index):
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word = ir.IntType(32)
+        byte = ir.IntType(8).as_pointer()
+        data = context.make_array(array)(context, builder, arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        hint = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        builder.call(hint, [address, word(_READ), word(_KEEP_IN_ALL_CACHES), word(_DATA)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+def _nothing(array: Any, index: int) -> None:
+    """Do nothing."""
+
+
+prefetch = _nothing if UNJITTED else _prefetch
+"""``prefetch(array, index)``: ask the processor for the cache line of a 1-D array's element before it is needed. The
+index is not checked."""
 
 
 @inlined
 def prefetch_below(histories, tables, first, count):
     """Ask for what a walk reads at ``count`` siblings, of which ``first`` is the first, and below them."""
     for node in range(first, first + count):
-        here = histories.record[node]
-        if here["actor"] != TERMINAL:  # chance has no sequences; a hint about a wrong place does no harm
-            prefetch(histories.record, here["first_child"])
-            prefetch(tables.policy, here["first_sequence"])
-            prefetch(tables.policy_sum, here["first_sequence"])
+        history = histories.record[node]
+        if history["actor"] != TERMINAL:  # chance has no sequences; a hint about a wrong place does no harm
+            prefetch(histories.record, history["first_child"])
+            prefetch(tables.policy, history["first_sequence"])
+            prefetch(tables.policy_sum, history["first_sequence"])
+
+
+@inlined
+def update_infoset(tables, history, values, begin, value, step, predicts):
+    """Update the regrets and the policy of a history's infoset.
+
+    Args:
+        tables: ``regret`` and ``policy`` are changed in place.
+        values: array with the actions' values from index ``begin`` on, or with their regrets if ``value`` is 0;
+            overwritten if the rule predicts.
+    """
+    first = np.int64(history["first_sequence"])
+    fold_simple(tables, first, first + history["num_children"], values, begin, value, step, predicts)
+
+
+@inlined
+def add_to_average(tables, history, weight):
+    """Add the opponent's average increment at its node to ``tables.policy_sum``, in place."""
+    for k in range(history["first_sequence"], history["first_sequence"] + history["num_children"]):
+        tables.policy_sum[k] += weight * tables.policy[k]
 
 
 @inlined
@@ -69,39 +101,48 @@ def external_walk(histories, traverser, tables, average_weight, step, predicts, 
     Returns:
         Number of histories touched.
     """
-    sign, width = 1.0 - 2.0 * traverser, len(path.value) // len(path.node)
-    node, depth, touched, far = 0, -1, 0, len(histories.record) > MOST_NEAR
+    sign = 1.0 - 2.0 * traverser
+    max_actions = len(path.value) // len(path.node)
+    prefetches = len(histories.record) > MOST_WITHOUT_PREFETCH
+    touched = 0
+    node = 0
+    depth = -1  # of the last own node on the path
     while True:
-        here = histories.record[node]
-        actor = here["actor"]
+        # Down to a terminal: own nodes join the path with their first action, all others draw one.
+        history = histories.record[node]
+        actor = history["actor"]
         touched += 1
         if actor == traverser:
             depth += 1
-            path.node[depth], path.action[depth] = node, 0
-            node = here["first_child"]
-            if far:
-                prefetch(tables.regret, here["first_sequence"])
-                prefetch_below(histories, tables, node, here["num_children"])
+            path.node[depth] = node
+            path.action[depth] = 0
+            node = history["first_child"]
+            if prefetches:
+                prefetch(tables.regret, history["first_sequence"])
+                prefetch_below(histories, tables, node, history["num_children"])
         elif actor == CHANCE:
-            node = draw_chance(histories, here, rng)
+            node = draw_chance(histories, history, rng)
         elif actor != TERMINAL:
-            average_here(tables, here, average_weight)
-            node = here["first_child"] + draw(tables.policy, here["first_sequence"], here["num_children"], rng)
+            add_to_average(tables, history, average_weight)
+            node = history["first_child"] + draw(tables.policy, history["first_sequence"], history["num_children"], rng)
         else:
-            value, climbing = sign * histories.utility[2 * node], True
+            # Up again, until an own node has another action to take. A node whose actions are all valued is done.
+            value = sign * histories.utility[2 * node]
+            climbing = True
             while climbing and depth >= 0:
-                here, at = histories.record[path.node[depth]], depth * width
-                path.value[at + path.action[depth]] = value
+                history = histories.record[path.node[depth]]
+                begin = depth * max_actions
+                path.value[begin + path.action[depth]] = value
                 path.action[depth] += 1
-                climbing = path.action[depth] == here["num_children"]
+                climbing = path.action[depth] == history["num_children"]
                 if climbing:
                     value = 0.0
-                    for k in range(here["num_children"]):
-                        value += tables.policy[here["first_sequence"] + k] * path.value[at + k]
-                    fold_on_path(tables, here, path.value, at, value, step, predicts)
+                    for k in range(history["num_children"]):
+                        value += tables.policy[history["first_sequence"] + k] * path.value[begin + k]
+                    update_infoset(tables, history, path.value, begin, value, step, predicts)
                     depth -= 1
                 else:
-                    node = here["first_child"] + path.action[depth]
+                    node = history["first_child"] + path.action[depth]
             if climbing:
                 return touched
 
@@ -115,38 +156,53 @@ def outcome_walk(histories, traverser, tables, exploration, average_weight, step
 
     See :func:`external_walk` for the other arguments and the result.
     """
-    node, depth, touched, weight = 0, 0, 1, 1.0
-    here = histories.record[node]
-    while here["actor"] != TERMINAL:
-        actor, first, count = here["actor"], here["first_sequence"], here["num_children"]
+    # Down: the weight is 1 / (probability of the own draws so far). Chance and the opponent are drawn from their true
+    # probabilities, which therefore cancel in (opponent's and chance's reach) / (probability of the path).
+    node = 0
+    depth = 0
+    touched = 1
+    weight = 1.0
+    history = histories.record[node]
+    while history["actor"] != TERMINAL:
+        actor = history["actor"]
+        first = history["first_sequence"]
+        count = history["num_children"]
         if actor == traverser:
-            action, taken, rest = 0, 1.0, uniform(rng)
+            action = 0
+            probability = 1.0
+            remaining = uniform(rng)
             for k in range(count):
                 share = exploration / count + (1.0 - exploration) * tables.policy[first + k]
                 if share > 0.0:
-                    action, taken = k, share
-                    rest -= share
-                    if rest < 0.0:
+                    action = k
+                    probability = share
+                    remaining -= share
+                    if remaining < 0.0:
                         break
-            path.node[depth], path.action[depth], path.taken[depth], path.weight[depth] = node, action, taken, weight
+            path.node[depth] = node
+            path.action[depth] = action
+            path.sampling_probability[depth] = probability
+            path.weight[depth] = weight
             depth += 1
-            weight /= taken
-            node = here["first_child"] + action
+            weight /= probability
+            node = history["first_child"] + action
         elif actor == CHANCE:
-            node = draw_chance(histories, here, rng)
+            node = draw_chance(histories, history, rng)
         else:
-            average_here(tables, here, average_weight * weight)
-            node = here["first_child"] + draw(tables.policy, first, count, rng)
-        here = histories.record[node]
+            add_to_average(tables, history, average_weight * weight)
+            node = history["first_child"] + draw(tables.policy, first, count, rng)
+        history = histories.record[node]
         touched += 1
+    # Up: the action drawn has the value u / p, all others 0; the node's value is the mean of these under the policy.
     value = (1.0 - 2.0 * traverser) * histories.utility[2 * node]
     for row in range(depth - 1, -1, -1):
-        here, action = histories.record[path.node[row]], path.action[row]
-        child = value / path.taken[row]
-        value = tables.policy[here["first_sequence"] + action] * child
-        for k in range(here["num_children"]):
-            path.value[k] = path.weight[row] * ((child if k == action else 0.0) - value)
-        fold_on_path(tables, here, path.value, 0, 0.0, step, predicts)
+        history = histories.record[path.node[row]]
+        action = path.action[row]
+        action_value = value / path.sampling_probability[row]
+        value = tables.policy[history["first_sequence"] + action] * action_value
+        for k in range(history["num_children"]):
+            path.value[k] = path.weight[row] * ((action_value if k == action else 0.0) - value)
+        update_infoset(tables, history, path.value, 0, 0.0, step, predicts)
     return touched
 
 
@@ -162,19 +218,24 @@ def quick_iterations(game, run, path, rule, sampling, schedule, max_nodes):
     """
     histories, view = game_of(game)
     tables, scale, rng, counts, _ = run_of(run)
-    path, plan, predicts = path_of(path), plan_of(sampling), flags_of(rule).predicts
-    one_path, before = plan.traverser == ONE, counts[1]
+    path = path_of(path)
+    plan = plan_of(sampling)
+    predicts = flags_of(rule).predicts
+    takes_one = plan.traverser == ONE
+    touched_before = counts[1]
     for t in range(len(schedule) - 1):
-        now, ahead = schedule[t], schedule[t + 1]
+        now = schedule[t]
+        ahead = schedule[t + 1]
         for player in range(2):
+            # Discounts come first, and change whole tables by their scales; the walk then updates what it visits.
             discount(view, 1 - player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
             step = discounted_step(view, player, tables, scale, now, ahead)
             average = scale[1 - player, AVERAGE]
-            if one_path:
+            if takes_one:
                 touched = outcome_walk(histories, player, tables, plan.exploration, average, step, predicts, path, rng)
             else:
                 touched = external_walk(histories, player, tables, average, step, predicts, path, rng)
             counts[1] += touched
         counts[0] += 1
-        if counts[1] - before >= max_nodes:
+        if counts[1] - touched_before >= max_nodes:
             return

@@ -1,6 +1,7 @@
 """Random numbers for walks, from one generator per solver; its whole state is one word in an array that is saved.
 
-Source: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+Source: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). The state
+grows by a constant at each draw, and the output is the state with its bits mixed.
 """
 
 from __future__ import annotations
@@ -9,32 +10,39 @@ import numpy as np
 
 from rlccfr.kernels.jit import inlined
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+_GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+"""What the state grows by at each draw."""
+
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
-_S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+
+# Numbers of bits, of the type of what they shift.
+_SHIFT_30 = np.uint64(30)
+_SHIFT_27 = np.uint64(27)
+_SHIFT_31 = np.uint64(31)
+_SHIFT_11 = np.uint64(11)
 _UNIT = 1.0 / (1 << 53)
 
 
 @inlined
 def _mixed(word):
     """Return the generator's output in a state, all of it one uint64."""
-    word = (word ^ (word >> _S30)) * _MIX_1
-    word = (word ^ (word >> _S27)) * _MIX_2
-    return word ^ (word >> _S31)
+    word = (word ^ (word >> _SHIFT_30)) * _MIX_1
+    word = (word ^ (word >> _SHIFT_27)) * _MIX_2
+    return word ^ (word >> _SHIFT_31)
 
 
 @inlined
 def random_word(rng):
     """Return a random uint64, and advance ``rng``, a uint64 array (1,), in place."""
-    rng[0] += _STEP
+    rng[0] += _GOLDEN_GAMMA
     return _mixed(rng[0])
 
 
 @inlined
 def uniform(rng):
     """Return a double in [0, 1), and advance ``rng``, a uint64 array (1,), in place."""
-    return np.float64(random_word(rng) >> _S11) * _UNIT
+    return np.float64(random_word(rng) >> _SHIFT_11) * _UNIT
 
 
 @inlined
@@ -43,18 +51,19 @@ def uniform_at(word, number):
 
     It is an entry of the generator's sequence that starts from the word.
     """
-    return np.float64(_mixed(word + np.uint64(number + 1) * _STEP) >> _S11) * _UNIT
+    return np.float64(_mixed(word + np.uint64(number + 1) * _GOLDEN_GAMMA) >> _SHIFT_11) * _UNIT
 
 
 @inlined
 def draw(probabilities, first, count, rng):
     """Return k drawn with probability ``probabilities[first + k]``, 0 <= k < count; never one with probability 0."""
-    rest = uniform(rng)
+    remaining = uniform(rng)
     for k in range(count):
-        rest -= probabilities[first + k]
-        if rest < 0.0:
+        remaining -= probabilities[first + k]
+        if remaining < 0.0:
             return k
-    drawn = count - 1  # rounding made the sum smaller than 1
+    # Rounding made the sum smaller than 1: take the last one that is possible.
+    drawn = count - 1
     while drawn > 0 and probabilities[first + drawn] == 0.0:
         drawn -= 1
     return drawn

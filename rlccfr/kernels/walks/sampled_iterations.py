@@ -26,26 +26,31 @@ from rlccfr.kernels.walks.walk_layout import DONE, TRAVERSER, UNVISITED, Weights
 
 
 @inlined
-def fold_visited(view, player, run, walk_tables, now, ahead, rule):
-    """Fold every infoset that the player's walks visited, each once, and clear the visits.
+def update_visited(view, player, run, walk_tables, now, ahead, rule):
+    """Update the regrets and policy of every infoset that the player's walks visited, once, and clear the visits.
 
     Args:
         run: ``tables`` and ``scale`` are changed in place; ``scratch.past_regret`` is overwritten.
         walk_tables: the player's part of ``gain``, ``mass`` and ``num_visited`` is cleared.
         now, ahead: (5 + p,) schedule rows of this iteration and of the next.
     """
-    tables, scale, begin = run.tables, run.scale, np.int64(view.infoset_begin[player])
+    tables = run.tables
+    scale = run.scale
+    begin = np.int64(view.infoset_begin[player])
     if rule.flags.reads_regret:  # before the discount, because a discount of 0 would erase them
         factors = (scale[player, POSITIVE], scale[player, NEGATIVE])
         for index in range(begin, walk_tables.num_visited[player]):
             infoset = walk_tables.visited[index]
-            first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
+            first = view.first_sequence[infoset]
+            last = view.first_sequence[infoset + 1]
             keep_regret(tables.regret, first, last, factors, run.scratch.past_regret)
+    # The discount holds for all infosets, visited or not.
     step = discounted_step(view, player, tables, scale, now, ahead)
     findings = Findings(walk_tables.gain, walk_tables.mass, run.scratch.past_regret)
     for index in range(begin, walk_tables.num_visited[player]):
         infoset = walk_tables.visited[index]
-        first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
+        first = view.first_sequence[infoset]
+        last = view.first_sequence[infoset + 1]
         fold(tables, first, last, infoset, findings, 0.0, step, rule)
         for k in range(first, last):
             walk_tables.gain[k] = 0.0
@@ -70,8 +75,8 @@ def count_uniformly(view, reach, uniform_count):
 def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, parameters, max_nodes):
     """Run at most ``len(schedule) - 1`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
-    The call also stops after ``procedure.pause`` histories. If walks of an iteration are then left, the memory's
-    ``place`` says how many are done, and the next call goes on with them. The results are the same.
+    The call also stops after ``procedure.pause`` histories. If the iteration then has walks to come, the memory's
+    ``progress`` says how many are done, and the next call goes on with them. The results are the same.
 
     Args:
         game, run, memory, rule, sampling: handles; the run's arrays are changed in place. The memory's tables are
@@ -80,45 +85,52 @@ def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, p
         schedule: (iterations + 1, 5 + p) one row per iteration, and one for the iteration after them.
         parameters: (iterations, p') the sampler's parameters, one row per iteration.
     """
-    game, run, memory, rule, sampling = (
-        game_of(game),
-        run_of(run),
-        memory_of(memory),
-        rule_of(rule),
-        sampling_of(sampling),
-    )
-    histories, view = game
-    tables, scale, rng, counts, scratch = run
-    walk_tables, place = memory.tables, memory.place
-    weight, before = 1.0 / procedure.walks, counts[1]
+    histories, view = game_of(game)
+    run = run_of(run)
+    memory = memory_of(memory)
+    rule = rule_of(rule)
+    sampling = sampling_of(sampling)
+    tables = run.tables
+    scale = run.scale
+    counts = run.counts
+    walk_tables = memory.tables
+    progress = memory.progress
+    walk_weight = 1.0 / procedure.walks
+    touched_before = counts[1]
     for t in range(len(schedule) - 1):
-        now, ahead = schedule[t], schedule[t + 1]
-        if procedure.best_response and place[TRAVERSER] == 0 and place[DONE] == 0:
+        now = schedule[t]
+        ahead = schedule[t + 1]
+        # 1. Against best responses, a pass computes both at the iteration's start, and adds both players' policies to
+        #    their averages: walks meet the opponent's response, not its policy.
+        if procedure.best_response and progress[TRAVERSER] == 0 and progress[DONE] == 0:
             for player in range(2):
                 discount(view, player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
             increments = (scale[0, AVERAGE], scale[1, AVERAGE])
-            respond_and_average(view, tables, scratch, (1.0, 1.0), increments, rule.flags.average_column)
+            respond_and_average(view, tables, run.scratch, (1.0, 1.0), increments, rule.flags.average_column)
             counts[1] += 2 * len(histories.record)
             if sampling.plan.counts:
-                count_uniformly(view, scratch.reach, walk_tables.uniform_count)
-        for player in range(place[TRAVERSER], 2):
-            if place[DONE] == 0:  # else these steps were taken before the pause
+                count_uniformly(view, run.scratch.reach, walk_tables.uniform_count)
+        # 2. Each player's walks, which also add the opponent's policy to its average.
+        for player in range(progress[TRAVERSER], 2):
+            if progress[DONE] == 0:  # else these steps were taken before the pause
                 if not procedure.best_response:
                     discount(view, 1 - player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
                 if sampling.plan.oracle:
                     counts[1] += true_values(histories, player, walk_tables)
-            weights = Weights(weight, 0.0 if procedure.best_response else scale[1 - player, AVERAGE] * weight)
-            counts[1] += walk_on(histories, player, weights, procedure, sampling, parameters[t], memory, rng)
-            if place[DONE] < procedure.walks:
-                place[TRAVERSER] = player
+            average_weight = 0.0 if procedure.best_response else scale[1 - player, AVERAGE] * walk_weight
+            weights = Weights(walk_weight, average_weight)
+            counts[1] += walk_on(histories, player, weights, procedure, sampling, parameters[t], memory, run.rng)
+            if progress[DONE] < procedure.walks:
+                progress[TRAVERSER] = player
                 return
-            place[DONE] = 0
+            progress[DONE] = 0
+            # 3. Updates: at once, so that player 1's walks meet player 0's new policy, or after both players' walks.
             if not procedure.simultaneous:
-                fold_visited(view, player, run, walk_tables, now, ahead, rule)
-        place[TRAVERSER] = 0
+                update_visited(view, player, run, walk_tables, now, ahead, rule)
+        progress[TRAVERSER] = 0
         if procedure.simultaneous:
             for player in range(2):
-                fold_visited(view, player, run, walk_tables, now, ahead, rule)
+                update_visited(view, player, run, walk_tables, now, ahead, rule)
         counts[0] += 1
-        if counts[1] - before >= min(max_nodes, procedure.pause):
+        if counts[1] - touched_before >= min(max_nodes, procedure.pause):
             return

@@ -26,6 +26,7 @@ from rlccfr.kernels.layout import (
 from rlccfr.kernels.passes.rows import sequences_of
 
 LARGEST_SCALE = 1e100
+"""Scale from which on tables are brought up to date; products with entries are still far from overflowing."""
 
 
 @kernel
@@ -57,6 +58,7 @@ def discount(view, player, tables, scale, column, factor):
     if factor > 0.0 and scale[player, column] / factor < LARGEST_SCALE:
         scale[player, column] /= factor
         return
+    # The scale would overflow, or the entries become 0: no scale says that, so the table itself must change.
     settle(view, player, tables, scale)
     first, last = sequences_of(view, player)
     for k in range(first, last):
@@ -68,7 +70,7 @@ def discount(view, player, tables, scale, column, factor):
 
 @inlined
 def discounted_step(view, player, tables, scale, now, ahead):
-    """Discount a player's regrets, and return the :class:`Step` for the folds that follow.
+    """Discount a player's regrets, and return the :class:`Step` for the updates that follow.
 
     Args:
         tables, scale: changed in place; see :func:`discount`.
@@ -76,8 +78,10 @@ def discounted_step(view, player, tables, scale, now, ahead):
     """
     discount(view, player, tables, scale, POSITIVE, now[POSITIVE_DISCOUNT])
     discount(view, player, tables, scale, NEGATIVE, now[NEGATIVE_DISCOUNT])
+    # The scales contain the discounts by now: dividing by them gives discounted true regrets.
     store = (scale[player, POSITIVE], scale[player, NEGATIVE])
-    return Step(now, ahead, now[FLOOR], (1.0 / store[0], 1.0 / store[1]), store)
+    load = (1.0 / store[0], 1.0 / store[1])
+    return Step(now, ahead, now[FLOOR], load, store)
 
 
 @kernel(types.void(VIEW, TABLES, F8M))

@@ -17,9 +17,9 @@ The stack is explicit, because a recursive walk that passes its arrays down cost
 drawn from the true probabilities and there is no baseline, the node returns the child's value unchanged and gets no
 frame.
 
-Arguments of all functions: ``histories`` is the game's history view, and ``here`` one of its records. ``own`` tells
-whether ``here`` is a node of the traverser; ``depth`` is the index of ``here`` in the stack. ``rng`` is the (1,)
-state of the generator, which every draw advances in place.
+Arguments of all functions: ``histories`` is the game's history view, and ``history`` one of its records. ``is_own``
+tells whether ``history`` is a node of the traverser; ``depth`` is the index of ``history`` in the stack. ``rng`` is the
+(1,) state of the generator, which every draw advances in place.
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ import numpy as np
 from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.kernels.handles import draws_of
 from rlccfr.kernels.jit import inlined
-from rlccfr.kernels.walks.history_values import add_regrets, close_by_history, probability
+from rlccfr.kernels.walks.history_values import action_probability, add_regrets, close_by_history
 from rlccfr.kernels.walks.random_words import draw, random_word, uniform, uniform_at
 from rlccfr.kernels.walks.walk_layout import ALL, DONE, ONE
 
 
 @inlined
-def draw_chance(histories, here, rng):
+def draw_chance(histories, history, rng):
     """Draw an outcome of a chance node by the outcomes' probabilities, and return the number of its history."""
-    rest, first, count = uniform(rng), here["first_child"], here["num_children"]
-    if here["even"]:
-        return first + np.int64(rest * count)
+    remaining = uniform(rng)
+    first = history["first_child"]
+    count = history["num_children"]
+    if history["even"]:
+        return first + np.int64(remaining * count)
     for child in range(first, first + count - 1):
-        rest -= histories.probability[child]
-        if rest < 0.0:
+        remaining -= histories.probability[child]
+        if remaining < 0.0:
             return child
     return first + count - 1
 
@@ -55,129 +57,141 @@ def roll_out(histories, node, traverser, tables, rng):
         Player 0's utility at the end, and the number of histories on the path.
     """
     touched = 1
-    here = histories.record[node]
-    while here["actor"] != TERMINAL:
-        first, count = here["first_child"], here["num_children"]
-        if here["actor"] == CHANCE:
-            node = draw_chance(histories, here, rng)
+    history = histories.record[node]
+    while history["actor"] != TERMINAL:
+        first_child = history["first_child"]
+        count = history["num_children"]
+        if history["actor"] == CHANCE:
+            node = draw_chance(histories, history, rng)
+        elif history["actor"] == traverser:
+            node = first_child + draw(tables.policy, history["first_sequence"], count, rng)
         else:
-            if here["actor"] == traverser:
-                node = first + draw(tables.policy, here["first_sequence"], count, rng)
-            else:
-                node = first + draw(tables.response, here["first_sequence"], count, rng)
-        here = histories.record[node]
+            node = first_child + draw(tables.response, history["first_sequence"], count, rng)
+        history = histories.record[node]
         touched += 1
     return histories.utility[2 * node], touched
 
 
 @inlined
-def include(here, own, internal, sampling, parameters, memory, depth, luck, rng):
+def draw_children(history, is_own, internal, sampling, parameters, memory, depth, shared_uniform, rng):
     """Decide which children a walk takes.
 
     Args:
         internal: whether the walk takes one own action, and all others'.
-        memory: ``frames.taken[depth]`` is overwritten with the probability of each child taken, and 0 for the others;
-            at the traverser's nodes, ``tables.visits`` is raised by 1 if the sampler counts.
-        luck: random number of the whole walk, for mixtures that draw once.
+        memory: ``frames.sampling_probability[depth]`` is overwritten with the probability of each child taken, and 0
+            for the others; at the traverser's nodes, ``tables.visits`` is raised by 1 if the sampler counts.
+        shared_uniform: random number of the whole walk, for mixtures that draw once.
     """
-    plan, tables, taken = sampling.plan, memory.tables, memory.frames.taken
-    first, count = here["first_sequence"], here["num_children"]
-    everything = own and plan.traverser == ALL and not internal
-    if own and plan.mixes:
-        end, infoset = first + count, here["infoset"]
-        visits = tables.visits[infoset]
+    plan = sampling.plan
+    tables = memory.tables
+    probability = memory.frames.sampling_probability
+    first = history["first_sequence"]
+    count = history["num_children"]
+    takes_all = is_own and plan.traverser == ALL and not internal
+    if is_own and plan.mixes:
+        # A mixture takes all own actions with the probability that its function returns, and one otherwise.
+        end = first + count
+        visits = tables.visits[history["infoset"]]
         share = sampling.mixture(tables.policy[first:end], tables.uniform_count[first:end], visits, parameters)
-        everything = (luck if plan.one_draw else uniform(rng)) < share
-    if own and plan.counts:
-        tables.visits[here["infoset"]] += 1.0
-    if everything or here["actor"] == CHANCE:
+        takes_all = (shared_uniform if plan.one_draw else uniform(rng)) < share
+    if is_own and plan.counts:
+        tables.visits[history["infoset"]] += 1.0
+    if takes_all or history["actor"] == CHANCE:
         for k in range(count):
-            taken[depth, k] = 1.0
-    elif own and (plan.traverser == ONE or internal):
+            probability[depth, k] = 1.0
+    elif is_own and (plan.traverser == ONE or internal):
         for k in range(count):
-            share = plan.exploration * tables.explore[first + k] if plan.balanced else plan.exploration / count
-            taken[depth, k] = share + (1.0 - plan.exploration) * tables.policy[first + k]
-        keep_one(taken, depth, count, rng)
-    elif own and plan.subset_size > 0:
-        keep_some(taken, depth, count, min(plan.subset_size, count), rng)
-    elif own:
+            explored = plan.exploration * tables.explore[first + k] if plan.balanced else plan.exploration / count
+            probability[depth, k] = explored + (1.0 - plan.exploration) * tables.policy[first + k]
+        keep_one(probability, depth, count, rng)
+    elif is_own and plan.subset_size > 0:
+        keep_subset(probability, depth, count, min(plan.subset_size, count), rng)
+    elif is_own:
+        # The sampler's function gives each own action a probability; each is drawn independently of the others.
         end = first + count
         counts = tables.uniform_count[first:end]
-        sampling.inclusion(tables.policy[first:end], counts, parameters, taken[depth, :count])
+        sampling.inclusion(tables.policy[first:end], counts, parameters, probability[depth, :count])
         for k in range(count):
-            if uniform(rng) >= taken[depth, k]:
-                taken[depth, k] = 0.0
+            if uniform(rng) >= probability[depth, k]:
+                probability[depth, k] = 0.0
     elif plan.opponent_all or internal:
-        for k in range(count):
-            taken[depth, k] = 1.0 if tables.response[first + k] > 0.0 else 0.0
+        for k in range(count):  # below an action that is never played, all weights are 0
+            probability[depth, k] = 1.0 if tables.response[first + k] > 0.0 else 0.0
     else:
         for k in range(count):
-            taken[depth, k] = tables.response[first + k]
-        keep_one(taken, depth, count, rng)
+            probability[depth, k] = tables.response[first + k]
+        keep_one(probability, depth, count, rng)
 
 
 @inlined
-def include_drawn(here, traverser, handle, frames, depth, word):
+def draw_shared_outcomes(history, traverser, handle, frames, depth, word):
     """Decide which outcomes of chance a walk takes if histories share their draws.
 
     The draws are loaded here, so that walks without them are not slowed down.
 
     Args:
         handle: handle of the draws.
-        frames: ``taken[depth]`` is overwritten with the probability of the label drawn for each outcome that has it,
-            and 0 for the others; these may be all.
+        frames: ``sampling_probability[depth]`` is overwritten with the probability of the label drawn for each outcome
+            that has it, and 0 for the others; these may be all.
         word: random word of the whole walk.
     """
     draws = draws_of(handle)
-    number, first, count = draws.draw[traverser, frames.node[depth]], here["first_child"], here["num_children"]
-    if number < 0:
+    number = draws.draw[traverser, frames.node[depth]]
+    first_child = history["first_child"]
+    count = history["num_children"]
+    if number < 0:  # nothing is drawn here, so all outcomes are taken
         for k in range(count):
-            frames.taken[depth, k] = 1.0
+            frames.sampling_probability[depth, k] = 1.0
         return
-    low, high, luck = draws.first_label[number], draws.first_label[number + 1] - 1, uniform_at(word, number)
-    while low < high:
+    # Histories with the same draw number get the same random number from the walk's word: nothing has to be kept.
+    threshold = uniform_at(word, number)
+    low = draws.first_label[number]
+    high = draws.first_label[number + 1] - 1
+    while low < high:  # the first label whose cumulative probability is above the threshold
         middle = (low + high) // 2
-        if luck < draws.cumulative[middle]:
+        if threshold < draws.cumulative[middle]:
             high = middle
         else:
             low = middle + 1
     for k in range(count):
-        frames.taken[depth, k] = draws.probability[low] if draws.label[traverser, first + k] == low else 0.0
+        has_label = draws.label[traverser, first_child + k] == low
+        frames.sampling_probability[depth, k] = draws.probability[low] if has_label else 0.0
 
 
 @inlined
-def keep_one(taken, depth, count, rng):
-    """Draw one of the first ``count`` entries of ``taken[depth]`` by its probability; set the others to 0 in place."""
-    rest, drawn = uniform(rng), 0
+def keep_one(probability, depth, count, rng):
+    """Draw one of the first ``count`` children by ``probability[depth]``; set the others' entries to 0 in place."""
+    remaining = uniform(rng)
+    drawn = 0
     for k in range(count):
-        if taken[depth, k] > 0.0:
+        if probability[depth, k] > 0.0:
             drawn = k
-            rest -= taken[depth, k]
-            if rest < 0.0:
+            remaining -= probability[depth, k]
+            if remaining < 0.0:
                 break
     for k in range(count):
         if k != drawn:
-            taken[depth, k] = 0.0
+            probability[depth, k] = 0.0
 
 
 @inlined
-def keep_some(taken, depth, count, size, rng):
-    """Draw ``size`` of the first ``count`` entries of ``taken[depth]``, all such subsets equally likely.
+def keep_subset(probability, depth, count, size, rng):
+    """Draw ``size`` of the first ``count`` children, all such subsets equally likely.
 
-    The entries drawn are set to the probability ``size / count``, the others to 0, in place (Knuth, TAOCP 2, algorithm
-    3.4.2S).
+    Entries of ``probability[depth]`` are set to ``size / count`` for the children drawn, and to 0 for the others, in
+    place (Knuth, TAOCP 2, algorithm 3.4.2S).
     """
-    wanted = size
+    still_to_draw = size
     for k in range(count):
-        if uniform(rng) * (count - k) < wanted:
-            taken[depth, k] = size / count
-            wanted -= 1
+        if uniform(rng) * (count - k) < still_to_draw:
+            probability[depth, k] = size / count
+            still_to_draw -= 1
         else:
-            taken[depth, k] = 0.0
+            probability[depth, k] = 0.0
 
 
 @inlined
-def close_frame(histories, here, own, traverser, plan, memory, depth, rng):
+def close_frame(histories, history, is_own, traverser, plan, memory, depth, rng):
     """Combine the values that the children's walks returned.
 
     Args:
@@ -187,35 +201,39 @@ def close_frame(histories, here, own, traverser, plan, memory, depth, rng):
     Returns:
         The node's value to the traverser, and the number of histories probed.
     """
-    tables, frames = memory.tables, memory.frames
-    first, count, touched = here["first_sequence"], here["num_children"], 0
-    sign = 1.0 - 2.0 * traverser
-    total = 0.0
-    for k in range(count):
-        chance_taken = frames.taken[depth, k]
+    tables = memory.tables
+    frames = memory.frames
+    first = history["first_sequence"]
+    first_child = history["first_child"]
+    sign = 1.0 - 2.0 * traverser  # utilities and baselines are player 0's
+    probed = 0
+    node_value = 0.0
+    for k in range(history["num_children"]):
+        probability = frames.sampling_probability[depth, k]
         value = frames.value[depth, k]
-        if plan.probe and own:
-            if chance_taken == 0.0:
-                utility, histories_probed = roll_out(histories, here["first_child"] + k, traverser, tables, rng)
+        if plan.probe and is_own:
+            if probability == 0.0:  # one roll-out values an action left out; a value of the walk stays as it is
+                utility, path_length = roll_out(histories, first_child + k, traverser, tables, rng)
                 value = sign * utility
-                touched += histories_probed
-        elif here["actor"] == CHANCE or plan.baseline_rate == 0.0:
-            value = value / chance_taken if chance_taken > 0.0 else 0.0
+                probed += path_length
+        elif history["actor"] == CHANCE or plan.baseline_rate == 0.0:
+            value = value / probability if probability > 0.0 else 0.0
         else:
+            # b + (u - b) / p for a child taken, whose baseline b then moves towards u; b for one left out.
             baseline = sign * tables.baseline[first + k]
-            if chance_taken > 0.0:
+            if probability > 0.0:
                 tables.baseline[first + k] += plan.baseline_rate * sign * (value - baseline)
-                value = baseline + (value - baseline) / chance_taken
+                value = baseline + (value - baseline) / probability
             else:
                 value = baseline
         frames.value[depth, k] = value
-        if here["actor"] == CHANCE:
-            total += histories.probability[here["first_child"] + k] * value
+        if history["actor"] == CHANCE:
+            node_value += histories.probability[first_child + k] * value
         else:
-            total += probability(tables, own, first + k) * value
-    if own:
-        add_regrets(here, traverser, frames.weight[depth], total, memory, depth)
-    return total, touched
+            node_value += action_probability(tables, is_own, first + k) * value
+    if is_own:
+        add_regrets(history, traverser, frames.weight[depth], node_value, memory, depth)
+    return node_value, probed
 
 
 @inlined
@@ -231,67 +249,89 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
     Returns:
         Number of histories touched.
     """
-    plan, tables, frames = sampling.plan, memory.tables, memory.frames
-    weight, average_weight = weights.regret, weights.average
+    plan = sampling.plan
+    tables = memory.tables
+    frames = memory.frames
     sign = 1.0 - 2.0 * traverser
-    scale = average_weight / weight
-    luck = uniform(rng) if plan.one_draw else 0.0
+    average_scale = weights.average / weights.regret
+    # What the whole walk draws once. Samplers that do not need a number do not draw it.
+    shared_uniform = uniform(rng) if plan.one_draw else 0.0
     internal = plan.internal_share > 0.0 and uniform(rng) < plan.internal_share
     word = random_word(rng) if plan.chance_shared else np.uint64(0)
-    node, depth, touched, value, drawn = 0, -1, 0, 0.0, 1.0
+    # Draws by true probabilities leave the weight as it is: reach and sampling probability get the same factor.
+    chance_is_drawn = not (plan.chance_all or plan.by_history or internal)
+    opponent_is_drawn = not (plan.opponent_all or plan.baseline_rate > 0.0 or plan.by_history or internal)
+    touched = 0
+    node = 0
+    depth = -1  # index of the topmost frame
+    weight = weights.regret  # w(h) of the node
+    own_draws = 1.0  # probability of the traverser's own draws above the node
+    value = 0.0  # of the child whose walk has ended last, to the traverser
     while True:
-        here = histories.record[node]
+        # Down one step. A terminal returns its value; a node without a frame goes on with the child drawn.
+        history = histories.record[node]
         touched += 1
-        actor, first, count = here["actor"], here["first_sequence"], here["num_children"]
+        actor = history["actor"]
+        first = history["first_sequence"]
+        count = history["num_children"]
         if actor == TERMINAL:
             value = sign * histories.utility[2 * node]
         else:
-            if actor == 1 - traverser and average_weight > 0.0:
+            if actor == 1 - traverser and weights.average > 0.0:
                 for k in range(first, first + count):
-                    tables.policy_sum[k] += scale * weight * tables.policy[k]
+                    tables.policy_sum[k] += average_scale * weight * tables.policy[k]
                     if plan.counts:
                         tables.uniform_count[k] += weight * tables.policy[k]
-            if actor == CHANCE and not (plan.chance_all or plan.by_history or internal):
-                node = draw_chance(histories, here, rng)
+            if actor == CHANCE and chance_is_drawn:
+                node = draw_chance(histories, history, rng)
                 continue
-            drawn_on_policy = not (plan.opponent_all or plan.baseline_rate > 0.0 or plan.by_history or internal)
-            if actor == 1 - traverser and drawn_on_policy:
-                node = here["first_child"] + draw(tables.response, first, count, rng)
+            if actor == 1 - traverser and opponent_is_drawn:
+                node = history["first_child"] + draw(tables.response, first, count, rng)
                 continue
+            # All other nodes get a frame, and draw the children that the walk takes one after another.
             depth += 1
-            frames.node[depth], frames.action[depth], frames.weight[depth] = node, -1, weight
-            frames.drawn[depth] = drawn
+            frames.node[depth] = node
+            frames.action[depth] = -1
+            frames.weight[depth] = weight
+            frames.own_draws[depth] = own_draws
             if actor == CHANCE and plan.chance_shared:
-                include_drawn(here, traverser, memory.draws, frames, depth, word)
+                draw_shared_outcomes(history, traverser, memory.draws, frames, depth, word)
             elif actor == CHANCE and plan.by_history:
                 for k in range(count):
-                    frames.taken[depth, k] = histories.probability[here["first_child"] + k]
-                keep_one(frames.taken, depth, count, rng)
+                    frames.sampling_probability[depth, k] = histories.probability[history["first_child"] + k]
+                keep_one(frames.sampling_probability, depth, count, rng)
             else:
-                include(here, actor == traverser, internal, sampling, parameters, memory, depth, luck, rng)
+                is_own = actor == traverser
+                draw_children(history, is_own, internal, sampling, parameters, memory, depth, shared_uniform, rng)
+        # Up to the topmost frame that has another child to walk; frames that have none close and return their value.
         while depth >= 0:
-            here = histories.record[frames.node[depth]]
-            actor, count, action = here["actor"], here["num_children"], frames.action[depth]
+            history = histories.record[frames.node[depth]]
+            actor = history["actor"]
+            count = history["num_children"]
+            action = frames.action[depth]
             if action >= 0:
                 frames.value[depth, action] = value
             action += 1
-            while action < count and frames.taken[depth, action] == 0.0:
+            while action < count and frames.sampling_probability[depth, action] == 0.0:
                 action += 1
             if action < count:
                 frames.action[depth] = action
-                node = here["first_child"] + action
-                weight, drawn = frames.weight[depth] / frames.taken[depth, action], frames.drawn[depth]
+                node = history["first_child"] + action
+                # The child's weight is divided by its sampling probability, and times that of another player's move.
+                weight = frames.weight[depth] / frames.sampling_probability[depth, action]
+                own_draws = frames.own_draws[depth]
                 if actor == CHANCE:
                     weight *= histories.probability[node]
                 elif actor != traverser:
-                    weight *= tables.response[here["first_sequence"] + action]
+                    weight *= tables.response[history["first_sequence"] + action]
                 else:
-                    drawn *= frames.taken[depth, action]
+                    own_draws *= frames.sampling_probability[depth, action]
                 break
+            is_own = actor == traverser
             if plan.by_history:
-                value = close_by_history(histories, here, actor == traverser, traverser, plan, memory, depth)
+                value = close_by_history(histories, history, is_own, traverser, plan, memory, depth)
             else:
-                value, probed = close_frame(histories, here, actor == traverser, traverser, plan, memory, depth, rng)
+                value, probed = close_frame(histories, history, is_own, traverser, plan, memory, depth, rng)
                 touched += probed
             depth -= 1
         if depth < 0:
@@ -306,16 +346,17 @@ def walk_on(histories, traverser, weights, procedure, sampling, parameters, memo
 
     Args:
         weights: weights of each walk.
-        memory: changed in place; see :func:`walk`. ``place`` counts the walks; all are done when it has come to
+        memory: changed in place; see :func:`walk`. ``progress`` counts the walks; all are done when it has come to
             ``procedure.walks``.
 
     Returns:
         Number of histories touched.
     """
-    touched, place = 0, memory.place
-    while place[DONE] < procedure.walks:
+    touched = 0
+    progress = memory.progress
+    while progress[DONE] < procedure.walks:
         touched += walk(histories, traverser, weights, sampling, parameters, memory, rng)
-        place[DONE] += 1
+        progress[DONE] += 1
         if touched >= procedure.pause:
             break
     return touched

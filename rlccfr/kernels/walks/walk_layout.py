@@ -10,12 +10,14 @@ from numba import types
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.layout import F8M, F8S, HANDLE, U4S
 
+# Own actions that a walk takes: values of WalkPlan.traverser.
 ALL = 0
 ONE = 1
 SUBSET = 2
 
-TRAVERSER, DONE = 0, 1
-"""Entries of :attr:`WalkMemory.place`; both are 0 between iterations."""
+# Entries of WalkMemory.progress; both are 0 between iterations.
+TRAVERSER = 0
+DONE = 1
 
 UNVISITED = -1.0
 """Mass of an infoset that this iteration's walks have not visited; not 0, because a real mass may round to 0."""
@@ -34,12 +36,12 @@ class WalkPlan(NamedTuple):
     baseline_rate: float  # 0: no baseline, except for the oracle's
     subset_size: int  # 0: the inclusion function decides
     mixes: bool  # walks ALL own actions, not ONE, with the mixture's probability
-    one_draw: bool  # one random number decides this for the whole walk
+    one_draw: bool  # one random number decides this (mixes) for the whole walk
     counts: bool  # uniform_count and visits are kept
     balanced: bool  # own draws explore by WalkTables.explore, not uniformly
     unweighted: bool  # regrets are not divided by the probability of the own draws
     by_history: bool  # values of histories correct or replace the walk's; see kernels/walks/history_values.py
-    values_replace: bool
+    values_replace: bool  # they take the place of the walk's values; else they are baselines
     oracle: bool  # these values are computed exactly before each player's walks, which leave them as they are
     fitted: bool  # a model gives these values: walks leave them as they are, and count the visits
 
@@ -84,8 +86,8 @@ class Frames(NamedTuple):
     action: np.ndarray  # (depth,): the child being walked, -1 before the first
     weight: np.ndarray  # (depth,): weight with which the walk reached the node
     value: np.ndarray  # (depth, actions): values that the children's walks returned
-    taken: np.ndarray  # (depth, actions): probability with which each child is taken; 0: left out
-    drawn: np.ndarray  # (depth,): probability of the traverser's own draws above the node
+    sampling_probability: np.ndarray  # (depth, actions): with which the walk takes each child; 0: left out
+    own_draws: np.ndarray  # (depth,): probability of the traverser's own draws above the node
 
 
 class SharedDraws(NamedTuple):
@@ -107,7 +109,7 @@ class WalkMemory(NamedTuple):
     tables: WalkTables
     frames: Frames
     draws: Any  # handle of SharedDraws, read only if the plan says chance_shared
-    place: np.ndarray  # (2,): the player whose walks are under way, and how many of them are done; see TRAVERSER, DONE
+    progress: np.ndarray  # (2,): the player whose walks are under way (TRAVERSER), and how many of them are DONE
 
 
 class WalkPath(NamedTuple):
@@ -115,42 +117,47 @@ class WalkPath(NamedTuple):
 
     node: np.ndarray  # (depth,): number of the history
     action: np.ndarray  # (depth,): the child being walked
-    taken: np.ndarray  # (depth,): probability with which this child was drawn
+    sampling_probability: np.ndarray  # (depth,): with which this child was drawn
     weight: np.ndarray  # (depth,): 1 / (probability that the own draws reach the history)
     value: np.ndarray  # (depth x actions,): values that the children's walks returned
 
 
-_B, _I, _F, _IS, _I4M = types.boolean, types.int64, types.float64, types.int64[::1], types.int32[:, ::1]
-PLAN = types.NamedTuple((_B, _B, _B, _I, _F, _F, _B, _F, _I, *(_B,) * 9), WalkPlan)
+_BOOL = types.boolean
+_INT = types.int64
+_FLOAT = types.float64
+_INTS = types.int64[::1]
+_INT_ROWS = types.int32[:, ::1]
+PLAN = types.NamedTuple((_BOOL, _BOOL, _BOOL, _INT, _FLOAT, _FLOAT, _BOOL, _FLOAT, _INT, *(_BOOL,) * 9), WalkPlan)
 SAMPLING = types.NamedTuple((PLAN, HANDLE, HANDLE), Sampling)
 """Type of a sampler with handles in place of functions, as Python passes it; see kernels/handles.py."""
-WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _IS, F8S, F8M, F8S), WalkTables)
-FRAMES = types.NamedTuple((_IS, _IS, F8S, F8M, F8M, F8S), Frames)
-DRAWS = types.NamedTuple((_I4M, _I4M, _IS, F8S, F8S), SharedDraws)
-WALK_MEMORY = types.NamedTuple((WALK_TABLES, FRAMES, HANDLE, _IS), WalkMemory)
-PATH = types.NamedTuple((_IS, _IS, F8S, F8S, F8S), WalkPath)
+WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _INTS, F8S, F8M, F8S), WalkTables)
+FRAMES = types.NamedTuple((_INTS, _INTS, F8S, F8M, F8M, F8S), Frames)
+DRAWS = types.NamedTuple((_INT_ROWS, _INT_ROWS, _INTS, F8S, F8S), SharedDraws)
+WALK_MEMORY = types.NamedTuple((WALK_TABLES, FRAMES, HANDLE, _INTS), WalkMemory)
+PATH = types.NamedTuple((_INTS, _INTS, F8S, F8S, F8S), WalkPath)
 
 
 def frames_for(game: GameTree) -> Frames:
     """Return an empty stack that is deep enough for one game."""
-    rows, columns = game.depth + 1, game.max_actions
+    rows = game.depth + 1
+    columns = game.max_actions
     return Frames(
         node=np.zeros(rows, np.int64),
         action=np.zeros(rows, np.int64),
         weight=np.zeros(rows),
         value=np.zeros((rows, columns)),
-        taken=np.zeros((rows, columns)),
-        drawn=np.zeros(rows),
+        sampling_probability=np.zeros((rows, columns)),
+        own_draws=np.zeros(rows),
     )
 
 
 def path_for(game: GameTree) -> WalkPath:
-    """Return working memory for one game's quick walks."""
+    """Return an empty path that is long enough for one game."""
     rows = game.depth + 1
     return WalkPath(
         node=np.zeros(rows, np.int64),
         action=np.zeros(rows, np.int64),
-        taken=np.zeros(rows),
+        sampling_probability=np.zeros(rows),
         weight=np.zeros(rows),
         value=np.zeros(rows * game.max_actions),
     )

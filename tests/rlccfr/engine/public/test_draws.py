@@ -11,9 +11,9 @@ import rlccfr
 from rlccfr.components import Sampler
 from rlccfr.engine.public.draws import DRAWN, drawing_for, draws_of
 from rlccfr.games.public.records import DOUBLE
-from rlccfr.kernels.public.memory import Outcomes, PublicMemory, PublicTables
 from rlccfr.kernels.public.public_iterations import begin_pass, drawn_passes, end_pass, pass_below
 from rlccfr.kernels.public.sweep import UPDATE
+from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 from rlccfr.testing import smallest_p
 
 LEVEL = 1e-3
@@ -59,10 +59,10 @@ def compared(name: str, chance: str, player: int, batches: int, passes: int) -> 
     tree = public(name)
     table = np.random.default_rng(11).random(tree.num_sequences)
     drawing = drawing_for(tree, draws_of(SAMPLERS[chance]), np.array([player], np.uint64))
-    memory = PublicMemory.of(tree, DOUBLE, drawing)
-    exact, found = estimates(tree, player, table, PublicMemory.of(tree, DOUBLE), 1), []
+    workspace = PublicWorkspace.of(tree, DOUBLE, drawing)
+    exact, found = estimates(tree, player, table, PublicWorkspace.of(tree, DOUBLE), 1), []
     for _ in range(batches):
-        found.append([sums / passes for sums in estimates(tree, player, table, memory, passes)])
+        found.append([sums / passes for sums in estimates(tree, player, table, workspace, passes)])
     rows = []
     for what, batch, mean in zip(("regrets", "increments"), zip(*found, strict=True), exact, strict=True):
         p, tested = smallest_p(np.array(batch), mean)
@@ -70,16 +70,16 @@ def compared(name: str, chance: str, player: int, batches: int, passes: int) -> 
     return rows
 
 
-def estimates(tree, player, table, memory, passes):
+def estimates(tree, player, table, workspace, passes):
     """Return the sums of a player's regrets and of the other's increments over passes with a fixed policy."""
     outcomes, tables = Outcomes.of(tree, DOUBLE), PublicTables.read_only(np.zeros(len(table)))
     tables = tables._replace(policy_sum=np.zeros(len(table)))
-    if memory.drawing.public:
-        drawn_passes(tree.view, player, table, tables, memory, outcomes, PLAIN, passes)
+    if workspace.drawing.draws_public:
+        drawn_passes(tree.view, player, table, tables, workspace, outcomes, PLAIN, passes)
     else:
-        begin_pass(tree.view, player, table, tables, memory, outcomes, PLAIN, UPDATE)
-        pass_below(tree.view, player, table, tables, memory, outcomes, PLAIN, UPDATE, 0, len(tree.view.outcomes))
-        end_pass(tree.view, player, table, tables, memory, outcomes, PLAIN, UPDATE)
+        begin_pass(tree.view, player, table, tables, workspace, outcomes, PLAIN, UPDATE)
+        pass_below(tree.view, player, table, tables, workspace, outcomes, PLAIN, UPDATE, 0, len(tree.view.outcomes))
+        end_pass(tree.view, player, table, tables, workspace, outcomes, PLAIN, UPDATE)
     return tables.regret, tables.policy_sum
 
 

@@ -1,0 +1,77 @@
+"""The arrays that passes over a public tree work with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rlccfr.games.public.records import CARDS
+from rlccfr.games.public.view import PublicGame
+from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing
+
+# Entries of a frame. A vector is given by its first entry in the workspace's ``vectors``.
+NODE_INDEX = 0
+NEXT_CHILD = 1  # the child to visit next, which is also the number of children visited
+REACH = 2  # the opponent's reach
+VALUE = 3  # the player's value, to be set
+FREE = 4  # first entry that the frame may use
+WINDOW_START = 5  # for each player, the first private state of the window that the pass goes through
+WINDOW_SIZE = 7  # for each player, the number of private states in the window
+FRAME_SIZE = 9
+
+
+class PublicTables(NamedTuple):
+    """Tables of a run; each is (m,) over the game's table entries."""
+
+    regret: np.ndarray
+    policy_sum: np.ndarray
+    policy: np.ndarray  # values that the current policy is proportional to, if these are not the regrets; else (0,)
+    response: np.ndarray  # (infosets,) action of a best response, if the opponent plays one; else (0,)
+    response_start: np.ndarray  # (nodes,) first entry of ``response`` at each decision; else (0,)
+
+    @classmethod
+    def read_only(cls, table: np.ndarray) -> PublicTables:
+        """Return tables for passes that change none."""
+        return cls(table, table, table[:0], np.zeros(0, np.uint8), np.zeros(0, np.int64))
+
+
+class Outcomes(NamedTuple):
+    """What passes below the first public chance leave behind, for each of the view's ``outcomes``."""
+
+    reach: np.ndarray  # (outcomes, rows): the opponent's reach before it, at the first outcome of each chance node
+    value: np.ndarray  # (outcomes, rows): the player's value of it, for the rows before it
+
+    @classmethod
+    def of(cls, game: PublicGame, dtype: np.dtype) -> Outcomes:
+        """Return zeros for a game."""
+        chance_deals = game.view.nodes["deal"][game.view.outcomes[:, 0]]
+        shape = len(chance_deals), int(game.view.deals["rows"][chance_deals].max(initial=0))
+        return cls(np.zeros(shape, dtype), np.zeros(shape, dtype))
+
+
+class PublicWorkspace(NamedTuple):
+    """Working arrays of one thread's passes, in the tables' type."""
+
+    vectors: np.ndarray  # one vector over private states after another
+    frames: np.ndarray  # (depth + 2, FRAME_SIZE): the stack
+    reciprocals: np.ndarray  # 1 / A for each number of actions A, and 0 first
+    own_draw_weights: np.ndarray  # (depth + 2,): 1 / (probability of the player's draws so far) at each frame
+    states_met: np.ndarray  # (1,) number of private states that the pass has met
+    drawing: Drawing
+
+    @classmethod
+    def of(cls, game: PublicGame, dtype: np.dtype, drawing: Drawing | None = None) -> PublicWorkspace:
+        """Return a workspace for a game; without a drawing, for exact passes."""
+        rows = int(game.view.deals["rows"].max())
+        max_actions = int(game.actions.max(initial=1))
+        # Per frame a policy, the values of its actions, a child's reach and value; and the root's, and sums by card.
+        size = (game.depth + 2) * (2 * max_actions + 4) * rows + 2 * rows + CARDS
+        return cls(
+            vectors=np.zeros(size, dtype),
+            frames=np.zeros((game.depth + 2, FRAME_SIZE), np.int64),
+            reciprocals=np.append(0.0, 1.0 / np.arange(1, max_actions + 1)).astype(dtype),
+            own_draw_weights=np.ones(game.depth + 2, dtype),
+            states_met=np.zeros(1, np.int64),
+            drawing=drawing or NO_DRAWING,
+        )
