@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import typer
 
 from rlccfr.catalog import Cell
-from rlccfr.cli.console import budgets, called, load, on_one_line, quoted
+from rlccfr.cli.command import option
+from rlccfr.cli.console import called, load, on_one_line, quoted
+from rlccfr.cli.options import SeveralBudgets
 from rlccfr.cli.progress import progress
 from rlccfr.errors import BudgetError, RLCCFRError
 
@@ -23,19 +26,8 @@ if TYPE_CHECKING:
     from rlccfr.envs.sweeping.missing import Missing
 
 Games = Annotated[list[str] | None, typer.Argument(help="Measured games. [the paper's four]")]
-Results = Annotated[
-    Path | None, typer.Option(help="A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
-]
-SweptCatalog = Annotated[
-    str | None,
-    typer.Option(
-        "--catalog",
-        help="What to choose from, as measured: paper, tabular, public ... [paper, or public on hold'em]",
-    ),
-]
-SweptNetworks = Annotated[
-    str | None, typer.Option("--networks", help="Preset of the deep rules' networks in that sweep. [sweep]")
-]
+SeveralGames = Annotated[list[str] | None, typer.Option("--game", help="Measured game; may be repeated. [all]")]
+
 ENDS_IN_WORDS = {
     "failed": "failed",
     "timeout": "took too long",
@@ -47,8 +39,17 @@ ENDS_IN_WORDS = {
 REASONS = 5
 """Number of reasons for failed runs that are printed."""
 
-Limits = tuple[list[int] | None, list[float] | None, list[int] | None]
-"""Amounts of iterations, seconds and nodes; at most one of the three is given."""
+
+@dataclass(frozen=True)
+class MeasurementOptions:
+    """Which measurements to read."""
+
+    TITLE: ClassVar[str] = "Measurements"
+    results: Path | None = option(None, "A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
+    catalog: str | None = option(
+        None, "What to choose from, as measured: paper, tabular, public ... [paper, or public on hold'em]"
+    )
+    networks: str | None = option(None, "Preset of the deep rules' networks in that sweep. [sweep]")
 
 
 class Measured(NamedTuple):
@@ -81,17 +82,14 @@ class Measured(NamedTuple):
         )
 
 
-def measured(
-    games: list[str] | None, limits: Limits, results: Path | None, catalog: str | None, networks: str | None
-) -> Measured:
+def measured(games: list[str] | None, budgets: SeveralBudgets, options: MeasurementOptions) -> Measured:
     """Return the measurements to read; by default those of the paper's games under the headline budgets.
 
     Args:
         games: names of the games; by default all that were measured, or the paper's of the package's.
-        limits: amounts of the budgets.
-        results: store or file of a sweep; by default the package's measurements.
-        catalog: name of a catalog. By default ``paper``, or ``public`` for the package's games of hold'em.
-        networks: preset of the deep rules' networks, ``sweep`` by default.
+        budgets: the budgets to show.
+        options: which measurements to read, by default the package's. The catalog is ``paper`` by default, or
+            ``public`` for the package's games of hold'em.
 
     Raises:
         RLCCFRError: there is nothing to read, a game or algorithm was not measured, the games have no measured catalog
@@ -101,24 +99,26 @@ def measured(
     with progress("reading the measurements"):
         from rlccfr.envs.episode import parse_budget, parse_catalog
 
-        wanted_budgets = [parse_budget(budget) for budget in budgets(*limits)] if any(limits) else []
-        if results is None:
-            return _of_the_package(games, wanted_budgets, catalog, networks)
+        wanted_budgets = [parse_budget(budget) for budget in budgets.amounts()] if budgets.are_given else []
+        if options.results is None:
+            return _of_the_package(games, wanted_budgets, options.catalog, options.networks)
         from rlccfr.agents import shipped
         from rlccfr.envs.measuring.table import TableEvaluator
 
-        table = TableEvaluator(results)
+        table = TableEvaluator(options.results)
         if not table.games:
-            raise RLCCFRError(f"{results} holds no measurements; name a store of `rlccfr sweep`")
-        catalog_name = catalog or "paper"
-        algorithms = parse_catalog(catalog_name).with_networks(networks or "sweep")
+            raise RLCCFRError(f"{options.results} holds no measurements; name a store of `rlccfr sweep`")
+        catalog_name = options.catalog or "paper"
+        algorithms = parse_catalog(catalog_name).with_networks(options.networks or "sweep")
         names = games or table.games
         unfinished_games = [game for game in names if table.lacking(game, algorithms)]
         if unfinished_games:
-            raise RLCCFRError(_unfinished(table, unfinished_games, algorithms, results, catalog_name, networks))
+            raise RLCCFRError(
+                _unfinished(table, unfinished_games, algorithms, options.results, catalog_name, options.networks)
+            )
         budgets_to_show = wanted_budgets or shipped.BUDGETS
         _require_long_runs(table, names, algorithms, budgets_to_show)
-        description = _described(algorithms, catalog_name, str(results))
+        description = _described(algorithms, catalog_name, str(options.results))
         return Measured(table, algorithms, names, budgets_to_show, description, shipped=False)
 
 

@@ -12,7 +12,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from rlccfr.cli.console import Json, print_json, print_table
+from rlccfr.cli.console import print_json, print_table
+from rlccfr.cli.options import Json
 from rlccfr.errors import RLCCFRError, what_failed
 
 EXTRAS = {
@@ -52,7 +53,7 @@ def doctor(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Tell what this installation has, what it lacks, and what to do about it.
+    """Tell what this installation has and lacks, and what to do.
 
     Ends with an error if a small run fails.
     """

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.cli.console import Interrupted, Seed, load, on_one_line
+from rlccfr.cli.console import Interrupted, load, on_one_line
+from rlccfr.cli.options import Seed
 from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
