@@ -82,6 +82,7 @@ class Command(TyperCommand):
         options = {_name(parameter): parameter for parameter in self.params if _is_rare(parameter)}
         if not options:
             return super().parse_args(ctx, args)
+        # Click reads the hidden options themselves, so their checks and messages hold for both forms.
         try:
             return super().parse_args(ctx, _with_options_written_out(args, options, ctx))
         except typer.BadParameter as error:
@@ -97,7 +98,7 @@ class Command(TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is None:  # it is hidden
                 continue
-            names, meaning = record
+            names, meaning = record  # "<list[int]>" says to programmers what "<int> ..." says to all
             record = re.sub(r"<list\[(\w+)\]>", r"<\1> ...", names), meaning
             title = "Arguments" if parameter.param_type_name == "argument" else _title(parameter)
             if title:
@@ -221,6 +222,7 @@ def _with_options_spread(function: Callable[..., None]) -> Callable[..., None]:
         help = "A rare option: `--option help` lists them."
         parameters.append(_parameter("option", str, None, typer.Option(RARE_OPTION, metavar="NAME=VALUE", help=help)))
 
+    # Typer calls this with a value per option, and the function is to get them in its groups.
     @wraps(function)
     def command(**values: Any) -> None:
         if has_rare:

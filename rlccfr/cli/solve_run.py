@@ -87,6 +87,7 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
     """
     from rlccfr.solver import Solver
 
+    # Made even if there is a checkpoint, since it checks the options and says what the checkpoint must agree with.
     new = Solver(tree, *algorithm, **options)
     if options["walks"] != 1 and any(component.learns for component in (new.update_rule, new.sampler, new.abstraction)):
         raise ComponentError(
@@ -99,6 +100,7 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
     saved = Solver.load(checkpoint, threads=options["threads"], game=tree)
     saved_settings = _settings(saved)
     differing = [name for name in new_settings if new_settings[name] != saved_settings[name]]
+    # A run without --option dtype goes on in the checkpoint's; only hold'em and Bluff have a choice.
     if saved.dtype is not None and options["dtype"] not in (None, saved.dtype):
         differing.append("dtype")
     if differing:
@@ -163,25 +165,25 @@ def saving(
 def attempted(
     solver: Solver,
     algorithms: list[Cell],
-    limit: dict[str, Any] | None,
+    budget: dict[str, Any] | None,
     target: str | None,
     any_way: bool,
     report: Callable[[float], None],
 ) -> Attempt:
     """Run for the budget or to the target; if ``any_way``, at most until a linear program is predicted to be sooner."""
     if target is None:
-        assert limit is not None
-        return Attempt.of(solver, None, lambda: _run_segments(solver, algorithms, limit, report))
+        assert budget is not None
+        return Attempt.of(solver, None, lambda: _run_segments(solver, algorithms, budget, report))
     from rlccfr.engine.linear_program import predicted_time
     from rlccfr.limits import run_while_sooner, target_of
 
     target_exploitability = target_of(solver.game, target)
     if not any_way:
-        budget_of_run = {} if limit is None else {limit["unit"]: limit["amount"]}
+        limit = {} if budget is None else {budget["unit"]: budget["amount"]}
         return Attempt.of(
             solver,
             target_exploitability,
-            lambda: solver.run(until=target_exploitability, progress=report, **budget_of_run),
+            lambda: solver.run(until=target_exploitability, progress=report, **limit),
         )
     program_seconds = predicted_time(solver.game).seconds
     return Attempt.of(
@@ -192,15 +194,15 @@ def attempted(
 
 
 def _run_segments(
-    solver: Solver, algorithms: list[Cell], limit: dict[str, Any], report: Callable[[float], None]
+    solver: Solver, algorithms: list[Cell], budget: dict[str, Any], report: Callable[[float], None]
 ) -> RunResult:
     """Spend the budget; several algorithms get equal shares, like the segments of an environment."""
     if len(algorithms) == 1:
-        return solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
+        return solver.run(**{budget["unit"]: budget["amount"]}, progress=report)
     from rlccfr.envs.episode import parse_budget
     from rlccfr.envs.measuring.request import changes, segment_budget
 
-    whole_budget = parse_budget(limit)
+    whole_budget = parse_budget(budget)
     result = None
     segment = 0
 
@@ -210,8 +212,9 @@ def _run_segments(
     for segment, algorithm in enumerate(algorithms):
         if result is not None:
             solver.switch(**changes(algorithms[segment - 1], algorithm))
-        limit_of_segment = segment_budget(whole_budget, len(algorithms), segment, result)
-        result = solver.run(**limit_of_segment, progress=report_segment)
+        # What a segment may spend depends on what those before it have spent.
+        limit = segment_budget(whole_budget, len(algorithms), segment, result)
+        result = solver.run(**limit, progress=report_segment)
     assert result is not None
     return result
 

@@ -131,7 +131,8 @@ def recommend(
     race_seconds = None if answer.measure is None else _seconds(answer.measure)
     _check_together(budget, answer)
     limit = budget.amount_or_none()
-    load(game)
+    load(game)  # before any other work, since the name may be misspelt
+
     if answer.team is not None:
         _refuse_catalog_of_team(answer.team, answer.catalog)
         recommendation = _team_answer(game, answer.team, limit, budget, store)
@@ -139,6 +140,7 @@ def recommend(
         recommendation = _race_answer(game, race_seconds, budget.weights(), answer.catalog, store)
     else:
         recommendation = _package_answer(game, limit, budget.weights(), answer.catalog)
+
     if json:
         print_json(recommendation.row)
         return

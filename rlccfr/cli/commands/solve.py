@@ -46,7 +46,7 @@ class AlgorithmOptions:
     sampler: str = option("none", 'Such as "outcome(exploration=0.4)".')
     abstraction: str = option("none", "Such as cfr_br.")
     control: bool = option(False, "Let the shipped controller choose the rule's settings.", "--control")
-    controller: Path | None = option(None, "Let one from `rlccfr train --control` do so: its file.")
+    controller: Path | None = option(None, "Let your own do so: a file of `rlccfr train --control`.")
     then: list[str] | None = rare(None, 'Next algorithm: "dcfr x external x none"; may be repeated.')
 
     def algorithms(self, context: typer.Context) -> list[Cell]:
@@ -83,7 +83,7 @@ class StopOptions(OneBudget):
         None, 'At this exploitability: 1e-6, "1e-6x" of the uniform policy\'s, or "10mbb" (thousandths of a big blind).'
     )
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
-    any_way: bool = option(False, "Solve one if predicted to be sooner at the target.", "--any")
+    any_way: bool = option(False, "Solve one if that is predicted to be sooner.", "--any")
 
     @property
     def has_budget(self) -> bool:
@@ -145,6 +145,7 @@ class FileOptions:
             if self.policy is not None:
                 checked_public_path(self.policy, game)
             return
+        # The game may have been read from a file, which the command must not overwrite.
         for path in self.paths:
             refuse_source(path, game.openspiel_name)
         if self.picture is not None:
@@ -193,8 +194,8 @@ class FileOptions:
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """How to run it, as in :class:`rlccfr.Solver`, where an option is rare or changes no results."""
+class SolverOptions:
+    """Further arguments of :class:`rlccfr.Solver`, by their names there."""
 
     TITLE: ClassVar[str] = ""
     threads: int = option(1, "Threads of exact passes; results are the same.")
@@ -213,7 +214,7 @@ def solve(
     algorithm: AlgorithmOptions,
     stop: StopOptions,
     files: FileOptions,
-    options: RunOptions,
+    options: SolverOptions,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -221,17 +222,21 @@ def solve(
 
     `rlccfr recommend` names an algorithm that is likely to do better on the game than the default one.
     """
+    # Refuse what contradicts itself before a game is compiled, which may take minutes.
     if stop.exact:
         check_only(context, "--exact", EXACT_OPTIONS, "solves a linear program")
     algorithms = algorithm.algorithms(context)
     _check_together(context, algorithms, stop, files, blend=options.blend)
+
     tree = load(game, compiling.max_histories)
     _check_for_game(tree, stop, files)
     if stop.exact:
         _solve_exactly(tree, stop.seconds, files, json)
         return
+
     solver = solver_for(tree, algorithms[0], vars(options) | {"seed": seed}, files.checkpoint)
     attempt = _run(game, solver, algorithms, stop, files)
+
     try:
         files.write(attempt, title_of(algorithms))
     finally:  # a full disk must not lose the results, nor a closed pipe the files
@@ -335,7 +340,7 @@ def _run(game: str, solver: Solver, algorithms: list[Cell], stop: StopOptions, f
         if files.checkpoint is not None:
             report = saving(solver, files.checkpoint, files.checkpoint_every, report)
         attempt = attempted(solver, algorithms, budget, stop.target, stop.any_way, report)
-    # Only now, since the linear program has a progress bar of its own.
+    # Only after the run's progress bar, since the linear program has one of its own.
     return attempt.or_exactly() if stop.any_way else attempt
 
 

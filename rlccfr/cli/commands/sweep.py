@@ -112,10 +112,12 @@ def sweep(
     from rlccfr.envs.sweeping.handover import take_over
     from rlccfr.envs.sweeping.sweep import statuses
 
+    # Compile every game now: a misspelt name must not end a sweep after hours.
     names = plan.games_of_families if plan.families is not None else games or list(GAMES)
     whole_number(where.workers, "workers", 0, BudgetError)
     for game in names:
         load(game)
+
     sweep_plan = _plan(names, plan, limits)
     jobs = sweep_plan.jobs()
     records = Store(kept.store, create=not status)
@@ -125,6 +127,7 @@ def sweep(
         jobs += sweep_plan.more_jobs(records, jobs)
     else:
         jobs += _measure(sweep_plan, jobs, records, kept.retry_failed, partial(_run, store=records, where=where))
+
     counts_by_game = statuses(jobs, records)
     _print_counts(counts_by_game, json)
     if not {status for counts in counts_by_game.values() for status in counts} <= {"ok", "missing"}:

@@ -99,7 +99,7 @@ def train(
         "engine_seeds": training.engine_seeds or [0],
     }
     for game in games:
-        load(game)
+        load(game)  # before torch, since a name may be misspelt
     out = directory.out or new_directory(games, amounts, weights.names, weights.scale)
     with held(out):  # held before the team in it is loaded or replaced
         with progress("starting"):  # torch takes a moment
