@@ -111,6 +111,7 @@ def measured(games: list[str] | None, budgets: SeveralBudgets, options: Measurem
         catalog_name = options.catalog or "paper"
         algorithms = parse_catalog(catalog_name).with_networks(options.networks or "sweep")
         names = games or table.games
+        # A sweep that was stopped, or was made with another catalog, lacks runs: say how to complete it.
         unfinished_games = [game for game in names if table.lacking(game, algorithms)]
         if unfinished_games:
             raise RLCCFRError(
@@ -167,6 +168,7 @@ def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
     records_by_reason: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for record in records:
         if record["status"] != "ok":
+            # Runs that fail for one reason differ in the numbers that the error names.
             reason = (record["status"], re.sub(r"\d+", "#", str(record["error"])))
             records_by_reason.setdefault(reason, []).append(record)
     most_frequent_first = sorted(records_by_reason.values(), key=len, reverse=True)
@@ -187,6 +189,7 @@ def _unfinished(
     """Return an error message: the runs of a catalog that are missing on some games, and what to do about it."""
     from rlccfr.envs.sweeping.missing import missing_runs
 
+    # A game without any run is misspelt rather than unfinished.
     for game in games:
         if game not in table.games and not any(table.seeds(game, algorithm) for algorithm in algorithms):
             return f"{results} has no runs on {game!r}; it has {', '.join(table.games)}: name one of these"
@@ -197,7 +200,7 @@ def _unfinished(
         f"{', '.join(games)}"
     )
     command = f"`{' '.join(_resuming_command(missing, games, results, catalog, networks))}`"
-    if missing.limits is None:
+    if missing.limits is None:  # the runs so far do not tell them
         command += ", with the --iterations, --seconds and --further of its beginning"
     if swept := _swept_catalog(table, games, networks):
         return f"{lacks}, but none of {swept!r}: ask for that by --catalog {swept}, or go on with {command}"
@@ -208,6 +211,7 @@ def _swept_catalog(table: TableEvaluator, games: Sequence[str], networks: str | 
     """Return the largest named catalog that was measured in full on the given games; None if there is none."""
     from rlccfr.envs.episode import parse_catalog
 
+    # The largest catalogs come first.
     for name in ("extended", "paper", "extended-tabular", "tabular", "public"):
         algorithms = parse_catalog(name).with_networks(networks or "sweep")
         if all(table.seeds(game, algorithm) for game in games for algorithm in algorithms):
@@ -252,6 +256,7 @@ def _require_long_runs(
     from rlccfr.envs.measuring.request import Request
 
     for budget in budgets:
+        # The ends of the curves that do not reach the budget, in its unit.
         ends = [
             max(table.run(game, algorithm, seed)["curve"][COLUMN[budget.unit]], default=0)
             for game in games

@@ -131,6 +131,7 @@ def print_solution(
         json: whether to print JSON.
         earlier: facts of the run before it, if there was one.
     """
+    # A target belongs to the run before, since --exact alone takes none.
     target = None if earlier is None else earlier["target"]
     facts: dict[str, Any] = {
         "game": tree.name,

@@ -134,10 +134,10 @@ def reporting_time_left(solver: Solver, target: str, report: Callable[..., None]
     def report_share(share: float) -> None:
         predicted = seconds_left(solver.points, target_exploitability)
         if predicted is None:
-            report(share, left=math.nan)
+            report(share, seconds_left=math.nan)
             return
         passed_since = solver.cpu_seconds - solver.points[-1].cpu_seconds  # the prediction is as of the last point
-        report(share, left=max(0.0, predicted - passed_since))
+        report(share, seconds_left=max(0.0, predicted - passed_since))
 
     return report_share
 

@@ -72,6 +72,7 @@ def trained_directory(
         knows_budget = budget_wanted in (None, *episodes.budgets)
         knows_weights = weights_wanted in (None, *episodes.presets)
         candidates.append((knows_budget, knows_weights, file.stat().st_mtime, file.parent))
+    # The tuples order the teams: by the budget, then the weights, then the time of saving.
     return max(candidates)[-1] if candidates else None
 
 

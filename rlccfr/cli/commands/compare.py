@@ -107,6 +107,7 @@ def print_comparison(title: str, rows: pd.DataFrame, *, speed_alone: bool = Fals
         rows: the rows.
         speed_alone: whether the weights ask for speed alone; otherwise, what has not converged comes last.
     """
+    # What has not converged is no recommendation, whatever its reward, unless speed alone counts.
     columns = ["reward"] if speed_alone else ["converged", "reward"]
     ordered = rows.sort_values(columns, ascending=False, kind="stable")
     ordered = ordered.assign(reference=ordered["throughput"] / ordered["speed"])  # so that the three agree

@@ -56,7 +56,7 @@ def demo(
     report_page = out / "report.html"
     for page in (policy_page, report_page):
         require_writable(page)
-    for name in GAMES:
+    for name in GAMES:  # all, since the SBS is the best on average over the others
         load(name)
     with progress("starting"):  # torch takes a moment
         evaluator, team = _new_team(game, seed)
@@ -124,6 +124,7 @@ def _judge(team: SelectorTeam, game: str, evaluator: LiveEvaluator) -> None:
     from rlccfr.agents.judging.exact_reference import exact_line
 
     env = team.env
+    # VBS and SBS need every algorithm's run on every game.
     evidence = {}
     for name in GAMES:
         with progress(f"measuring all {len(team.catalog)} on {name}, for comparison") as report:

@@ -59,6 +59,7 @@ def doctor(
     """
     if clear_cache:
         _clear()
+    # Each examination may fail in a broken installation, which the others should still tell of.
     findings = []
     for examine in (_versions, _kernels, _cache, _machine, _extras):
         findings += _findings_of(examine)

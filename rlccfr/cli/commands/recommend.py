@@ -205,6 +205,7 @@ def _race_answer(game: str, seconds: float, weights: Preset, catalog: str | None
     with progress("running the best few") as report:
         evaluator = LiveEvaluator(store)
         algorithms = None if catalog is None else parse_catalog(catalog)
+        # The package's own recommendation takes part in the race.
         advice_before = recommend(game, Budget("seconds", seconds), weights, catalog, evaluator)
         advice = raced(advice_before, seconds, evaluator, algorithms, report)
     assert advice.race is not None
@@ -257,6 +258,7 @@ def _team_in(directory: Path, game: str, store: Path) -> SelectorTeam:
     """Return the team in a directory; an error says that the package could be asked, too."""
     from rlccfr.agents.team.team import SelectorTeam
 
+    # The user may have meant the package, which needs no team.
     try:
         if not directory.exists():
             raise CheckpointError(f"there is no team at {directory}; train one with `rlccfr train '{game}'`")
@@ -277,6 +279,7 @@ def _insights_command(game: str, algorithm: Cell) -> str:
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.games.public.names import is_public
 
+    # The first catalog that has it is the smallest, whose tables are the shortest.
     names = ("public",) if is_public(game) else ("paper", "extended-tabular")
     catalog = next(name for name in names if algorithm in set(parse_catalog(name).with_networks("sweep")))
     return f"{' '.join([*called(), 'results', 'insights', quoted(game)])} --catalog {catalog}"

@@ -82,7 +82,7 @@ class WorkerOptions:
 
 @dataclass(frozen=True)
 class StoreOptions:
-    """What is kept."""
+    """What is kept, and what is repeated."""
 
     TITLE: ClassVar[str] = WorkerOptions.TITLE
     store: Path = option(RUNS / "sweep", "Directory that keeps every run.")
@@ -96,7 +96,7 @@ def sweep(
     plan: PlanOptions,
     limits: LimitOptions,
     where: WorkerOptions,
-    kept: StoreOptions,
+    storage: StoreOptions,
     games: Annotated[list[str] | None, typer.Argument(help="Names or OpenSpiel strings. [the paper's four]")] = None,
     status: Annotated[
         bool, typer.Option("--status", help="Say what is done and what is left, and run nothing.")
@@ -120,20 +120,21 @@ def sweep(
 
     sweep_plan = _plan(names, plan, limits)
     jobs = sweep_plan.jobs()
-    records = Store(kept.store, create=not status)
-    if kept.take is not None:
-        _say(f"{take_over(kept.take, jobs, records):,} runs taken over from {kept.take}")
+    records = Store(storage.store, create=not status)
+    if storage.take is not None:
+        _say(f"{take_over(storage.take, jobs, records):,} runs taken over from {storage.take}")
     if status:
         jobs += sweep_plan.more_jobs(records, jobs)
     else:
-        jobs += _measure(sweep_plan, jobs, records, kept.retry_failed, partial(_run, store=records, where=where))
+        jobs += _measure(sweep_plan, jobs, records, storage.retry_failed, partial(_run, store=records, where=where))
 
+    # Exit code 0 even if runs have failed: a failure is a result, and the command says why.
     counts_by_game = statuses(jobs, records)
     _print_counts(counts_by_game, json)
     if not {status for counts in counts_by_game.values() for status in counts} <= {"ok", "missing"}:
         say_failures(record for job in jobs if (record := records.get(job.id)) is not None)
-    if kept.compact is not None:
-        _say(f"written to {records.compact(kept.compact, small=kept.small)}")
+    if storage.compact is not None:
+        _say(f"written to {records.compact(storage.compact, small=storage.small)}")
 
 
 def _plan(games: list[str], options: PlanOptions, limits: LimitOptions) -> SweepPlan:
@@ -175,6 +176,7 @@ def _measure(
     with sharing(store, _say) as in_order:
         if todo := left_to_do(jobs, store, retry_failed=retry_failed):
             run(in_order(todo))
+        # Which algorithms are close to the best is known only now.
         close_jobs = plan.more_jobs(store, jobs)
         if todo := left_to_do(close_jobs, store, retry_failed=retry_failed):
             _say(f"{len(todo):,} more runs of algorithms close to the best")
@@ -188,6 +190,7 @@ def _run(jobs: Sequence[Job], store: Store, where: WorkerOptions) -> None:
     from rlccfr.envs.sweeping.executors import processes
     from rlccfr.envs.sweeping.runner import Runner
 
+    # Connect first: a cluster that is missing must not be noticed only after the estimate.
     cluster = nullcontext(processes(where.workers)) if where.dask is None else _connected(where.dask, where.workers)
     with cluster as executors:
         if where.pilot:

@@ -117,6 +117,7 @@ def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, An
     from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.agents.team.team_file import FILE_NAME
 
+    # Made even if a team is there, to compare the settings in the form that a team gives them.
     new_team = SelectorTeam(**settings, evaluator=store, seed=seed)
     if fresh:
         (out / FILE_NAME).unlink(missing_ok=True)
@@ -189,6 +190,7 @@ def _train_controller(
         with progress(f"training a controller on {training_games}") as report:
             train_controller(games or None, out, **settings, seed=seed, fresh=directory.fresh, progress=report)
     except KeyboardInterrupt:
+        # Rounds are saved every minute, so that a training may have nothing yet.
         if not holds_controller(out):
             raise Interrupted("interrupted before anything was saved, which is done every minute") from None
         resuming = "the same command without --fresh" if directory.fresh else "the same command"

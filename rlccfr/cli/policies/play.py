@@ -50,6 +50,7 @@ def play(
     if not tree.num_infosets:
         raise RLCCFRError(f"nobody decides anything in {tree.name!r}, so there is nothing to play")
     policy = _solved_policy(tree, game) if against is None else policy_of(against, tree)
+    # Two streams: chance's moves do not depend on the policy's.
     table_seed, session_seed = np.random.SeedSequence(seed).spawn(2)
     table_rng = np.random.default_rng(table_seed)
     session_rng = np.random.default_rng(session_seed)
