@@ -43,13 +43,14 @@ class PlanOptions:
     close: float = rare(0.0, "More seeds where the reward is this close to the best. [0]")
     close_seeds: int = rare(0, "Engine seeds there. [as --seeds]")
 
-    @property
-    def games_of_families(self) -> list[str]:
-        """The games of the families for training, validation or test.
+    def games(self, names: list[str] | None) -> list[str]:
+        """Return the games to measure: those of the families, those that were named, or the paper's.
 
         Raises:
-            RLCCFRError: they are asked for by another name.
+            RLCCFRError: families are asked for by another name than train, validation or test.
         """
+        if self.families is None:
+            return names or list(GAMES)
         from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
 
         games = {"train": TRAIN, "validation": VALIDATION, "test": TEST}
@@ -113,12 +114,12 @@ def sweep(
     from rlccfr.envs.sweeping.sweep import statuses
 
     # Compile every game now: a misspelt name must not end a sweep after hours.
-    names = plan.games_of_families if plan.families is not None else games or list(GAMES)
+    games_to_measure = plan.games(games)
     whole_number(where.workers, "workers", 0, BudgetError)
-    for game in names:
+    for game in games_to_measure:
         load(game)
 
-    sweep_plan = _plan(names, plan, limits)
+    sweep_plan = _plan(games_to_measure, plan, limits)
     jobs = sweep_plan.jobs()
     records = Store(storage.store, create=not status)
     if storage.take is not None:
@@ -128,10 +129,10 @@ def sweep(
     else:
         jobs += _measure(sweep_plan, jobs, records, storage.retry_failed, partial(_run, store=records, where=where))
 
-    # Exit code 0 even if runs have failed: a failure is a result, and the command says why.
     counts_by_game = statuses(jobs, records)
     _print_counts(counts_by_game, json)
     if not {status for counts in counts_by_game.values() for status in counts} <= {"ok", "missing"}:
+        # A failed run is a result, too: say why, and end as usual.
         say_failures(record for job in jobs if (record := records.get(job.id)) is not None)
     if storage.compact is not None:
         _say(f"written to {records.compact(storage.compact, small=storage.small)}")

@@ -88,24 +88,30 @@ def train(
         raise RLCCFRError(f"only --control takes {', '.join(f'--{name}' for name in control.settings)}")
     if not games:
         raise RLCCFRError("name the games to train on, such as kuhn; or train a controller with --control")
-    amounts = budgets.amounts()
-    settings = {
+    settings = _team_settings(games, budgets, weights, training)
+    for game in games:
+        load(game)  # before torch, since a name may be misspelt
+    out = directory.out or new_directory(games, settings["budget"], weights.names, weights.scale)
+    with held(out):  # held before the team in it is loaded or replaced
+        with progress("starting"):  # torch takes a moment
+            team = _team(out, directory.fresh, seed, store, settings)
+        _train_team(team, games, training.evaluations, out)
+    _print_recommendations(team, games[0], out, json)
+
+
+def _team_settings(
+    games: list[str], budgets: SeveralBudgets, weights: Weights, training: TeamOptions
+) -> dict[str, Any]:
+    """Return the arguments of :class:`rlccfr.agents.SelectorTeam` that say what a team learns."""
+    return {
         "games": games,
-        "budget": amounts,
+        "budget": budgets.amounts(),
         "preset": weights.names,
         "scale": weights.scale,
         "segments": training.segments,
         "catalog": training.catalog,
         "engine_seeds": training.engine_seeds or [0],
     }
-    for game in games:
-        load(game)  # before torch, since a name may be misspelt
-    out = directory.out or new_directory(games, amounts, weights.names, weights.scale)
-    with held(out):  # held before the team in it is loaded or replaced
-        with progress("starting"):  # torch takes a moment
-            team = _team(out, directory.fresh, seed, store, settings)
-        _train_team(team, games, training.evaluations, out)
-    _print_recommendations(team, games[0], out, json)
 
 
 def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, Any]) -> SelectorTeam:
