@@ -103,8 +103,8 @@ def speeds() -> str:
 
 
 def recommended() -> str:
-    """Return the output of ``rlccfr table --seconds 1`` as a Markdown code block."""
-    command = [sys.executable, "-m", "rlccfr", "table", "--seconds", "1"]
+    """Return the output of ``rlccfr results table --seconds 1`` as a Markdown code block."""
+    command = [sys.executable, "-m", "rlccfr", "results", "table", "--seconds", "1"]
     table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return "\n".join(["```text", *(line.rstrip() for line in table.strip("\n").splitlines()), "```"])
 
@@ -171,10 +171,10 @@ def package() -> str:
         "algorithm in the paper's catalog, and of every tabular one in the extended catalog; and "
         f"{len(shipped.public_results()):,} runs of the {len(shipped.public_catalog())} algorithms of the catalog "
         "`public` on three games of hold'em, for which `rlccfr recommend holdem` answers. It also ships teams "
-        "trained on the paper's algorithms; `rlccfr table leduc --catalog extended-tabular` trains one on the extended "
-        "catalog's. `rlccfr recommend leduc` names the best of all of them, and with `--catalog paper` the team's "
-        f"pick among the paper's. For any other game, it names the pick of {unmeasured.ranked()[0]}, learned from "
-        f"{len(TRAIN)} small games: of {len(unmeasured.CHOOSERS)} choosers, this had the least regret on validation "
+        "trained on the paper's algorithms; `rlccfr results table leduc --catalog extended-tabular` trains one on the "
+        "extended catalog's. `rlccfr recommend leduc` names the best of all of them, and with `--catalog paper` the "
+        f"team's pick among the paper's. For any other game, it names the pick of {unmeasured.ranked()[0]}, learned "
+        f"from {len(TRAIN)} small games: of {len(unmeasured.CHOOSERS)} choosers, this had the least regret on validation "
         "games. Where the single best algorithm of those small games did better on validation games of the game's "
         "kind, it names that one. "
         '`rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says which it is, and how good '

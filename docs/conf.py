@@ -7,11 +7,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
+from typer.main import get_command
 
 import rlccfr
 from rlccfr.catalog import Catalog
+from rlccfr.cli import app
+from rlccfr.cli.command import rare_options
 from rlccfr.cli.commands.catalog import as_text
 from rlccfr.registry import abstractions, samplers, update_rules
 
@@ -59,7 +63,19 @@ def generate() -> None:
     (components / "index.md").write_text("\n".join(page))
     words = [sys.executable, "-m", "typer", "rlccfr.cli", "utils", "docs", "--name", "rlccfr", "--title", "Commands"]
     text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    (HERE / "reference" / "commands.md").write_text(text)
+    (HERE / "reference" / "commands.md").write_text(f"{text}\n{rare_options_section()}")
+
+
+def rare_options_section() -> str:
+    """Return a section with the options that the help leaves out, by command."""
+    group: Any = get_command(app)
+    commands = {f"rlccfr {name}": command for name, command in group.commands.items() if not command.hidden}
+    commands |= {f"rlccfr results {name}": command for name, command in commands.pop("rlccfr results").commands.items()}
+    lines = ["## Rare options, by `--option NAME=VALUE`", ""]
+    for name, command in commands.items():
+        if options := rare_options(command):
+            lines += [f"### `{name} --option`", "", *(f"* `{option}`: {meaning}" for option, meaning in options), ""]
+    return "\n".join(lines)
 
 
 generate()

@@ -67,5 +67,5 @@ axes.set(xlabel="mean reward with it, less the mean of all", title="Kuhn poker, 
 plt.show()
 
 # %% [markdown]
-# `rlccfr table --results store`, `report` and `insights` read the results of a sweep. `--compact runs.parquet` writes
-# all runs to one file. `--import runs.parquet` takes them over elsewhere, where the sweep can then go on.
+# `rlccfr results table --results store`, `report` and `insights` read the results of a sweep. `--compact runs.parquet`
+# writes all runs to one file. `--option import=runs.parquet` takes them over elsewhere, where the sweep can then go on.

@@ -3,9 +3,11 @@
 import os
 import sys
 
-LEAST, PER_CORE = 600_000_000, 90_000_000
-"""Bytes of address space that the libraries and a small game take, and those that OpenBLAS takes per core. With less,
-OpenBLAS loops forever, or LLVM aborts."""
+LEAST_BYTES = 600_000_000
+"""Bytes of address space that the libraries and a small game take."""
+
+BYTES_PER_CORE = 90_000_000
+"""Further bytes that OpenBLAS takes for each core. With less than both, it loops forever, or LLVM aborts."""
 
 
 def main() -> None:
@@ -35,7 +37,7 @@ def low_limit() -> str | None:
         import resource
     except ImportError:  # Windows
         return None
-    least = LEAST + PER_CORE * (os.cpu_count() or 1)
+    least = LEAST_BYTES + BYTES_PER_CORE * (os.cpu_count() or 1)
     for option, limit in (("v", resource.RLIMIT_AS), ("d", resource.RLIMIT_DATA)):
         allowed = resource.getrlimit(limit)[0]
         if 0 <= allowed < least:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +104,9 @@ class Policy:
         0       0       0       0          0.5
         1       0       0       1          0.5
     """
+
+    draws_ranges: ClassVar[bool] = False
+    """Whether what a player does with each hand or roll can be drawn, by ``plot_range``."""
 
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
         self.game = game
@@ -222,6 +225,17 @@ class Policy:
         from rlccfr.policies.policy_file import save_policy
 
         save_policy(self, Path(path))
+
+    @classmethod
+    def check_path(cls, path: Path, game: GameTree) -> None:
+        """Refuse a path to which a policy of a game can't be written.
+
+        Raises:
+            RLCCFRError: the suffix names no format.
+        """
+        from rlccfr.policies.policy_file import checked_path
+
+        checked_path(path)
 
     @classmethod
     def load(cls, path: str | Path, game: GameTree | None = None) -> Policy:

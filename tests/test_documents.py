@@ -111,7 +111,7 @@ def test_a_form_of_ones_own_is_solved_by_the_catalogs_rules(tmp_path):
 
 def test_the_overviews_recommendations_are_the_tables(run):
     (shown,) = re.findall(r"```text\n(game .*?)\n```", OVERVIEW, re.DOTALL)
-    code, out, _ = run("table", "--seconds", "1")
+    code, out, _ = run("results", "table", "--seconds", "1")
     assert code == 0
     assert [line.split() for line in out.splitlines()] == [line.split() for line in shown.splitlines()]
 
@@ -156,11 +156,28 @@ def test_the_readmes_counts_are_the_catalogs():
 
 
 def test_the_overviews_commands_exist():
-    from rlccfr.cli import app
+    from rlccfr.cli import COMMANDS, RESULTS
 
-    known = {command.callback.__name__ for command in app.registered_commands}
-    assert set(re.findall(r"^rlccfr (\w+)", OVERVIEW, re.MULTILINE)) == known
-    assert set(re.findall(r"^rlccfr (\w+)", README, re.MULTILINE)) <= known
+    known = {command.__name__ for command in COMMANDS} | {f"results {command.__name__}" for command in RESULTS}
+    assert set(re.findall(r"^rlccfr ((?:results )?\w+)", OVERVIEW, re.MULTILINE)) == known
+    assert set(re.findall(r"^rlccfr ((?:results )?\w+)", README, re.MULTILINE)) <= known
+
+
+def test_the_documents_name_commands_and_options_as_the_help_does():
+    """Old names of commands, and rare options given otherwise than by ``--option``, are for old scripts."""
+    from typer.main import get_command
+
+    from rlccfr.cli import RESULTS, app
+    from rlccfr.cli.command import rare_options
+
+    moved = "|".join(command.__name__ for command in RESULTS)
+    commands = get_command(app).commands.values()
+    rare = "|".join(sorted({name for command in commands for name, _ in rare_options(command)}))
+    old = re.compile(rf"rlccfr (?:--load \S+ )?(?:{moved})\b|[`\s]--(?:no-)?(?:{rare})[`\s=]")
+    pages = [*ROOT.glob("*.md"), *(page for page in DOCUMENTS if page.name != "commands.md"), *NOTEBOOKS]
+    found = [f"{page.name}: {match}" for page in pages for match in old.findall(page.read_text())]
+    told_of_change = ["CHANGELOG.md: rlccfr table", "CHANGELOG.md: `--walks\n"]
+    assert [place for place in found if place not in told_of_change] == []
 
 
 def test_the_citation_file_is_valid():

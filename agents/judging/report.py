@@ -40,7 +40,7 @@ HEADERS = {
     "exploitability": "exploitability", "throughput": "iterations per second", "speed": "speed, times plain CFR",
     "reward": "mean reward", "regret": "regret", "best": "among the best", "converged": "converged",
 }  # fmt: skip
-"""Columns of the page's table: those of `rlccfr table` that fit a screen, with their headers."""
+"""Columns of the page's table: those of `rlccfr results table` that fit a screen, with their headers."""
 
 CURVE_COLUMNS = {"iterations": "iteration", "seconds": "cpu_seconds", "nodes": "nodes", "x": "exploitability"}
 """Columns of a run's curve, by their names in the page's data."""

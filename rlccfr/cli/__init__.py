@@ -1,20 +1,23 @@
-"""The command line, ``rlccfr``.
+"""The command line, ``rlccfr``: its commands, and how a command line begins and ends.
 
 Each command imports what it needs when it runs, so that ``--help`` does not wait for torch.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from rlccfr import __version__
+from rlccfr.cli.command import Command, add_command
 from rlccfr.cli.commands import (
     aslib,
     catalog,
@@ -34,38 +37,69 @@ from rlccfr.cli.commands import (
 )
 from rlccfr.cli.console import Interrupted
 from rlccfr.cli.policies import explore, match, play, show
-from rlccfr.cli.streams import discard_output, mend_streams
 from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.interrupts import raise_if_interrupt, settle_interrupt, when_held
 
+
+class Group(TyperGroup):
+    """Commands of which the hidden ones work, and are listed nowhere."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names to list in the help and the reference, and to complete in a shell."""
+        return [name for name in super().list_commands(ctx) if not self.commands[name].hidden]
+
+
+class MovedCommand(Command):
+    """A command of ``rlccfr results``, under the name that it had before."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Say the new name, and run the command."""
+        print(f"`rlccfr {self.name}` is now `rlccfr results {self.name}`; the old name still works", file=sys.stderr)
+        return super().invoke(ctx)
+
+
 app = typer.Typer(
     name="rlccfr",
+    cls=Group,
     help="Finds, for an imperfect-information game, the CFR algorithm that solves it best and fastest.",
     rich_markup_mode=None,
 )
-for command in (
-    games.games,
-    catalog.catalog,
+results = typer.Typer(
+    name="results", help="Show or write measurements: the package's, or yours.", rich_markup_mode=None
+)
+COMMANDS: tuple[Callable[..., None], ...] = (
     solve.solve,
-    train.train,
+    recommend.recommend,
     show.show,
     explore.explore,
     play.play,
     match.match,
-    recommend.recommend,
-    table.table,
-    table.report,
-    insights.insights,
-    reproduce.reproduce,
+    games.games,
+    catalog.catalog,
+    train.train,
     compare.compare,
     sweep.sweep,
-    aslib.aslib,
+    reproduce.reproduce,
     check.check,
     cite.cite,
-    demo.demo,
     doctor.doctor,
-):
-    app.command()(command)
+    demo.demo,
+)
+RESULTS: tuple[Callable[..., None], ...] = (table.table, table.report, insights.insights, aslib.aslib)
+
+for command in COMMANDS:
+    add_command(app, command)
+for command in RESULTS:
+    add_command(results, command)
+    add_command(app, command, MovedCommand, hidden=True)
+app.add_typer(results)
+
+
+@results.callback(invoke_without_command=True)
+def _results(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
 
 FIRST_STEPS = """\
 First steps:
@@ -96,7 +130,7 @@ def _print_version(is_wanted: bool) -> None:
 def _root(
     version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
     plugins: bool = typer.Option(False, "--plugins", help="Load the components of installed plugins."),
-    load: list[Path] = typer.Option((), "--load", help="Run a Python file that registers components or games, first."),  # noqa: B008
+    load: list[Path] = typer.Option((), "--load", help="First run a file that registers components."),  # noqa: B008
 ) -> None:
     if plugins or load:
         from rlccfr.plugins import load_file, load_plugins
@@ -110,7 +144,7 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command line and exit with 0, 1 for an error, 2 for wrong usage, or 130 for Ctrl-C."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    mend_streams()
+    _mend_streams()
     when_held[:] = [_say_held]
     try:
         if not words and not os.environ.get(COMPLETING):
@@ -137,10 +171,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise  # a fault of ours
         code = _fail(f"can't load a library ({first_line(error)}); free some memory, or install it again", 1)
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
-        discard_output()
+        _discard_output()
         code = 0
     except OSError as error:
-        discard_output()
+        _discard_output()
         action = "write the output" if error.filename is None else f"open {error.filename}"
         code = _fail(f"can't {action} ({error.strerror or first_line(error)}); check space and permissions", 1)
     if code == INTERRUPTED:
@@ -168,3 +202,40 @@ def _fail(message: str, code: int) -> int:
     with suppress(OSError):  # stderr may be full, too
         print(f"error: {' '.join(message.split())}", file=sys.stderr)
     return code
+
+
+def _mend_streams() -> None:
+    """Replace closed streams with the null device, and let the others replace characters that they can't encode."""
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, _null_stream(number))
+        elif isinstance(stream, io.TextIOWrapper) and stream.errors != "backslashreplace":
+            stream.reconfigure(errors="replace")
+
+
+def _null_stream(number: int) -> io.TextIOWrapper:
+    """Return a stream to the null device, on descriptor ``number`` if that is free: C++ libraries write to it."""
+    descriptor = os.open(os.devnull, os.O_RDWR)
+    if descriptor != number and _is_free(number):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+        descriptor = number
+    os.set_inheritable(descriptor, True)  # otherwise workers would find it closed
+    return open(descriptor, "w")
+
+
+def _is_free(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return True
+    return False
+
+
+def _discard_output() -> None:
+    """Discard what stdout still holds, so that Python does not report the error again at exit."""
+    with suppress(OSError, ValueError):  # a stream without a descriptor, such as a test's
+        null_device = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null_device, sys.stdout.fileno())
+        os.close(null_device)

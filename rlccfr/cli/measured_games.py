@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import typer
 
 from rlccfr.catalog import Cell
-from rlccfr.cli.console import budgets, called, load, on_one_line, quoted
+from rlccfr.cli.command import option
+from rlccfr.cli.console import called, load, on_one_line, quoted
+from rlccfr.cli.options import SeveralBudgets
 from rlccfr.cli.progress import progress
 from rlccfr.errors import BudgetError, RLCCFRError
 
@@ -23,19 +26,8 @@ if TYPE_CHECKING:
     from rlccfr.envs.sweeping.missing import Missing
 
 Games = Annotated[list[str] | None, typer.Argument(help="Measured games. [the paper's four]")]
-Results = Annotated[
-    Path | None, typer.Option(help="A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
-]
-SweptCatalog = Annotated[
-    str | None,
-    typer.Option(
-        "--catalog",
-        help="What to choose from, as measured: paper, tabular, public ... [paper, or public on hold'em]",
-    ),
-]
-SweptNetworks = Annotated[
-    str | None, typer.Option("--networks", help="Preset of the deep rules' networks in that sweep. [sweep]")
-]
+SeveralGames = Annotated[list[str] | None, typer.Option("--game", help="Measured game; may be repeated. [all]")]
+
 ENDS_IN_WORDS = {
     "failed": "failed",
     "timeout": "took too long",
@@ -47,8 +39,17 @@ ENDS_IN_WORDS = {
 REASONS = 5
 """Number of reasons for failed runs that are printed."""
 
-Limits = tuple[list[int] | None, list[float] | None, list[int] | None]
-"""Amounts of iterations, seconds and nodes; at most one of the three is given."""
+
+@dataclass(frozen=True)
+class MeasurementOptions:
+    """Which measurements to read."""
+
+    TITLE: ClassVar[str] = "Measurements"
+    results: Path | None = option(None, "A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
+    catalog: str | None = option(
+        None, "What to choose from, as measured: paper, tabular, public ... [paper, or public on hold'em]"
+    )
+    networks: str | None = option(None, "Preset of the deep rules' networks in that sweep. [sweep]")
 
 
 class Measured(NamedTuple):
@@ -81,17 +82,14 @@ class Measured(NamedTuple):
         )
 
 
-def measured(
-    games: list[str] | None, limits: Limits, results: Path | None, catalog: str | None, networks: str | None
-) -> Measured:
+def measured(games: list[str] | None, budgets: SeveralBudgets, options: MeasurementOptions) -> Measured:
     """Return the measurements to read; by default those of the paper's games under the headline budgets.
 
     Args:
         games: names of the games; by default all that were measured, or the paper's of the package's.
-        limits: amounts of the budgets.
-        results: store or file of a sweep; by default the package's measurements.
-        catalog: name of a catalog. By default ``paper``, or ``public`` for the package's games of hold'em.
-        networks: preset of the deep rules' networks, ``sweep`` by default.
+        budgets: the budgets to show.
+        options: which measurements to read, by default the package's. The catalog is ``paper`` by default, or
+            ``public`` for the package's games of hold'em.
 
     Raises:
         RLCCFRError: there is nothing to read, a game or algorithm was not measured, the games have no measured catalog
@@ -101,24 +99,27 @@ def measured(
     with progress("reading the measurements"):
         from rlccfr.envs.episode import parse_budget, parse_catalog
 
-        wanted_budgets = [parse_budget(budget) for budget in budgets(*limits)] if any(limits) else []
-        if results is None:
-            return _of_the_package(games, wanted_budgets, catalog, networks)
+        wanted_budgets = [parse_budget(budget) for budget in budgets.amounts()] if budgets.are_given else []
+        if options.results is None:
+            return _of_the_package(games, wanted_budgets, options.catalog, options.networks)
         from rlccfr.agents import shipped
         from rlccfr.envs.measuring.table import TableEvaluator
 
-        table = TableEvaluator(results)
+        table = TableEvaluator(options.results)
         if not table.games:
-            raise RLCCFRError(f"{results} holds no measurements; name a store of `rlccfr sweep`")
-        catalog_name = catalog or "paper"
-        algorithms = parse_catalog(catalog_name).with_networks(networks or "sweep")
+            raise RLCCFRError(f"{options.results} holds no measurements; name a store of `rlccfr sweep`")
+        catalog_name = options.catalog or "paper"
+        algorithms = parse_catalog(catalog_name).with_networks(options.networks or "sweep")
         names = games or table.games
+        # A sweep that was stopped, or was made with another catalog, lacks runs: say how to complete it.
         unfinished_games = [game for game in names if table.lacking(game, algorithms)]
         if unfinished_games:
-            raise RLCCFRError(_unfinished(table, unfinished_games, algorithms, results, catalog_name, networks))
+            raise RLCCFRError(
+                _unfinished(table, unfinished_games, algorithms, options.results, catalog_name, options.networks)
+            )
         budgets_to_show = wanted_budgets or shipped.BUDGETS
         _require_long_runs(table, names, algorithms, budgets_to_show)
-        description = _described(algorithms, catalog_name, str(results))
+        description = _described(algorithms, catalog_name, str(options.results))
         return Measured(table, algorithms, names, budgets_to_show, description, shipped=False)
 
 
@@ -167,6 +168,7 @@ def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
     records_by_reason: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for record in records:
         if record["status"] != "ok":
+            # Runs that fail for one reason differ in the numbers that the error names.
             reason = (record["status"], re.sub(r"\d+", "#", str(record["error"])))
             records_by_reason.setdefault(reason, []).append(record)
     most_frequent_first = sorted(records_by_reason.values(), key=len, reverse=True)
@@ -187,6 +189,7 @@ def _unfinished(
     """Return an error message: the runs of a catalog that are missing on some games, and what to do about it."""
     from rlccfr.envs.sweeping.missing import missing_runs
 
+    # A game without any run is misspelt rather than unfinished.
     for game in games:
         if game not in table.games and not any(table.seeds(game, algorithm) for algorithm in algorithms):
             return f"{results} has no runs on {game!r}; it has {', '.join(table.games)}: name one of these"
@@ -197,7 +200,7 @@ def _unfinished(
         f"{', '.join(games)}"
     )
     command = f"`{' '.join(_resuming_command(missing, games, results, catalog, networks))}`"
-    if missing.limits is None:
+    if missing.limits is None:  # the runs so far do not tell them
         command += ", with the --iterations, --seconds and --further of its beginning"
     if swept := _swept_catalog(table, games, networks):
         return f"{lacks}, but none of {swept!r}: ask for that by --catalog {swept}, or go on with {command}"
@@ -208,6 +211,7 @@ def _swept_catalog(table: TableEvaluator, games: Sequence[str], networks: str | 
     """Return the largest named catalog that was measured in full on the given games; None if there is none."""
     from rlccfr.envs.episode import parse_catalog
 
+    # The largest catalogs come first.
     for name in ("extended", "paper", "extended-tabular", "tabular", "public"):
         algorithms = parse_catalog(name).with_networks(networks or "sweep")
         if all(table.seeds(game, algorithm) for game in games for algorithm in algorithms):
@@ -252,6 +256,7 @@ def _require_long_runs(
     from rlccfr.envs.measuring.request import Request
 
     for budget in budgets:
+        # The ends of the curves that do not reach the budget, in its unit.
         ends = [
             max(table.run(game, algorithm, seed)["curve"][COLUMN[budget.unit]], default=0)
             for game in games

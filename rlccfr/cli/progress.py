@@ -45,8 +45,8 @@ def progress(description: str, below: Callable[[], RenderableType] | None = None
         below: function called several times per second for what to show below the bar on a terminal.
 
     Yields:
-        Function to call with the share done and, optionally, ``words`` to show after the description, and ``left``: the
-        seconds left where they do not follow from the share and the time so far, NaN if unknown.
+        Function to call with the share done and, optionally, ``words`` to show after the description, and
+        ``seconds_left`` where it does not follow from the share and the time so far, NaN if unknown.
     """
     with _separate_stderr() as stream:
         display = _bar(stream, description, below) if stderr.is_terminal else _lines(stream, description)
@@ -74,10 +74,10 @@ class TimeLeft(TimeRemainingColumn):
     """The time that is left: as it was reported, or else as it follows from the bar's speed."""
 
     def render(self, task: Task) -> Text:
-        left = task.fields.get("left")
-        if left is None:
+        seconds_left = task.fields.get("seconds_left")
+        if seconds_left is None:
             return super().render(task)
-        return Text(in_words(left), style="progress.remaining")
+        return Text(in_words(seconds_left), style="progress.remaining")
 
 
 @contextmanager
@@ -98,8 +98,14 @@ def _bar(stream: TextIO, description: str, below: Callable[[], RenderableType] |
     with Live(get_renderable=picture, console=Console(file=stream), transient=True, refresh_per_second=4):
         task = bar.add_task(description, total=None)
 
-        def report(share: float, words: str = "", left: float | None = None) -> None:
-            bar.update(task, total=1.0, completed=share, description=f"{description} {words}".rstrip(), left=left)
+        def report(share: float, words: str = "", seconds_left: float | None = None) -> None:
+            bar.update(
+                task,
+                total=1.0,
+                completed=share,
+                description=f"{description} {words}".rstrip(),
+                seconds_left=seconds_left,
+            )
 
         yield report
 
@@ -111,23 +117,24 @@ def _lines(stream: TextIO, description: str) -> Iterator[Callable[..., None]]:
     is_done = threading.Event()
     share_done = 0.0
     title = description
-    reported_left: float | None = None
+    reported_seconds_left: float | None = None
 
-    def report(share: float, words: str = "", left: float | None = None) -> None:
-        nonlocal share_done, title, reported_left
+    def report(share: float, words: str = "", seconds_left: float | None = None) -> None:
+        nonlocal share_done, title, reported_seconds_left
         share_done = share
         title = f"{description} {words}".rstrip()
-        reported_left = left
+        reported_seconds_left = seconds_left
 
+    # Runs in the thread, and reads what the last report has noted.
     def write() -> None:
         pause = FIRST_LINE
         while not is_done.wait(pause):
             pause = LINE_EVERY
             passed = time.monotonic() - begin
-            left = reported_left
-            if left is None and share_done:  # as much for the share that is left as for the share that is done
-                left = passed / share_done - passed
-            state = "at work" if left is None else f"{share_done:.0%}, {in_words(left)} left"
+            seconds_left = reported_seconds_left
+            if seconds_left is None and share_done:  # the rest takes as long for its size as what is done
+                seconds_left = passed / share_done - passed
+            state = "at work" if seconds_left is None else f"{share_done:.0%}, {in_words(seconds_left)} left"
             with suppress(OSError, ValueError):  # a closed or full stderr must not end the work
                 print(f"{title}: {state}, {duration(passed)} passed", file=stream, flush=True)
 
@@ -144,13 +151,13 @@ MONTH = 30 * 86_400
 """Seconds from which on a prediction gives no number: a curve says nothing of so distant a time."""
 
 
-def in_words(left: float) -> str:
+def in_words(seconds_left: float) -> str:
     """Return the remaining time in words; NaN stands for an unknown time."""
-    if math.isnan(left):
+    if math.isnan(seconds_left):
         return "an unknown time"
-    if left < 0.5:
+    if seconds_left < 0.5:
         return "under 1 s"
-    return f"about {duration(left)}" if left < MONTH else "over a month"
+    return f"about {duration(seconds_left)}" if seconds_left < MONTH else "over a month"
 
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rlccfr.cli.console import RUNS, budget, called, quoted
+from rlccfr.cli.console import RUNS, called, quoted
+from rlccfr.cli.options import SeveralBudgets
 
 LONGEST = 100
 """Largest number of characters of each part of a directory's name: the games, the budgets and the weights."""
@@ -28,7 +29,7 @@ def new_directory(
     from rlccfr.envs.measuring.request import Budget
 
     names = ["+".join(games)]
-    if list(budgets) != [budget(None, None, None)]:
+    if list(budgets) != SeveralBudgets().amounts():
         names.append("+".join(str(Budget(**amount)).replace(" ", "-") for amount in budgets))
     weights = [parse_preset(preset) for preset in presets]
     if list(presets) != ["accuracy"]:
@@ -71,6 +72,7 @@ def trained_directory(
         knows_budget = budget_wanted in (None, *episodes.budgets)
         knows_weights = weights_wanted in (None, *episodes.presets)
         candidates.append((knows_budget, knows_weights, file.stat().st_mtime, file.parent))
+    # The tuples order the teams: by the budget, then the weights, then the time of saving.
     return max(candidates)[-1] if candidates else None
 
 

@@ -61,7 +61,7 @@ def too_many_histories(name: str, max_histories: int) -> GameError:
     """Return the error for a game beyond the limit."""
     return GameError(
         f"{name!r} has more than {max_histories:,} histories, the size limit; "
-        "load_game and `rlccfr solve` take a larger one (max_histories, --max-histories)"
+        "load_game and `rlccfr solve` take a larger one (max_histories, --option max-histories=N)"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ class PublicPolicy(Policy):
     """
 
     game: PublicGame  # type: ignore[assignment]
+    draws_ranges: ClassVar[bool] = True
 
     def __init__(self, game: PublicGame, table: npt.ArrayLike) -> None:
         table = np.asarray(table)
@@ -177,6 +178,17 @@ class PublicPolicy(Policy):
         from rlccfr.policies.public_policy_file import save_public_policy
 
         save_public_policy(self, Path(path))
+
+    @classmethod
+    def check_path(cls, path: Path, game: PublicGame) -> None:  # type: ignore[override]
+        """Refuse a path to which a policy of a game can't be written.
+
+        Raises:
+            RLCCFRError: the suffix names no format, or the game is too large for it.
+        """
+        from rlccfr.policies.public_policy_file import checked_public_path
+
+        checked_public_path(path, game)
 
     @classmethod
     def load(cls, path: str | Path, game: PublicGame | None = None) -> PublicPolicy:  # type: ignore[override]

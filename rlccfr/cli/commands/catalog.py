@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rlccfr.catalog import AXES
-from rlccfr.cli.console import Json, print_json, print_table
+from rlccfr.cli.console import print_json, print_table
+from rlccfr.cli.options import Json
 from rlccfr.errors import ComponentError
 
 if TYPE_CHECKING:

@@ -12,7 +12,10 @@ def cite(
         list[str] | None, typer.Argument(help="Components of an algorithm, or a file with a run. [the library alone]")
     ] = None,
 ) -> None:
-    """Print BibTeX for what you used: `rlccfr cite dcfr external none`, or `rlccfr cite run.npz`."""
+    """Print BibTeX for what you used.
+
+    For example, `rlccfr cite dcfr external none`, or `rlccfr cite run.npz`.
+    """
     from rlccfr.catalog.citations import cite as bibtex
     from rlccfr.cli.policies.named import is_run, run_of
 

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from rlccfr.catalog import AXES
-from rlccfr.cli.console import (
-    RUNS,
-    CatalogName,
-    Evaluations,
-    Iterations,
-    Json,
-    Nodes,
-    PresetNames,
-    ScaleName,
-    Seconds,
-    Seed,
-    StorePath,
-    budget,
-    load,
-    print_table,
-)
+from rlccfr.cli.command import option, rare
+from rlccfr.cli.console import RUNS, load, print_table
+from rlccfr.cli.options import Json, OneBudget, Seed, StorePath, TrainingOptions, Weights
 from rlccfr.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -35,24 +23,22 @@ SHOWN = ("method", *AXES, "exploitability", "throughput", "reference", "speed", 
 LEGEND = "reference: plain CFR's throughput, measured beside the row's runs; speed: throughput divided by reference."
 
 
+@dataclass(frozen=True)
+class JudgingOptions:
+    """What the picks are compared with."""
+
+    TITLE: ClassVar[str] = ""
+    other_games: list[str] | None = option(None, "Further game for the SBS alone; may be repeated.", "--other")
+    exhaustive: bool = rare(True, "no: measure few algorithms; without VBS, SBS, regret. [yes]")
+
+
 def compare(
+    budget: OneBudget,
+    weights: Weights,
+    training: TrainingOptions,
+    judging: JudgingOptions,
     games: Annotated[list[str] | None, typer.Argument(help="Games' names or OpenSpiel strings. [kuhn]")] = None,
-    iterations: Iterations = None,
-    seconds: Seconds = None,
-    nodes: Nodes = None,
-    presets: PresetNames = None,
-    scale: ScaleName = None,
-    catalog: CatalogName = "paper",
-    evaluations: Evaluations = 24,
-    engine_seeds: Annotated[
-        list[int] | None, typer.Option("--engine-seed", help="Engine seed of the runs; may be repeated.")
-    ] = None,
     seed: Seed = 0,
-    others: Annotated[
-        list[str] | None,
-        typer.Option("--other", help="Further game for the SBS, without rows of its own; may be repeated."),
-    ] = None,
-    exhaustive: Annotated[bool, typer.Option(help="Measure every algorithm: VBS, SBS and regret need it.")] = True,
     store: StorePath = RUNS / "store",
     out: Annotated[Path | None, typer.Option(help="File for the table: .md, .csv, .html or .json.")] = None,
     json: Json = False,
@@ -60,9 +46,8 @@ def compare(
     """Train teams and compare their picks with the baselines.
 
     Every algorithm is measured here once for each game. VBS, the virtual best solver, is the best on the game of all
-    algorithms that have converged; SBS, the single best, is the best on average over the other games. Regret is the
-    VBS's reward minus the pick's. Speed is throughput as a multiple of the reference: plain CFR's throughput, measured
-    beside the same runs.
+    that have converged; SBS, the single best, is the best on average over the other games. Regret is the VBS's reward
+    minus the pick's. Speed is throughput as a multiple of plain CFR's, which is measured beside the same runs.
     """
     from rlccfr.agents.judging.bench import TeamPlan, build_table
     from rlccfr.agents.judging.recommendation_table import checked_path
@@ -70,27 +55,29 @@ def compare(
 
     out = checked_path(out) if out is not None else None
     games = games or ["kuhn"]
-    others = others or []
-    for game in (*games, *others):
+    other_games = judging.other_games or []
+    for game in (*games, *other_games):
         load(game)
     spec = EpisodeSpec.parse(
         games,
-        budget=budget(iterations, seconds, nodes),
-        preset=presets or ["accuracy"],
-        scale=scale,
-        catalog=catalog,
-        engine_seeds=engine_seeds or (0,),
+        budget=budget.amount(),
+        preset=weights.names,
+        scale=weights.scale,
+        catalog=training.catalog,
+        engine_seeds=training.engine_seeds or (0,),
         evaluator=store,
     )
-    plan = TeamPlan(evaluations, seed)
+    plan = TeamPlan(training.evaluations, seed)
     with progress(f"measuring and training on {', '.join(games)}") as report:
-        table = build_table(spec, others=others, evidence=None if exhaustive else {}, plan=plan, progress=report)
+        table = build_table(
+            spec, others=other_games, evidence=None if judging.exhaustive else {}, plan=plan, progress=report
+        )
     if out is not None:
         table.write(out)
     if json:
         print(table.to_json())
-        return
-    print_comparisons(table.frame, solve=True)
+    else:
+        print_comparisons(table.frame, solve=True)
 
 
 def print_comparisons(frame: pd.DataFrame, *, solve: bool) -> None:
@@ -120,6 +107,7 @@ def print_comparison(title: str, rows: pd.DataFrame, *, speed_alone: bool = Fals
         rows: the rows.
         speed_alone: whether the weights ask for speed alone; otherwise, what has not converged comes last.
     """
+    # What has not converged is no recommendation, whatever its reward, unless speed alone counts.
     columns = ["reward"] if speed_alone else ["converged", "reward"]
     ordered = rows.sort_values(columns, ascending=False, kind="stable")
     ordered = ordered.assign(reference=ordered["throughput"] / ordered["speed"])  # so that the three agree

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rlccfr.cli.commands.compare import LEGEND, print_comparison
-from rlccfr.cli.console import RUNS, Evaluations, Seed, load
+from rlccfr.cli.console import RUNS, load
+from rlccfr.cli.options import EVALUATIONS as EVALUATIONS_HELP
+from rlccfr.cli.options import Seed
 from rlccfr.cli.progress import duration, progress
 from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import require_writable
@@ -35,11 +37,14 @@ ITERATIONS = 1000
 
 def demo(
     game: Annotated[str, typer.Argument(help=f"The game to train on: {_listed(GAMES)}.")] = GAME,
-    evaluations: Evaluations = EVALUATIONS,
+    evaluations: Annotated[int, typer.Option(help=EVALUATIONS_HELP)] = EVALUATIONS,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Directory for the pages.")] = RUNS / "demo",
 ) -> None:
-    """Train a team live on a small game, and judge its recommendation by the runs of all algorithms."""
+    """Train a team on a small game, and judge what it recommends.
+
+    The team learns from runs that it makes itself, and is judged by the runs of all algorithms.
+    """
     from rlccfr.games.names import short_name
 
     begin = time.monotonic()
@@ -51,7 +56,7 @@ def demo(
     report_page = out / "report.html"
     for page in (policy_page, report_page):
         require_writable(page)
-    for name in GAMES:
+    for name in GAMES:  # all, since the SBS is the best on average over the others
         load(name)
     with progress("starting"):  # torch takes a moment
         evaluator, team = _new_team(game, seed)
@@ -119,6 +124,7 @@ def _judge(team: SelectorTeam, game: str, evaluator: LiveEvaluator) -> None:
     from rlccfr.agents.judging.exact_reference import exact_line
 
     env = team.env
+    # VBS and SBS need every algorithm's run on every game.
     evidence = {}
     for name in GAMES:
         with progress(f"measuring all {len(team.catalog)} on {name}, for comparison") as report:

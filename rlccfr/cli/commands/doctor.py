@@ -12,7 +12,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from rlccfr.cli.console import Json, print_json, print_table
+from rlccfr.cli.console import print_json, print_table
+from rlccfr.cli.options import Json
 from rlccfr.errors import RLCCFRError, what_failed
 
 EXTRAS = {
@@ -52,12 +53,13 @@ def doctor(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Tell what this installation has, what it lacks, and what to do about it.
+    """Tell what this installation has and lacks, and what to do.
 
     Ends with an error if a small run fails.
     """
     if clear_cache:
         _clear()
+    # Each examination may fail in a broken installation, which the others should still tell of.
     findings = []
     for examine in (_versions, _kernels, _cache, _machine, _extras):
         findings += _findings_of(examine)

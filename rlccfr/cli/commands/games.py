@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlccfr.cli.console import Json, MaxHistories, load, print_json, print_table
+from rlccfr.cli.console import load, print_json, print_table
+from rlccfr.cli.options import GameOptions, Json
 from rlccfr.errors import RLCCFRError
 
 if TYPE_CHECKING:
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def games(
+    options: GameOptions,
     game: Annotated[str | None, typer.Argument(help="Compile this game and print its size.")] = None,
     every: Annotated[bool, typer.Option("--all", help="List OpenSpiel's own too; some are too large.")] = False,
-    max_histories: MaxHistories = None,
     plot: Annotated[Path | None, typer.Option(help="Draw this game's tree, if it is small: .png, .svg, .pdf.")] = None,
     json: Json = False,
 ) -> None:
@@ -30,7 +31,7 @@ def games(
     if game is None:
         _list_games(every, json)
         return
-    tree = load(game, max_histories)
+    tree = load(game, options.max_histories)
     if plot is not None:
         _draw(tree, plot)
     _describe(tree, json)

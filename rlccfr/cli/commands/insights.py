@@ -1,21 +1,13 @@
-"""``rlccfr insights``."""
+"""``rlccfr results insights``."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
-from rlccfr.cli.console import (
-    Json,
-    PresetNames,
-    ScaleName,
-    SeveralIterations,
-    SeveralNodes,
-    SeveralSeconds,
-    print_json,
-    print_table,
-)
-from rlccfr.cli.measured_games import Games, Results, SweptCatalog, SweptNetworks, measured
+from rlccfr.cli.console import print_json, print_table
+from rlccfr.cli.measured_games import Games, MeasurementOptions, measured
+from rlccfr.cli.options import Json, SeveralBudgets, Weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,40 +16,39 @@ if TYPE_CHECKING:
 
 
 def insights(
+    budgets: SeveralBudgets,
+    weights: Weights,
+    measurements: MeasurementOptions,
     games: Games = None,
-    iterations: SeveralIterations = None,
-    seconds: SeveralSeconds = None,
-    nodes: SeveralNodes = None,
-    presets: PresetNames = None,
-    scale: ScaleName = None,
-    results: Results = None,
-    catalog: SweptCatalog = None,
-    networks: SweptNetworks = None,
     json: Json = False,
 ) -> None:
     """Print what the measurements of a game say; nothing is run.
 
     Four tables: how much each component adds to the mean reward, on average over all algorithms that have it; the best
-    algorithm with each update rule, and its rank among all; the Pareto front of exploitability against speed, which is
-    throughput as a multiple of plain CFR's; and the algorithm that first brings exploitability down to a tenth, a
-    hundredth ... of the uniform policy's, with plain CFR's time: "not reached" in its longest run, or "not measured".
-    Algorithms with a failed run are left out. Figures are means over all runs; `rlccfr table` shows those of the runs
-    by which its picks are judged. The budget is the longest headline budget by default.
+    algorithm with each update rule, and its rank among all; the Pareto front of exploitability against speed, a
+    multiple of plain CFR's throughput; and the algorithm that first brings exploitability down to a tenth, a hundredth
+    ... of the uniform policy's, beside plain CFR's time. Figures are means over all runs; algorithms with a failed run
+    are left out. The budget is the longest headline budget by default.
     """
-    source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
     from rlccfr.agents.judging.insights import insights as insights_of
 
-    budgets = source.budgets if any((iterations, seconds, nodes)) else source.budgets[-1:]
+    source = measured(games, budgets, measurements)
+    budgets_to_show = source.budgets if budgets.are_given else source.budgets[-1:]
     all_insights = [
-        insights_of(source.table, source.catalog, game, budget, preset, scale)
+        insights_of(source.table, source.catalog, game, budget, preset, weights.scale)
         for game in source.games
-        for budget in budgets
-        for preset in presets or ["accuracy"]
+        for budget in budgets_to_show
+        for preset in weights.names
     ]
     source.say()
     if json:
         print_json([_row(insight) for insight in all_insights])
-        return
+    else:
+        _print_tables(all_insights)
+
+
+def _print_tables(all_insights: list[Insights]) -> None:
+    """Print the four tables of each game, budget and preset."""
     # Equal tables share a title and are printed once: the front under all presets, the times under all budgets.
     tables = {title: (frame, insight.plain) for insight in all_insights for title, frame in _tables(insight).items()}
     for title, (frame, plain) in tables.items():

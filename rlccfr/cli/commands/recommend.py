@@ -1,33 +1,24 @@
-"""``rlccfr recommend``."""
+"""``rlccfr recommend``: an answer from the package's measurements, from runs here, or from a team of the user's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from rlccfr.cli.console import (
-    RUNS,
-    Iterations,
-    Json,
-    Nodes,
-    ScaleName,
-    Seconds,
-    StorePath,
-    budget,
-    called,
-    load,
-    print_json,
-    print_table,
-    quoted,
-)
+from rlccfr.cli.command import option, rare
+from rlccfr.cli.console import RUNS, called, load, print_json, print_table, quoted
+from rlccfr.cli.options import SCALE, Json, OneBudget, StorePath
 from rlccfr.cli.progress import progress
 from rlccfr.cli.team_directory import team_command, trained_directory
 from rlccfr.errors import CheckpointError, RLCCFRError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.catalog import Cell
     from rlccfr.envs.measuring.request import Budget
@@ -38,66 +29,124 @@ LONGEST_PROGRAM = 600.0
 """Predicted CPU seconds up to which a linear program is worth mentioning."""
 
 
+@dataclass(frozen=True)
+class BudgetOptions(OneBudget):
+    """What the algorithm is to be good at."""
+
+    TITLE: ClassVar[str] = "What the algorithm is to be good at"
+    iterations: int | None = option(None, "Budget in iterations.")
+    seconds: float | None = option(None, "Budget in CPU seconds. [1; 60 on hold'em and Bluff; a team's own]")
+    preset: str | None = option(None, "Weights of the reward. [accuracy; a team's own]")
+    scale: str | None = rare(None, SCALE)
+
+    def amount_or_none(self) -> dict[str, Any] | None:
+        """Return the budget, or None if none was given."""
+        return self.amount() if self.is_given else None
+
+    def weights(self, default: str | Preset = "accuracy") -> Preset:
+        """Return the weights of the reward."""
+        from rlccfr.envs.episode import parse_preset
+
+        return parse_preset(default if self.preset is None else self.preset, self.scale)
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """Who answers."""
+
+    TITLE: ClassVar[str] = "Who answers [the package, from its measurements]"
+    measure: str | None = option(None, "Runs here of the best few, for so long each: 10s.")
+    team: Path | None = option(None, "A team of your own: the directory of `rlccfr train`.")
+    catalog: str | None = option(
+        None, "The package chooses from: paper, tabular, extended-tabular or public. [all measured]"
+    )
+    shipped: bool = option(False, "The package, the default.", "--shipped", hidden=True)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A recommendation.
+
+    Attributes:
+        row: what a program reads.
+        text: what people read.
+        algorithms: the recommended algorithms, one for each segment of a run.
+        budget: the budget that they are recommended for.
+        seed: seed of the run that the recommendation was measured by.
+        is_measured: whether the package's measurements of the game have the algorithm.
+        runs: table of the runs that decided, if there were any.
+    """
+
+    row: dict[str, Any]
+    text: str
+    algorithms: Sequence[Cell]
+    budget: Budget
+    seed: int = 0
+    is_measured: bool = False
+    runs: pd.DataFrame | None = None
+
+    def print_for(self, game: str) -> None:
+        """Print it for people, and how to run the algorithm."""
+        if self.runs is not None:
+            print_table(tuple(self.runs.columns), [list(row) for row in self.runs.itertuples(index=False)])
+        print(self.text)
+        print(f"run it: {self._solve_command(game)}")
+        if self.is_measured:
+            print(f"its measurements: {_insights_command(game, self.algorithms[0])}")
+        if exact_solution := _exact_solution(game, self.budget):
+            print(exact_solution)
+
+    def _solve_command(self, game: str) -> str:
+        """Return a command that runs the pick: the loaded components, each segment's algorithm, and the engine seed."""
+        first, *later = self.algorithms
+        words = [*called(), "solve", quoted(game)]
+        for axis, component in first._asdict().items():
+            words += [f"--{axis.replace('_', '-')}", quoted(component)]
+        for algorithm in later:
+            words += ["--then", quoted(str(algorithm))]
+        is_time = self.budget.unit == "seconds"
+        amount = f"{self.budget.amount:.15g}" if is_time else str(int(self.budget.amount))
+        words += [f"--{self.budget.unit}", amount]
+        if self.seed:
+            words.append(f"--seed {self.seed}")
+        return " ".join(words)
+
+
 def recommend(
     game: Annotated[str, typer.Argument(help="A game's name or OpenSpiel string, trained on or not.")],
-    iterations: Iterations = None,
-    seconds: Seconds = None,
-    nodes: Nodes = None,
-    preset: Annotated[str | None, typer.Option(help="Weights of the reward. [accuracy, or a team's own]")] = None,
-    scale: ScaleName = None,
-    catalog: Annotated[
-        str | None,
-        typer.Option(
-            help="Algorithms that the package chooses from: paper, tabular, extended-tabular or public. [all measured]"
-        ),
-    ] = None,
-    team: Annotated[
-        Path | None,
-        typer.Option(
-            help="Ask a team of your own: the directory that `rlccfr train` wrote.",
-            show_default=False,
-        ),
-    ] = None,
-    shipped: Annotated[bool, typer.Option("--shipped", hidden=True, help="Ask the package, the default.")] = False,
-    measure: Annotated[
-        str | None,
-        typer.Option(help="Run the best few algorithms on the game for so long each, such as 10s; name the winner."),
-    ] = None,
+    budget: BudgetOptions,
+    answer: AnswerOptions,
     store: StorePath = RUNS / "store",
     json: Json = False,
 ) -> None:
-    """Say which algorithm to take for a game.
+    """Say which algorithm to take for a game, and how sure that is.
 
-    The package answers from its measurements, and says how sure it is. The budget is one CPU second by default, or
-    sixty on hold'em and Bluff. For a measured game, such as kuhn, leduc or holdem, the answer is the best measured
-    algorithm, or with --catalog paper the pick of the game's team. For another game, it is the pick of the chooser that
-    did best on games from which it had not learned, or of the best algorithm of the training games where that did
-    better. For other games of hold'em and Bluff, it is the best algorithm of the measured games of hold'em.
+    For a measured game, such as kuhn, leduc or holdem, it is the best measured algorithm, or with --catalog paper the
+    pick of the game's team. For another game, it is the pick of the chooser that did best on games from which it had
+    not learned, or the best algorithm of the training games where that did better.
 
-    With --team, a team of your own picks an algorithm instead, and measures it, by default for the budget that the team
-    was trained on. It keeps its measurements in --store.
-
-    With --measure, the recommended algorithm and the best ones of other games run here, and the winner is named. These
-    measurements, too, are kept in --store, and the same command does not repeat them.
+    With --measure, the winner of a few runs here is named; with --team, your team's pick is measured. Both keep their
+    measurements in --store, and do not repeat them.
     """
-    has_budget = (iterations, seconds, nodes) != (None, None, None)
-    race_seconds = None if measure is None else _seconds(measure)
-    _refuse_contradictions(team, shipped, has_budget, race_seconds)
-    limit = budget(iterations, seconds, nodes) if has_budget else None
-    load(game)
-    if team is not None:
-        _refuse_catalog_of_team(team, catalog)
-        _ask_team(team, game, limit, preset, scale, store, json)
-        return
-    from rlccfr.envs.episode import parse_preset
+    race_seconds = None if answer.measure is None else _seconds(answer.measure)
+    _check_together(budget, answer)
+    limit = budget.amount_or_none()
+    load(game)  # before any other work, since the name may be misspelt
 
-    weights = parse_preset(preset or "accuracy", scale)
-    if race_seconds is not None:
-        _race(game, race_seconds, weights, catalog, store, json)
+    if answer.team is not None:
+        _refuse_catalog_of_team(answer.team, answer.catalog)
+        recommendation = _team_answer(game, answer.team, limit, budget, store)
+    elif race_seconds is not None:
+        recommendation = _race_answer(game, race_seconds, budget.weights(), answer.catalog, store)
     else:
-        _ask_package(game, limit, weights, catalog, json)
-    if not json and (directory := trained_directory(game, limit, preset, scale)) is not None:
-        print(f"your team in {directory} knows the game, too: {team_command(game, directory)}")
+        recommendation = _package_answer(game, limit, budget.weights(), answer.catalog)
+
+    if json:
+        print_json(recommendation.row)
+        return
+    recommendation.print_for(game)
+    if answer.team is None:
+        _print_trained_team(game, limit, budget)
 
 
 def _seconds(text: str) -> float:
@@ -111,11 +160,11 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _refuse_contradictions(team: Path | None, shipped: bool, has_budget: bool, race_seconds: float | None) -> None:
+def _check_together(budget: BudgetOptions, answer: AnswerOptions) -> None:
     """Refuse options that ask both the package and a team, or give two budgets."""
-    if race_seconds is not None and (team is not None or has_budget):
+    if answer.measure is not None and (answer.team is not None or budget.is_given):
         raise RLCCFRError("--measure asks the package, and is a budget itself: leave out --team and other budgets")
-    if shipped and team is not None:
+    if answer.shipped and answer.team is not None:
         raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")
 
 
@@ -127,42 +176,25 @@ def _refuse_catalog_of_team(team: Path, catalog: str | None) -> None:
         )
 
 
-def _ask_package(game: str, limit: dict[str, Any] | None, preset: Preset, catalog: str | None, json: bool) -> None:
-    """Print what the package recommends from its measurements."""
+def _package_answer(game: str, limit: dict[str, Any] | None, weights: Preset, catalog: str | None) -> Answer:
+    """Return what the package recommends from its measurements."""
     with progress("asking the package"):
         from rlccfr.agents.shipped.advice import recommend
 
-        advice = recommend(game, limit, preset, catalog)
-    if json:
-        print_json(advice.to_row())
-        return
-    print(advice)
-    _print_solve_command(game, [advice.cell], advice.budget)
-    if advice.basis == "best measured":
-        _print_evidence(game, advice.cell)
-    _print_exact(game, advice.budget)
+        advice = recommend(game, limit, weights, catalog)
+    is_measured = advice.basis == "best measured"
+    return Answer(advice.to_row(), str(advice), [advice.cell], advice.budget, is_measured=is_measured)
 
 
-def _print_evidence(game: str, algorithm: Cell) -> None:
-    """Print a command that shows the measurements of the first catalog that contains the algorithm."""
-    from rlccfr.envs.episode import parse_catalog
-    from rlccfr.games.public.names import is_public
-
-    names = ("public",) if is_public(game) else ("paper", "extended-tabular")
-    catalog = next(name for name in names if algorithm in set(parse_catalog(name).with_networks("sweep")))
-    print(f"its measurements: {' '.join([*called(), 'insights', quoted(game)])} --catalog {catalog}")
-
-
-def _race(game: str, seconds: float, preset: Preset, catalog: str | None, store: Path, json: bool) -> None:
-    """Run the recommended algorithm and the best ones of other games, and print which has won.
+def _race_answer(game: str, seconds: float, weights: Preset, catalog: str | None, store: Path) -> Answer:
+    """Run the recommended algorithm and the best ones of other games, and return which has won.
 
     Args:
         game: name of the game.
         seconds: budget of each run, in CPU seconds.
-        preset: weights of the reward.
+        weights: weights of the reward.
         catalog: catalog of the algorithms that may run; by default all that were measured.
         store: directory that keeps the measurements.
-        json: whether to print JSON.
     """
     from rlccfr.agents.shipped.advice import raced, recommend
     from rlccfr.envs.episode import parse_catalog
@@ -173,25 +205,60 @@ def _race(game: str, seconds: float, preset: Preset, catalog: str | None, store:
     with progress("running the best few") as report:
         evaluator = LiveEvaluator(store)
         algorithms = None if catalog is None else parse_catalog(catalog)
-        advice_before = recommend(game, Budget("seconds", seconds), preset, catalog, evaluator)
+        # The package's own recommendation takes part in the race.
+        advice_before = recommend(game, Budget("seconds", seconds), weights, catalog, evaluator)
         advice = raced(advice_before, seconds, evaluator, algorithms, report)
-    if json:
-        print_json(advice.to_row())
-        return
     assert advice.race is not None
-    table = advice.race.rename(columns={"cell": "algorithm", "throughput": "iterations/s"})
+    runs = advice.race.rename(columns={"cell": "algorithm", "throughput": "iterations/s"})
     if big_blind := compiled(game).big_blind:
-        table.insert(2, "mbb/g", 1000 * table["exploitability"] / big_blind)
-    print_table(tuple(table.columns), [list(row) for row in table.itertuples(index=False)])
-    print(advice)
-    _print_solve_command(game, [advice.cell], advice.budget)
-    _print_exact(game, advice.budget)
+        runs.insert(2, "mbb/g", 1000 * runs["exploitability"] / big_blind)
+    return Answer(advice.to_row(), str(advice), [advice.cell], advice.budget, runs=runs)
+
+
+def _team_answer(
+    game: str, directory: Path, limit: dict[str, Any] | None, budget: BudgetOptions, store: Path
+) -> Answer:
+    """Return what a team of the user's picks, and what speaks against relying on it.
+
+    Raises:
+        CheckpointError: there is no team in the directory, or it can't be read.
+    """
+    with progress("asking the team"):
+        from rlccfr.agents.judging.caveats import caveats, situations
+
+        team = _team_in(directory, game, store)
+        weights = budget.weights(default=team.env.presets[0])
+        recommendation = team.recommend(game, limit, weights)
+        num_evaluations = team.cost[0]
+        num_situations = situations(team)
+        cautions = caveats(team, recommendation, weights)
+    about_team = {
+        "team": str(directory),
+        "evaluations": num_evaluations,
+        "situations": num_situations,
+        "caveats": cautions,
+    }
+    experience = f"{num_evaluations:,} evaluations over "
+    experience += "1 situation" if num_situations == 1 else f"{num_situations:,} situations"
+    lines = [
+        str(recommendation),
+        f"picked by the team in {directory}, which has learned from {experience} (game, budget, weights)",
+        *(f"caution: {caution}" for caution in cautions),
+    ]
+    return Answer(
+        recommendation.to_row() | about_team,
+        "\n".join(lines),
+        recommendation.cells,
+        recommendation.budget,
+        seed=team.env.engine_seeds[0],
+    )
 
 
 def _team_in(directory: Path, game: str, store: Path) -> SelectorTeam:
     """Return the team in a directory; an error says that the package could be asked, too."""
     from rlccfr.agents.team.team import SelectorTeam
 
+    # The user may have meant the package, which needs no team.
     try:
         if not directory.exists():
             raise CheckpointError(f"there is no team at {directory}; train one with `rlccfr train '{game}'`")
@@ -200,80 +267,39 @@ def _team_in(directory: Path, game: str, store: Path) -> SelectorTeam:
         raise CheckpointError(f"{error}. Or ask the package: leave out --team") from None
 
 
-def _ask_team(
-    directory: Path,
-    game: str,
-    limit: dict[str, Any] | None,
-    preset: str | None,
-    scale: str | None,
-    store: Path,
-    json: bool,
-) -> None:
-    """Print what a team of the user's picks, and what speaks against relying on it.
-
-    Raises:
-        CheckpointError: there is no team in the directory, or it can't be read.
-    """
-    with progress("asking the team"):
-        from rlccfr.agents.judging.caveats import caveats, situations
-        from rlccfr.envs.episode import parse_preset
-
-        team = _team_in(directory, game, store)
-        weights = parse_preset(team.env.presets[0] if preset is None else preset, scale)
-        recommendation = team.recommend(game, limit, weights)
-        num_evaluations = team.cost[0]
-        num_situations = situations(team)
-        cautions = caveats(team, recommendation, weights)
-    if json:
-        about_team = {
-            "team": str(directory),
-            "evaluations": num_evaluations,
-            "situations": num_situations,
-            "caveats": cautions,
-        }
-        print_json(recommendation.to_row() | about_team)
-        return
-    print(recommendation)
-    experience = f"{num_evaluations:,} evaluations over "
-    experience += "1 situation" if num_situations == 1 else f"{num_situations:,} situations"
-    print(f"picked by the team in {directory}, which has learned from {experience} (game, budget, weights)")
-    for caution in cautions:
-        print(f"caution: {caution}")
-    _print_solve_command(game, recommendation.cells, recommendation.budget, team.env.engine_seeds[0])
-    _print_exact(game, recommendation.budget)
+def _print_trained_team(game: str, limit: dict[str, Any] | None, budget: BudgetOptions) -> None:
+    """Say which team of the user's knows the game, if there is one."""
+    directory = trained_directory(game, limit, budget.preset, budget.scale)
+    if directory is not None:
+        print(f"your team in {directory} knows the game, too: {team_command(game, directory)}")
 
 
-def _print_exact(game: str, budget: Budget) -> None:
-    """Say how soon a linear program would solve the game, and whether that is within a budget of seconds."""
+def _insights_command(game: str, algorithm: Cell) -> str:
+    """Return a command that shows the measurements of the first catalog that contains the algorithm."""
+    from rlccfr.envs.episode import parse_catalog
+    from rlccfr.games.names import form_named
+
+    # The first catalog that has it is the smallest, whose tables are the shortest.
+    names = form_named(game).catalogs
+    catalog = next(name for name in names if algorithm in set(parse_catalog(name).with_networks("sweep")))
+    return f"{' '.join([*called(), 'results', 'insights', quoted(game)])} --catalog {catalog}"
+
+
+def _exact_solution(game: str, budget: Budget) -> str:
+    """Return how soon a linear program would solve the game; empty if it has none, or that takes long."""
     from rlccfr.engine.linear_program import predicted_time
     from rlccfr.envs.measuring.compiled_games import compiled
-    from rlccfr.games.flat_tree import GameTree
 
-    tree = compiled(game)
-    if not isinstance(tree, GameTree):  # only compiled games have a linear program
-        return
+    tree: Any = compiled(game)
+    if not tree.form.has_histories:  # it has no linear program
+        return ""
     predicted = predicted_time(tree)
     if predicted.seconds > LONGEST_PROGRAM:
-        return
+        return ""
     is_within_budget = budget.unit == "seconds" and predicted.seconds <= budget.amount
     alternative = "better" if is_within_budget else "or"
     command = " ".join([*called(), "solve", quoted(game), "--exact"])
-    print(
+    return (
         f"{alternative} solve it exactly by a linear program, in about {predicted}, as predicted from its size: "
         f"{command}"
     )
-
-
-def _print_solve_command(game: str, algorithms: Sequence[Cell], budget: Budget, seed: int = 0) -> None:
-    """Print a command that runs the pick: the loaded components, each segment's algorithm, and the engine seed."""
-    first, *later = algorithms
-    words = [*called(), "solve", quoted(game)]
-    for axis, component in first._asdict().items():
-        words += [f"--{axis.replace('_', '-')}", quoted(component)]
-    for algorithm in later:
-        words += ["--then", quoted(str(algorithm))]
-    amount = f"{budget.amount:.15g}" if budget.unit == "seconds" else str(int(budget.amount))
-    words += [f"--{budget.unit}", amount]
-    if seed:
-        words.append(f"--seed {seed}")
-    print(f"run it: {' '.join(words)}")

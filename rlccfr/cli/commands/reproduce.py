@@ -40,7 +40,7 @@ def reproduce(
     with progress(f"reproducing {paper}") as report:
         from rlccfr.experiments.running import measure, page_of, write_page
 
-        page_of(experiment, out, quick)  # before an hour's work
+        page_of(experiment, out, quick)  # refuses what can't be written, before an hour's work
         try:
             rows = measure(experiment, store, quick, report)
         except KeyboardInterrupt:

@@ -2,196 +2,241 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from rlccfr.catalog import AXES
-from rlccfr.cli.attempts import Attempt, Outputs, facts_of, nodes_title, print_facts, title_of
-from rlccfr.cli.console import (
-    Interrupted,
-    Iterations,
-    Json,
-    MaxHistories,
-    Nodes,
-    Seconds,
-    Seed,
-    budget,
-    check_only,
-    load,
-    print_json,
-    quoted,
+from rlccfr.cli.command import check_only, is_on_command_line, option, rare
+from rlccfr.cli.console import Interrupted, load, quoted
+from rlccfr.cli.options import GameOptions, Json, OneBudget, Seed
+from rlccfr.cli.progress import progress
+from rlccfr.cli.solve_results import print_run, print_solution, title_of
+from rlccfr.cli.solve_run import (
+    Attempt,
+    attempted,
+    reporting_time_left,
+    saving,
+    solve_by_linear_program,
+    solver_for,
 )
-from rlccfr.cli.exact import ALLOWED, report_solution, solve_and_print
-from rlccfr.cli.progress import progress, stderr
 from rlccfr.cli.training_display import solving
-from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.files import held_file
-from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
     from rlccfr.game import Game
-    from rlccfr.result import RunResult
+    from rlccfr.games.flat_tree import GameTree
     from rlccfr.solver import Solver
 
-COMPONENT_HELP = "Id or other name from `rlccfr catalog`, with hyperparameters if you like: "
+EXACT_OPTIONS = {"game", "exact", "seconds", "policy", "max_histories", "json"}
+"""Parameters of the command that may be given with ``--exact``."""
+
+
+@dataclass(frozen=True)
+class AlgorithmOptions:
+    """What to run."""
+
+    TITLE: ClassVar[str] = "Algorithm, by components from `rlccfr catalog`"
+    update_rule: str = option("cfr_plus", 'Such as "dcfr(gamma=3)".')
+    sampler: str = option("none", 'Such as "outcome(exploration=0.4)".')
+    abstraction: str = option("none", "Such as cfr_br.")
+    control: bool = option(False, "Let the shipped controller choose the rule's settings.", "--control")
+    controller: Path | None = option(None, "Let your own do so: a file of `rlccfr train --control`.")
+    then: list[str] | None = rare(None, 'Next algorithm: "dcfr x external x none"; may be repeated.')
+
+    def algorithms(self, context: typer.Context) -> list[Cell]:
+        """Return the algorithms of the run, one after another.
+
+        Raises:
+            RLCCFRError: an option contradicts another, or names no component.
+        """
+        from rlccfr.catalog import Cell
+
+        is_controlled = self.control or self.controller is not None
+        update_rule = self._controlled_rule(context) if is_controlled else self.update_rule
+        first = Cell(update_rule, self.sampler, self.abstraction).canonical
+        return [first, *map(_parsed_algorithm, self.then or [])]
+
+    def _controlled_rule(self, context: typer.Context) -> str:
+        """Return the update rule whose settings a controller chooses: the one in a file, or the shipped one."""
+        options = [f"--{name}" for name in ("control", "controller") if is_on_command_line(context, name)]
+        if len(options) > 1:
+            raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")
+        for name in ("update-rule", "then"):
+            if is_on_command_line(context, name.replace("-", "_")):
+                reason = "chooses the update rule's settings for the whole run"
+                raise RLCCFRError(f"{options[0]} {reason}: leave out --{name}")
+        return "controlled" if self.controller is None else f"controlled(controller={str(self.controller.resolve())!r})"
+
+
+@dataclass(frozen=True)
+class StopOptions(OneBudget):
+    """When to stop."""
+
+    TITLE: ClassVar[str] = "When to stop"
+    target: str | None = option(
+        None, 'At this exploitability: 1e-6, "1e-6x" of the uniform policy\'s, or "10mbb" (thousandths of a big blind).'
+    )
+    exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
+    any_way: bool = option(False, "Solve one if that is predicted to be sooner.", "--any")
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether something other than a target ends the run."""
+        return self.exact or self.is_given
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """Files to write; None for those that are not wanted."""
+
+    TITLE: ClassVar[str] = "Files to write"
+    policy: Path | None = option(None, "The average policy: .csv, .json, .npz, .efg.")
+    checkpoint: Path | None = option(None, "The run, to resume it; also kept on Ctrl-C.", "--checkpoint", "--save")
+    checkpoint_every: float = rare(60.0, "Seconds between writings of the checkpoint. [60]")
+    curve: Path | None = option(None, "The convergence curve as a table: .csv.")
+    plot: Path | None = option(None, "The convergence curve, drawn: .png, .svg, .pdf.")
+    picture: Path | None = rare(None, "Draw the first decision, in hold'em and Bluff.")
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files that are wanted."""
+        files = (self.checkpoint, self.policy, self.curve, self.plot, self.picture)
+        return [path for path in files if path is not None]
+
+    def check(self) -> None:
+        """Check that they can be written, before anything is run.
+
+        Raises:
+            RLCCFRError: one can't be.
+        """
+        from rlccfr.files import require_writable
+
+        for path in (self.checkpoint, self.policy, self.curve):
+            if path is not None:
+                require_writable(path)
+        if self.policy is not None:
+            from rlccfr.policies.policy_file import checked_path
+
+            checked_path(self.policy)
+        for path in (self.plot, self.picture):
+            if path is not None:
+                from rlccfr.pictures import checked_picture
+
+                checked_picture(path)
+
+    def check_for(self, game: Game) -> None:
+        """Check that a game has them, before anything is run.
+
+        Raises:
+            RLCCFRError: its policy can't be written in that form, or its first decision can't be drawn.
+        """
+        from rlccfr.game import policy_class
+        from rlccfr.games.gambit.files import refuse_source
+
+        # The game may have been read from a file, which the command must not overwrite.
+        for path in self.paths:
+            refuse_source(path, game.full_name)
+        if self.policy is not None:
+            policy_class(game).check_path(self.policy, game)
+        if self.picture is not None and not policy_class(game).draws_ranges:
+            raise RLCCFRError(
+                f"--picture draws hands of hold'em and rolls of Bluff, and {game.name!r} has neither: leave it out"
+            )
+
+    def write(self, attempt: Attempt, title: str) -> None:
+        """Write them.
+
+        Args:
+            attempt: what the command did.
+            title: title of the plot.
+
+        Raises:
+            RLCCFRError: one can't be written.
+        """
+        if self.checkpoint is not None:
+            attempt.solver.save(self.checkpoint)
+        if self.policy is not None or self.picture is not None:
+            self._write_policy(attempt.policy())
+        if self.curve is not None:
+            from rlccfr.files import write_atomically
+
+            write_atomically(self.curve, attempt.result.curve.to_csv(index=False).encode(), RLCCFRError)
+        if self.plot is not None:
+            from rlccfr.pictures import save
+
+            save(attempt.result.plot(label=title), self.plot)
+
+    def _write_policy(self, policy: Any) -> None:
+        """Write a policy, and the picture of its first decision."""
+        if self.policy is not None:
+            policy.save(self.policy)
+        if self.picture is not None:
+            from rlccfr.pictures import save
+
+            save(policy.plot_range(), self.picture)
+
+    def print_names(self) -> None:
+        """Print the files' names."""
+        if self.paths:
+            print(f"written: {', '.join(map(str, self.paths))}")
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """Further arguments of :class:`rlccfr.Solver`, by their names there."""
+
+    TITLE: ClassVar[str] = ""
+    threads: int = option(1, "Threads of exact passes; results are the same.")
+    averaging: str = rare("matching", "matching, or pre as in OpenSpiel. [matching]")
+    simultaneous: bool = rare(False, "yes: update both players at once. [no]")
+    walks: int = rare(1, "Walks per player and iteration. [1]")
+    reduce: bool = rare(True, "no: exact passes leave the game's symmetry unused. [yes]")
+    blend: bool = rare(False, "yes: mix the last half's average policies at the end. [no]", "--blend")
+    dtype: str | None = rare(None, "float32 or float64 for hold'em's and Bluff's tables.")
 
 
 def solve(
     context: typer.Context,
     game: Annotated[str, typer.Argument(help="A name from `rlccfr games`, or an OpenSpiel string.")],
-    update_rule: Annotated[str, typer.Option(help=COMPONENT_HELP + '"dcfr(gamma=3)".')] = "cfr_plus",
-    sampler: Annotated[str, typer.Option(help=COMPONENT_HELP + '"outcome(exploration=0.4)".')] = "none",
-    abstraction: Annotated[str, typer.Option(help=COMPONENT_HELP + "cfr_br.")] = "none",
-    control: Annotated[
-        bool, typer.Option("--control", help="Let the shipped controller choose the update rule's settings.")
-    ] = False,
-    controller: Annotated[
-        Path | None,
-        typer.Option(
-            help="Let the controller in this file or directory choose them, one that `rlccfr train --control` wrote."
-        ),
-    ] = None,
-    then: Annotated[
-        list[str] | None,
-        typer.Option(help='Switch to "dcfr x external x none" for an equal share of the budget; may be repeated.'),
-    ] = None,
-    iterations: Iterations = None,
-    seconds: Seconds = None,
-    nodes: Nodes = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help='Stop at this exploitability: 1e-6, "1e-6x" for a share of the uniform policy\'s, or "10mbb" for '
-            "thousandths of a big blind."
-        ),
-    ] = None,
-    exact: Annotated[
-        bool,
-        typer.Option("--exact", help="Solve a linear program, for small games; --seconds limits it by the clock."),
-    ] = False,
-    any_way: Annotated[
-        bool, typer.Option("--any", help="Solve a linear program if that is predicted to reach the target sooner.")
-    ] = False,
+    compiling: GameOptions,
+    algorithm: AlgorithmOptions,
+    stop: StopOptions,
+    files: FileOptions,
+    options: SolverOptions,
     seed: Seed = 0,
-    averaging: Annotated[str, typer.Option(help="matching, or pre as in OpenSpiel (exact passes).")] = "matching",
-    simultaneous: Annotated[bool, typer.Option(help="Update both players at once, not in alternation.")] = False,
-    walks: Annotated[int, typer.Option(help="Walks per player and iteration.")] = 1,
-    threads: Annotated[
-        int, typer.Option(help="Threads for exact passes over large games; the results are the same.")
-    ] = 1,
-    reduce: Annotated[
-        bool, typer.Option(help="Let exact passes use the game's symmetry, where that is faster.")
-    ] = True,
-    blend: Annotated[
-        bool, typer.Option("--blend", help="End with each player's best mixture of the last half's average policies.")
-    ] = False,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            "--checkpoint",
-            "--save",
-            help="File to resume from if it exists; written now and then, at the end and on Ctrl-C. One command at a "
-            "time may have it.",
-        ),
-    ] = None,
-    checkpoint_every: Annotated[float, typer.Option(help="Seconds between two writings of the checkpoint.")] = 60.0,
-    policy: Annotated[Path | None, typer.Option(help="Write the average policy: .csv, .json, .npz, .efg.")] = None,
-    curve: Annotated[Path | None, typer.Option(help="Write the convergence curve to this CSV file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the convergence curve: .png, .svg, .pdf.")] = None,
-    picture: Annotated[
-        Path | None, typer.Option(help="Draw the first decision by the player's hand or roll, in hold'em and Bluff.")
-    ] = None,
-    max_histories: MaxHistories = None,
     json: Json = False,
 ) -> None:
-    """Solve a game with one algorithm, or exactly.
+    """Solve a game, and print how close to an equilibrium that is.
 
-    Prints how far the average policy is from an equilibrium. Without a budget or a target, the run has 1,000
-    iterations. In short runs most of the time goes into the convergence curve. `rlccfr recommend` names an algorithm
-    that is likely to do better on the game than the default one.
+    `rlccfr recommend` names an algorithm that is likely to do better on the game than the default one.
     """
-    from rlccfr.catalog import Cell
+    # Refuse what contradicts itself before a game is compiled, which may take minutes.
+    if stop.exact:
+        check_only(context, "--exact", EXACT_OPTIONS, "solves a linear program")
+    algorithms = algorithm.algorithms(context)
+    _check_together(context, algorithms, stop, files, blend=options.blend)
 
-    # Refuse what contradicts itself, before a game is compiled.
-    if exact:
-        check_only(context, "--exact", ALLOWED, "solves a linear program")
-    if control or controller is not None:
-        update_rule = _controlled_rule(context, controller)
-    has_budget = exact or (iterations, seconds, nodes) != (None, None, None)
-    limit = budget(iterations, seconds, nodes)
-    algorithms = [Cell(update_rule, sampler, abstraction).canonical, *map(_parsed_algorithm, then or [])]
-    _check_segments(algorithms, limit, checkpoint)
-    _check_target(target, any_way, has_budget, len(algorithms), blend)
-    _check_checkpoint_every(context, checkpoint, checkpoint_every)
-    outputs = Outputs(checkpoint, policy, curve, plot, picture)
-    outputs.check()
-    if checkpoint is not None:
-        context.with_resource(held_file(checkpoint))  # until the command ends
-
-    tree = load(game, max_histories)
-    outputs.check_for(tree)
-    if exact or any_way:
-        _require_linear_program(tree)
-    if exact:
-        solve_and_print(tree, seconds, policy, json)
-        if not json:
-            outputs.tell()
+    tree = load(game, compiling.max_histories)
+    _check_for_game(tree, stop, files)
+    if stop.exact:
+        _solve_exactly(tree, stop.seconds, files, json)
         return
 
-    options: dict[str, Any] = {
-        "seed": seed,
-        "averaging": averaging,
-        "simultaneous": simultaneous,
-        "walks": walks,
-        "reduce": reduce,
-        "threads": threads,
-        "blend": blend,
-    }
-    solver = _solver_for(tree, algorithms[0], options, checkpoint)
-    with progress(f"solving {game}", solving(solver)) as report:
-        if target is not None and not has_budget:
-            report = _reporting_time_left(solver, target, report)
-        if checkpoint is not None:
-            report = _saving(solver, checkpoint, checkpoint_every, report)
-        spendable = limit if target is None or has_budget else None
-        attempt = _attempted(solver, algorithms, spendable, target, any_way, report)
-    if any_way:  # after the run's progress bar, since the program has one of its own
-        attempt = attempt.or_exactly()
+    solver = solver_for(tree, algorithms[0], vars(options) | {"seed": seed}, files.checkpoint)
+    attempt = _run(game, solver, algorithms, stop, files)
 
     try:
-        outputs.write(solver, attempt, title_of(algorithms))
+        files.write(attempt, title_of(algorithms))
     finally:  # a full disk must not lose the results, nor a closed pipe the files
-        _print_results(tree, solver, algorithms, attempt, json)
+        print_run(attempt, algorithms, json)
     if not json:
-        outputs.tell()
-    _fail_if_cut_short(attempt, checkpoint, has_budget)
-
-
-def _is_on_command_line(context: typer.Context, option: str) -> bool:
-    source = context.get_parameter_source(option)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def _controlled_rule(context: typer.Context, file: Path | None) -> str:
-    """Return the update rule whose settings a controller chooses: the one in a file, or the shipped one.
-
-    Raises:
-        RLCCFRError: an option contradicts it.
-    """
-    options = [name for name in ("--control", "--controller") if _is_on_command_line(context, name.strip("-"))]
-    if len(options) > 1:
-        raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")
-    for parameter in ("update_rule", "then"):
-        if _is_on_command_line(context, parameter):
-            option = f"--{parameter.replace('_', '-')}"
-            raise RLCCFRError(f"{options[0]} chooses the update rule's settings for the whole run: leave out {option}")
-    return "controlled" if file is None else f"controlled(controller={str(file.resolve())!r})"
+        files.print_names()
+    _fail_if_cut_short(attempt, stop.has_budget, files.checkpoint)
 
 
 def _parsed_algorithm(text: str) -> Cell:
@@ -208,201 +253,91 @@ def _parsed_algorithm(text: str) -> Cell:
     return Cell(*components).canonical
 
 
-def _check_segments(algorithms: list[Cell], limit: dict[str, Any], checkpoint: Path | None) -> None:
+def _check_together(
+    context: typer.Context, algorithms: list[Cell], stop: StopOptions, files: FileOptions, *, blend: bool
+) -> None:
+    """Refuse options that contradict each other, before a game is compiled; hold the checkpoint until the command ends.
+
+    Raises:
+        RLCCFRError: two options contradict each other, or a value is none of its option's.
+    """
+    budget = stop.amount()
+    if len(algorithms) > 1:
+        _check_segments(algorithms, budget, files.checkpoint)
+    _check_target(stop, len(algorithms), blend)
+    if not files.checkpoint_every > 0:
+        raise RLCCFRError(f"--checkpoint-every must be a positive number, not {files.checkpoint_every}")
+    if files.checkpoint is None and is_on_command_line(context, "checkpoint_every"):
+        raise RLCCFRError("--checkpoint-every needs a --checkpoint to write")
+    files.check()
+    if files.checkpoint is not None:
+        context.with_resource(held_file(files.checkpoint))
+
+
+def _check_segments(algorithms: list[Cell], budget: dict[str, Any], checkpoint: Path | None) -> None:
     """Refuse algorithms that can't run one after another, before the first one runs."""
-    if len(algorithms) == 1:
-        return
     from rlccfr.envs.episode import parse_budget
     from rlccfr.envs.measuring.identity import why_unavailable
     from rlccfr.envs.measuring.request import check_segments
 
     if checkpoint is not None:
         raise RLCCFRError("a checkpoint holds a run of one algorithm: leave out --checkpoint or --then")
-    check_segments(parse_budget(limit), len(algorithms))
+    check_segments(parse_budget(budget), len(algorithms))
     for algorithm in algorithms:
         if reason := why_unavailable(algorithm):
             raise ComponentError(f"{algorithm} can't run: {reason}")
 
 
-def _check_target(target: str | None, any_way: bool, has_budget: bool, segments: int, blend: bool) -> None:
+def _check_target(stop: StopOptions, segments: int, blend: bool) -> None:
     """Refuse a text that is no target, and options that contradict a target or need one."""
     from rlccfr.limits import check_target
 
-    if any_way and (target is None or has_budget):
+    if stop.any_way and (stop.target is None or stop.has_budget):
         raise RLCCFRError("--any needs a --target, and takes no budget")
-    if target is None:
+    if stop.target is None:
         return
     if blend:
         raise RLCCFRError("blends are made when a budget is used up: leave out --target or --blend")
     if segments > 1:
         raise RLCCFRError("a target is for one algorithm: leave out --target or --then")
-    check_target(target)
+    check_target(stop.target)
 
 
-def _check_checkpoint_every(context: typer.Context, checkpoint: Path | None, seconds: float) -> None:
-    """Refuse a time between two writings of the checkpoint that is not positive, or without a checkpoint."""
-    if not seconds > 0:
-        raise RLCCFRError(f"--checkpoint-every must be a positive number, not {seconds}")
-    if checkpoint is None and _is_on_command_line(context, "checkpoint_every"):
-        raise RLCCFRError("--checkpoint-every needs a --checkpoint to write")
-
-
-def _require_linear_program(game: Game) -> None:
-    from rlccfr.games.public.view import PublicGame
-
-    if isinstance(game, PublicGame):
-        raise RLCCFRError(f"{game.name!r} has a public tree, but no linear program: leave out --exact and --any")
-
-
-def _solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpoint: Path | None) -> Solver:
-    """Return the solver in a checkpoint if there is one, else a new solver.
-
-    Raises:
-        CheckpointError: the checkpoint belongs to another run.
-        ComponentError: several walks are asked for, and the components fit models.
-    """
-    from rlccfr.solver import Solver
-
-    new = Solver(tree, *algorithm, **options)
-    if options["walks"] != 1 and any(component.learns for component in (new.update_rule, new.sampler, new.abstraction)):
-        raise ComponentError(
-            "--walks is for components without models; with models, set the hyperparameter traversals or preset"
+def _check_for_game(game: Game, stop: StopOptions, files: FileOptions) -> None:
+    """Refuse files that the game does not have, and a linear program of a game without histories."""
+    files.check_for(game)
+    if (stop.exact or stop.any_way) and not game.form.has_histories:
+        raise RLCCFRError(
+            f"{game.name!r} is held {game.form.title} and has no linear program: leave out --exact and --any"
         )
-    if checkpoint is None or not checkpoint.exists():
-        return new
-    new_settings = _settings(new)
-    del new  # its tables may take gigabytes
-    saved = Solver.load(checkpoint, threads=options["threads"], game=tree)
-    saved_settings = _settings(saved)
-    differing = [name for name in new_settings if new_settings[name] != saved_settings[name]]
-    if differing:
-        raise CheckpointError(
-            f"{checkpoint} belongs to a run with another {' and '.join(differing)}; name another --checkpoint"
-        )
-    message = f"resuming {checkpoint} after {saved.cpu_seconds:.3g} CPU seconds"
-    stderr.print(message, highlight=False, markup=False, soft_wrap=True)
-    return saved
 
 
-def _settings(solver: Solver) -> dict[str, Any]:
-    """Return what a checkpoint must have in common with a run that resumes it, by the names for error messages."""
-    return {
-        "game": solver.game.content_hash,
-        **solver.specs,
-        "seed": solver.seed,
-        "averaging": solver.averaging,
-        "simultaneous": solver.simultaneous,
-        "number of walks": solver.walks,
-        "choice of --blend": solver.blend,
-    }
+def _solve_exactly(tree: GameTree, seconds: float | None, files: FileOptions, json: bool) -> None:
+    """Solve a game by a linear program, write its policy, and print the facts."""
+    solution = solve_by_linear_program(tree, seconds)
+    try:
+        if files.policy is not None:
+            solution.policy.save(files.policy)
+    finally:  # a full disk must not lose the results
+        print_solution(tree, solution, json)
+    if not json:
+        files.print_names()
 
 
-def _reporting_time_left(solver: Solver, target: str, report: Callable[..., None]) -> Callable[[float], None]:
-    """Return a function that reports progress, and how long the target takes if the curve goes on as it does."""
-    from rlccfr.limits import seconds_left, target_of
-
-    target_exploitability = target_of(solver.game, target)
-
-    def report_share(share: float) -> None:
-        predicted = seconds_left(solver.points, target_exploitability)
-        if predicted is None:
-            report(share, left=math.nan)
-            return
-        passed_since = solver.cpu_seconds - solver.points[-1].cpu_seconds  # the prediction is as of the last point
-        report(share, left=max(0.0, predicted - passed_since))
-
-    return report_share
+def _run(game: str, solver: Solver, algorithms: list[Cell], stop: StopOptions, files: FileOptions) -> Attempt:
+    """Run for the budget or to the target; with ``--any``, solve a linear program if the target was not reached."""
+    budget = stop.amount() if stop.target is None or stop.is_given else None
+    with progress(f"solving {game}", solving(solver)) as report:
+        if stop.target is not None and budget is None:
+            report = reporting_time_left(solver, stop.target, report)
+        if files.checkpoint is not None:
+            report = saving(solver, files.checkpoint, files.checkpoint_every, report)
+        attempt = attempted(solver, algorithms, budget, stop.target, stop.any_way, report)
+    # Only after the run's progress bar, since the linear program has one of its own.
+    return attempt.or_exactly() if stop.any_way else attempt
 
 
-def _saving(
-    solver: Solver, checkpoint: Path, seconds: float, report: Callable[[float], None]
-) -> Callable[[float], None]:
-    """Return a function that reports progress, and writes the checkpoint every ``seconds`` seconds."""
-    last_saved = time.monotonic()
-
-    def report_and_save(share: float) -> None:
-        nonlocal last_saved
-        report(share)
-        if time.monotonic() - last_saved < seconds:
-            return
-        try:
-            solver.save(checkpoint)
-        except CheckpointError as error:  # a full disk is no reason to end the run
-            stderr.print(f"warning: {error}", highlight=False, markup=False, soft_wrap=True)
-        last_saved = time.monotonic()
-
-    return report_and_save
-
-
-def _attempted(
-    solver: Solver,
-    algorithms: list[Cell],
-    limit: dict[str, Any] | None,
-    target: str | None,
-    any_way: bool,
-    report: Callable[[float], None],
-) -> Attempt:
-    """Run for the budget or to the target; if ``any_way``, at most until a linear program is predicted to be sooner."""
-    if target is None:
-        assert limit is not None
-        return Attempt.of(solver, None, lambda: _run_segments(solver, algorithms, limit, report))
-    from rlccfr.engine.linear_program import predicted_time
-    from rlccfr.limits import run_while_sooner, target_of
-
-    target_exploitability = target_of(solver.game, target)
-    if not any_way:
-        budget_of_run = {} if limit is None else {limit["unit"]: limit["amount"]}
-        return Attempt.of(
-            solver,
-            target_exploitability,
-            lambda: solver.run(until=target_exploitability, progress=report, **budget_of_run),
-        )
-    program_seconds = predicted_time(solver.game).seconds
-    return Attempt.of(
-        solver,
-        target_exploitability,
-        lambda: run_while_sooner(solver, target_exploitability, program_seconds, report),
-    )
-
-
-def _run_segments(
-    solver: Solver, algorithms: list[Cell], limit: dict[str, Any], report: Callable[[float], None]
-) -> RunResult:
-    """Spend the budget; several algorithms get equal shares, like the segments of an environment."""
-    if len(algorithms) == 1:
-        return solver.run(**{limit["unit"]: limit["amount"]}, progress=report)
-    from rlccfr.envs.episode import parse_budget
-    from rlccfr.envs.measuring.request import changes, segment_budget
-
-    whole_budget = parse_budget(limit)
-    result = None
-    segment = 0
-
-    def report_segment(share: float) -> None:
-        report((segment + share) / len(algorithms))
-
-    for segment, algorithm in enumerate(algorithms):
-        if result is not None:
-            solver.switch(**changes(algorithms[segment - 1], algorithm))
-        limit_of_segment = segment_budget(whole_budget, len(algorithms), segment, result)
-        result = solver.run(**limit_of_segment, progress=report_segment)
-    assert result is not None
-    return result
-
-
-def _print_results(game: Game, solver: Solver, algorithms: list[Cell], attempt: Attempt, json: bool) -> None:
-    """Print the facts of a run, and of the linear program after it if one was solved."""
-    facts = facts_of(solver, algorithms, attempt)
-    if attempt.solution is not None:
-        assert isinstance(game, GameTree)  # checked before the run
-        report_solution(game, attempt.solution, json, facts)
-    elif json:
-        print_json(facts)
-    else:
-        print_facts(facts, title_of(algorithms), nodes_title(game, algorithms))
-
-
-def _fail_if_cut_short(attempt: Attempt, checkpoint: Path | None, has_budget: bool) -> None:
+def _fail_if_cut_short(attempt: Attempt, has_budget: bool, checkpoint: Path | None) -> None:
     """Raise what stopped the command, or that the target was not reached."""
     result = attempt.result
     if attempt.failure is not None:
@@ -416,7 +351,7 @@ def _fail_if_cut_short(attempt: Attempt, checkpoint: Path | None, has_budget: bo
     if not attempt.reached:
         game = attempt.solver.game
         alternatives = f"another algorithm (`rlccfr recommend {quoted(game.name)}` names one)"
-        if isinstance(game, GameTree):
+        if game.form.has_histories:
             alternatives += ", or --exact"
         if has_budget:
             reason = "after the budget"

@@ -5,14 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from rlccfr.cli.console import RUNS, CatalogName, Interrupted, Json, load, print_json, print_table
+from rlccfr.cli.command import option, rare
+from rlccfr.cli.console import RUNS, Interrupted, load, print_json, print_table
 from rlccfr.cli.measured_games import say_failures
+from rlccfr.cli.options import CATALOG, Json
 from rlccfr.cli.progress import duration, progress
 from rlccfr.errors import BudgetError, RLCCFRError, whole_number
 
@@ -27,92 +30,125 @@ GAMES = ("kuhn", "leduc", "goofspiel", "royal")
 """The paper's four games, which are measured by default."""
 
 
+@dataclass(frozen=True)
+class PlanOptions:
+    """What to measure."""
+
+    TITLE: ClassVar[str] = "What to measure"
+    families: str | None = option(None, "Games for train, validation or test instead.")
+    catalog: str = option("paper", CATALOG)
+    networks: str = option("sweep", "Preset of the deep rules' networks.")
+    seeds: int = option(5, "Engine seeds of what draws at random.")
+    model_seeds: int = option(2, "Engine seeds of what fits models.")
+    close: float = rare(0.0, "More seeds where the reward is this close to the best. [0]")
+    close_seeds: int = rare(0, "Engine seeds there. [as --seeds]")
+
+    def games(self, names: list[str] | None) -> list[str]:
+        """Return the games to measure: those of the families, those that were named, or the paper's.
+
+        Raises:
+            RLCCFRError: families are asked for by another name than train, validation or test.
+        """
+        if self.families is None:
+            return names or list(GAMES)
+        from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
+
+        games = {"train": TRAIN, "validation": VALIDATION, "test": TEST}
+        if self.families not in games:
+            raise RLCCFRError(f"--families takes 'train', 'validation' or 'test', not {self.families!r}")
+        return list(games[self.families])
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """How long each run lasts."""
+
+    TITLE: ClassVar[str] = "Each run"
+    iterations: int = option(1_000, "Least iterations.")
+    seconds: float = option(1.0, "Least engine CPU seconds.")
+    further: int = option(0, "Iterations to go on to, for at most a CPU minute.")
+    timeout: float = rare(1_800.0, "CPU seconds after which a run is given up. [1800]")
+    megabytes: int = rare(4_096, "Memory that a run may allocate. [4096]")
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """Where the runs take place."""
+
+    TITLE: ClassVar[str] = "Where to run, and what to keep"
+    workers: int = option(0, "Processes; 0 for one per physical core.")
+    dask: str | None = option(None, "A Dask cluster's address, or local for one here.")
+    pilot: bool = rare(True, "no: do not estimate first how long it takes. [yes]")
+
+
+@dataclass(frozen=True)
+class StoreOptions:
+    """What is kept, and what is repeated."""
+
+    TITLE: ClassVar[str] = WorkerOptions.TITLE
+    store: Path = option(RUNS / "sweep", "Directory that keeps every run.")
+    compact: Path | None = option(None, "Afterwards write all runs to a Parquet file.")
+    small: bool = rare(False, "yes: --compact shortens curves, to publish. [no]", "--small")
+    take: Path | None = rare(None, "First take over the runs in a file of --compact.", "--import")
+    retry_failed: bool = rare(False, "yes: repeat runs that failed. [no]", "--retry-failed")
+
+
 def sweep(
+    plan: PlanOptions,
+    limits: LimitOptions,
+    where: WorkerOptions,
+    storage: StoreOptions,
     games: Annotated[list[str] | None, typer.Argument(help="Names or OpenSpiel strings. [the paper's four]")] = None,
-    families: Annotated[
-        str | None,
-        typer.Option(help="Measure members of the families instead: those for 'train', 'validation' or 'test'."),
-    ] = None,
-    catalog: CatalogName = "paper",
-    networks: Annotated[str, typer.Option(help="Preset of the deep rules' networks.")] = "sweep",
-    seeds: Annotated[int, typer.Option(help="Engine seeds of each tabular algorithm that draws at random.")] = 5,
-    model_seeds: Annotated[int, typer.Option(help="Engine seeds of each algorithm that fits models.")] = 2,
-    close: Annotated[
-        float,
-        typer.Option(help="Give an algorithm that draws at random more seeds if its reward is this close to the best."),
-    ] = 0.0,
-    close_seeds: Annotated[int, typer.Option(help="Engine seeds of an algorithm close to the best. [as --seeds]")] = 0,
-    iterations: Annotated[int, typer.Option(help="Least iterations of a run.")] = 1_000,
-    seconds: Annotated[float, typer.Option(help="Least engine CPU seconds of a run.")] = 1.0,
-    further: Annotated[
-        int, typer.Option(help="Continue to this many iterations in all if they take at most a CPU minute.")
-    ] = 0,
-    timeout: Annotated[float, typer.Option(help="CPU seconds after which a run is given up.")] = 1_800.0,
-    megabytes: Annotated[int, typer.Option(help="Memory that a run may allocate.")] = 4_096,
-    workers: Annotated[int, typer.Option(help="Processes. [one per physical core]")] = 0,
-    dask: Annotated[
-        str | None, typer.Option(help="Run on a Dask cluster: its address, or 'local' for one on this machine alone.")
-    ] = None,
-    store: Annotated[Path, typer.Option(help="Directory that keeps every run.")] = RUNS / "sweep",
     status: Annotated[
         bool, typer.Option("--status", help="Say what is done and what is left, and run nothing.")
     ] = False,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Repeat runs that failed.")] = False,
-    pilot: Annotated[
-        bool, typer.Option(help="Estimate first, from a hundredth of each run, how long it takes.")
-    ] = True,
-    compact: Annotated[Path | None, typer.Option(help="Afterwards write all runs to a Parquet file.")] = None,
-    small: Annotated[
-        bool, typer.Option("--small", help="Shorten curves and use single precision, to publish.")
-    ] = False,
-    take: Annotated[
-        Path | None, typer.Option("--import", help="First take over the runs of a file that --compact wrote.")
-    ] = None,
     json: Json = False,
 ) -> None:
     """Measure every algorithm of a catalog on each game.
 
-    Each run's curve tells what any shorter budget would have reached. The same command resumes a
-    sweep that was stopped. A second sweep on the same store shares the runs that both plan.
+    Each run's curve tells what any shorter budget would have reached. The same command resumes a sweep that was
+    stopped. A second sweep on the same store shares the runs that both plan.
     """
-    from rlccfr.envs.episode import parse_catalog
     from rlccfr.envs.measuring.store import Store
     from rlccfr.envs.sweeping.handover import take_over
-    from rlccfr.envs.sweeping.plan import Limits
-    from rlccfr.envs.sweeping.sweep import SweepPlan, statuses
+    from rlccfr.envs.sweeping.sweep import statuses
 
-    names = _members(families) if families is not None else games or list(GAMES)
-    whole_number(workers, "workers", 0, BudgetError)
-    for game in names:
+    # Compile every game now: a misspelt name must not end a sweep after hours.
+    games_to_measure = plan.games(games)
+    whole_number(where.workers, "workers", 0, BudgetError)
+    for game in games_to_measure:
         load(game)
-    limits = Limits(iterations, seconds, further, timeout, megabytes)
-    algorithms = parse_catalog(catalog).with_networks(networks)
-    plan = SweepPlan(names, algorithms, seeds, model_seeds, close, limits, close_seeds)
-    jobs = plan.jobs()
-    records = Store(store, create=not status)
-    if take is not None:
-        _say(f"{take_over(take, jobs, records):,} runs taken over from {take}")
+
+    sweep_plan = _plan(games_to_measure, plan, limits)
+    jobs = sweep_plan.jobs()
+    records = Store(storage.store, create=not status)
+    if storage.take is not None:
+        _say(f"{take_over(storage.take, jobs, records):,} runs taken over from {storage.take}")
     if status:
-        jobs += plan.more_jobs(records, jobs)
+        jobs += sweep_plan.more_jobs(records, jobs)
     else:
-        run = partial(_run, store=records, workers=workers, dask=dask, pilot=pilot)
-        jobs += _measure(plan, jobs, records, retry_failed, run)
+        jobs += _measure(sweep_plan, jobs, records, storage.retry_failed, partial(_run, store=records, where=where))
+
     counts_by_game = statuses(jobs, records)
     _print_counts(counts_by_game, json)
     if not {status for counts in counts_by_game.values() for status in counts} <= {"ok", "missing"}:
+        # A failed run is a result, too: say why, and end as usual.
         say_failures(record for job in jobs if (record := records.get(job.id)) is not None)
-    if compact is not None:
-        _say(f"written to {records.compact(compact, small=small)}")
+    if storage.compact is not None:
+        _say(f"written to {records.compact(storage.compact, small=storage.small)}")
 
 
-def _members(which: str) -> list[str]:
-    """Return the games of the families for training, validation or test."""
-    from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
+def _plan(games: list[str], options: PlanOptions, limits: LimitOptions) -> SweepPlan:
+    """Return the plan of a sweep."""
+    from rlccfr.envs.episode import parse_catalog
+    from rlccfr.envs.sweeping.plan import Limits
+    from rlccfr.envs.sweeping.sweep import SweepPlan
 
-    members = {"train": TRAIN, "validation": VALIDATION, "test": TEST}
-    if which not in members:
-        raise RLCCFRError(f"--families takes 'train', 'validation' or 'test', not {which!r}")
-    return list(members[which])
+    limits_of_runs = Limits(limits.iterations, limits.seconds, limits.further, limits.timeout, limits.megabytes)
+    algorithms = parse_catalog(options.catalog).with_networks(options.networks)
+    return SweepPlan(
+        games, algorithms, options.seeds, options.model_seeds, options.close, limits_of_runs, options.close_seeds
+    )
 
 
 def _say(text: str) -> None:
@@ -141,6 +177,7 @@ def _measure(
     with sharing(store, _say) as in_order:
         if todo := left_to_do(jobs, store, retry_failed=retry_failed):
             run(in_order(todo))
+        # Which algorithms are close to the best is known only now.
         close_jobs = plan.more_jobs(store, jobs)
         if todo := left_to_do(close_jobs, store, retry_failed=retry_failed):
             _say(f"{len(todo):,} more runs of algorithms close to the best")
@@ -148,23 +185,16 @@ def _measure(
     return close_jobs
 
 
-def _run(jobs: Sequence[Job], store: Store, workers: int, dask: str | None, pilot: bool) -> None:
-    """Run jobs, on this machine or a Dask cluster.
-
-    Args:
-        jobs: the jobs.
-        store: store of all records.
-        workers: number of processes; 0 for one per physical core.
-        dask: address of a Dask cluster, ``local``, or None for none.
-        pilot: whether to estimate first how long they take.
-    """
+def _run(jobs: Sequence[Job], store: Store, where: WorkerOptions) -> None:
+    """Run jobs on this machine or a Dask cluster, and keep their records in a store."""
     from rlccfr.envs.sweeping.estimate import total_cost
     from rlccfr.envs.sweeping.executors import processes
     from rlccfr.envs.sweeping.runner import Runner
 
-    cluster = nullcontext(processes(workers)) if dask is None else _connected(dask, workers)
+    # Connect first: a cluster that is missing must not be noticed only after the estimate.
+    cluster = nullcontext(processes(where.workers)) if where.dask is None else _connected(where.dask, where.workers)
     with cluster as executors:
-        if pilot:
+        if where.pilot:
             with progress("estimating") as report:
                 time_needed = duration(total_cost(jobs, report) / executors.workers)
             _say(

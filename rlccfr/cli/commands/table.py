@@ -1,4 +1,4 @@
-"""``rlccfr table`` and ``rlccfr report``: the results of a sweep, for people."""
+"""``rlccfr results table`` and ``rlccfr results report``: measurements, for people."""
 
 from __future__ import annotations
 
@@ -10,17 +10,9 @@ import typer
 
 from rlccfr.catalog import AXES
 from rlccfr.cli.commands.compare import print_comparisons
-from rlccfr.cli.console import (
-    Json,
-    PresetNames,
-    ScaleName,
-    SeveralIterations,
-    SeveralNodes,
-    SeveralSeconds,
-    load,
-    print_table,
-)
-from rlccfr.cli.measured_games import Games, Measured, Results, SweptCatalog, SweptNetworks, measured
+from rlccfr.cli.console import load, print_table
+from rlccfr.cli.measured_games import Games, Measured, MeasurementOptions, SeveralGames, measured
+from rlccfr.cli.options import BUDGET_AND_WEIGHTS, Json, SeveralBudgets, Weights
 from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
@@ -33,33 +25,28 @@ SHOWN = ("game", "budget", "preset", "scale", *AXES, "exploitability", "throughp
 
 
 def table(
+    budgets: SeveralBudgets,
+    weights: Weights,
+    measurements: MeasurementOptions,
     games: Games = None,
-    iterations: SeveralIterations = None,
-    seconds: SeveralSeconds = None,
-    nodes: SeveralNodes = None,
-    presets: PresetNames = None,
-    scale: ScaleName = None,
-    results: Results = None,
-    catalog: SweptCatalog = None,
-    networks: SweptNetworks = None,
     methods: Annotated[
         bool, typer.Option("--methods", help="Also show the baselines: VBS, SBS, the paper's ...")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write all methods to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
 ) -> None:
-    """Print the recommended-algorithm table: the picks of three trained agents, from measurements; nothing is run.
+    """Print which algorithms trained teams pick, from measurements.
 
-    Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets are given; for
-    hold'em (`--catalog public`), for 1, 10 and 60. On another catalog (`--catalog extended-tabular` was measured, too)
-    or a sweep of your own, teams are trained first, and the best algorithm with each component of your own follows the
-    picks. To measure another game: `rlccfr compare`.
+    Nothing is run. Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets
+    are given; for hold'em (`--catalog public`), for 1, 10 and 60. On another catalog (`--catalog extended-tabular` was
+    measured, too) or a sweep of your own, teams are trained first, and the best algorithm with each component of your
+    own follows the picks. To measure another game: `rlccfr compare`.
     """
     from rlccfr.agents.judging.recommendation_table import checked_path
 
     out = checked_path(out) if out is not None else None
-    source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
-    recommendations = _recommendations(source, presets or ["accuracy"], scale)
+    source = measured(games, budgets, measurements)
+    recommendations = _recommendations(source, weights.names, weights.scale)
     if out is not None:
         recommendations.write(out)
     source.say()
@@ -72,17 +59,14 @@ def table(
 
 
 def report(
+    budgets: SeveralBudgets,
+    measurements: MeasurementOptions,
     out: Annotated[Path, typer.Argument(help="The HTML file to write.")] = Path("report.html"),
-    games: Annotated[list[str] | None, typer.Option("--game", help="Measured game; may be repeated. [all]")] = None,
-    iterations: SeveralIterations = None,
-    seconds: SeveralSeconds = None,
-    nodes: SeveralNodes = None,
+    games: SeveralGames = None,
     presets: Annotated[
-        list[str] | None, typer.Option("--preset", help="Weights of the reward; may be repeated. [all presets]")
+        list[str] | None,
+        typer.Option("--preset", help="Weights; may be repeated. [all presets]", rich_help_panel=BUDGET_AND_WEIGHTS),
     ] = None,
-    results: Results = None,
-    catalog: SweptCatalog = None,
-    networks: SweptNetworks = None,
     policies: Annotated[
         list[str] | None,
         typer.Option(
@@ -95,14 +79,14 @@ def report(
     """Write measurements as one page for a browser.
 
     A heatmap of all algorithms for each game, their Pareto front of error against speed, convergence curves, and the
-    recommended-algorithm table. The options are those of `rlccfr table`.
+    recommended-algorithm table. The options are those of `rlccfr results table`.
     """
     from rlccfr.agents.judging.report import check_report, write_report
     from rlccfr.envs.reward import PRESETS
 
     check_report(out)  # before teams are trained
     policies_to_draw = [_policy(text) for text in policies or []]
-    source = measured(games, (iterations, seconds, nodes), results, catalog, networks)
+    source = measured(games, budgets, measurements)
     recommendations = _recommendations(source, presets or list(PRESETS), None)
     write_report(out, source.table, source.catalog, recommendations, source.budgets, policies_to_draw)
     source.say()
@@ -118,25 +102,25 @@ def write_shipped_report(game: str, out: Path) -> None:
     from rlccfr.agents.judging.report import check_report, write_report
 
     check_report(out)
-    source = measured([game], (None, None, None), None, None, None)
+    source = measured([game], SeveralBudgets(), MeasurementOptions())
     recommendations = _recommendations(source, ["accuracy"], None)
     write_report(out, source.table, source.catalog, recommendations, source.budgets, [])
 
 
 def _policy(text: str) -> PublicPolicy:
     """Return the policy that an option names, as in ``holdem=policy.npz``."""
-    from rlccfr.games.public.view import PublicGame
-    from rlccfr.policies.public_policy import PublicPolicy
+    from rlccfr.game import policy_class
 
     match = re.fullmatch(r"([^=(]+(?:\([^)]*\))?)=(.+)", text)
     if match is None:
         raise RLCCFRError(f'--policy takes a game and a file, as in "holdem=policy.npz", not {text!r}')
     name, path = match.groups()
     game = load(name)
-    if not isinstance(game, PublicGame):
+    if not policy_class(game).draws_ranges:
         raise RLCCFRError(f"--policy draws hands of hold'em and rolls of Bluff, and {name!r} has neither: leave it out")
     game.require_names()
-    return PublicPolicy.load(path, game)
+    policy: PublicPolicy = policy_class(game).load(path, game)
+    return policy
 
 
 def _recommendations(source: Measured, presets: list[str], scale: str | None) -> RecommendationTable:

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from rlccfr.cli.console import (
-    RUNS,
-    CatalogName,
-    Evaluations,
-    Interrupted,
-    Json,
-    PresetNames,
-    ScaleName,
-    Seed,
-    SeveralIterations,
-    SeveralNodes,
-    SeveralSeconds,
-    StorePath,
-    budgets,
-    called,
-    check_only,
-    load,
-    print_json,
-    quoted,
-)
+from rlccfr.cli.command import check_only, option, rare
+from rlccfr.cli.console import RUNS, Interrupted, called, load, print_json, quoted
+from rlccfr.cli.options import Json, Seed, SeveralBudgets, StorePath, TrainingOptions, Weights
 from rlccfr.cli.progress import progress
 from rlccfr.cli.team_directory import new_directory, team_command
 from rlccfr.cli.training_display import TrainingView
@@ -42,92 +26,92 @@ CONTROL_OPTIONS = {"games", "control", "rounds", "members", "workers", "seed", "
 """Parameters of the command that may be given with ``--control``."""
 
 
+@dataclass(frozen=True)
+class TeamOptions(TrainingOptions):
+    """Training of a team."""
+
+    segments: int = rare(1, "Decisions per episode, so algorithms per run. [1]")
+
+
+@dataclass(frozen=True)
+class ControlOptions:
+    """Training of a controller."""
+
+    TITLE: ClassVar[str] = "A controller instead"
+    control: bool = option(False, "Train one: it chooses a rule's settings during runs.", "--control")
+    rounds: int | None = option(None, "Rounds of 20 runs each. [45,000: hours]")
+    members: int | None = option(None, "Trainings, which decide together. [as for the shipped one]")
+    workers: int | None = option(None, "Processes. [one per physical core]")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The numbers that were given, by name."""
+        numbers = {"rounds": self.rounds, "members": self.members, "workers": self.workers}
+        return {name: value for name, value in numbers.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class DirectoryOptions:
+    """Where a training is kept."""
+
+    TITLE: ClassVar[str] = ""
+    out: Path | None = option(
+        None, "Directory of the training. [runs/kuhn-1-second and the like; runs/control for a controller]"
+    )
+    fresh: bool = option(False, "Replace what is in the directory.", "--fresh")
+
+
 def train(
     context: typer.Context,
+    budgets: SeveralBudgets,
+    weights: Weights,
+    training: TeamOptions,
+    control: ControlOptions,
+    directory: DirectoryOptions,
     games: Annotated[
         list[str] | None, typer.Argument(help="The games to train on, names or OpenSpiel strings.")
     ] = None,
-    iterations: SeveralIterations = None,
-    seconds: SeveralSeconds = None,
-    nodes: SeveralNodes = None,
-    presets: PresetNames = None,
-    scale: ScaleName = None,
-    catalog: CatalogName = "paper",
-    evaluations: Evaluations = 24,
-    segments: Annotated[
-        int, typer.Option(help="Decisions per episode; with more than 1, algorithms change during a run.")
-    ] = 1,
-    engine_seeds: Annotated[
-        list[int] | None, typer.Option("--engine-seed", help="Engine seed of the runs; may be repeated.")
-    ] = None,
     seed: Seed = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Directory of the team, its log and TensorBoard's files. [runs/GAMES, then the budget, the weights "
-            "and their scale unless they are the defaults, as in runs/kuhn-1-second; runs/control for a controller]"
-        ),
-    ] = None,
     store: StorePath = RUNS / "store",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Replace what is in the directory.")] = False,
-    control: Annotated[
-        bool, typer.Option("--control", help="Train a controller, which chooses a rule's settings during a run.")
-    ] = False,
-    rounds: Annotated[
-        int | None,
-        typer.Option(help="Rounds of a controller's training, of 20 runs each. [45,000: hours]", show_default=False),
-    ] = None,
-    members: Annotated[
-        int | None,
-        typer.Option(
-            help="A controller's trainings, which decide together. [as for the shipped one]", show_default=False
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes that train a controller. [one per physical core]", show_default=False)
-    ] = None,
     json: Json = False,
 ) -> None:
     """Train a team of three DQN selectors, or a controller.
 
-    The default budget is 1,000 iterations. For `accuracy`, which weighs error alone, prefer --seconds. With several
-    games, budgets or presets the team learns what to pick for each. An algorithm is measured at most once per game,
-    budget, engine seed and sequence of earlier picks in the episode, and the measurement serves all presets. The
-    command prints the recommendations; `rlccfr recommend --team` asks the team again. Ctrl-C keeps what was measured
-    and learned; the same command resumes, up to the number of evaluations.
-
-    With --control, three DQN agents learn to steer runs. Without games, these are the games that the shipped controller
-    was trained on. Ctrl-C keeps the last saved round; the same command resumes.
+    The team learns what to pick for each game, budget and preset, which is printed; `rlccfr recommend --team` asks it
+    again. Ctrl-C keeps what was learned; the same command goes on.
     """
-    if control:
+    if control.control:
         check_only(context, "--control", CONTROL_OPTIONS, "trains a controller")
-    numbers = {"rounds": rounds, "members": members, "workers": workers}
-    control_settings = {name: value for name, value in numbers.items() if value is not None}
-    if control:
-        _train_controller(games, out or RUNS / "control", control_settings, seed, fresh, json)
+        _train_controller(games, control.settings, directory, seed, json)
         return
-    if control_settings:
-        raise RLCCFRError(f"only --control takes {', '.join(f'--{name}' for name in control_settings)}")
+    if control.settings:
+        raise RLCCFRError(f"only --control takes {', '.join(f'--{name}' for name in control.settings)}")
     if not games:
         raise RLCCFRError("name the games to train on, such as kuhn; or train a controller with --control")
-    limits = budgets(iterations, seconds, nodes)
+    settings = _team_settings(games, budgets, weights, training)
     for game in games:
-        load(game)
-    out = out or new_directory(games, limits, presets or ["accuracy"], scale)
-    settings = {
-        "games": games,
-        "budget": limits,
-        "preset": presets or ["accuracy"],
-        "scale": scale,
-        "segments": segments,
-        "catalog": catalog,
-        "engine_seeds": engine_seeds or [0],
-    }
+        load(game)  # before torch, since a name may be misspelt
+    out = directory.out or new_directory(games, settings["budget"], weights.names, weights.scale)
     with held(out):  # held before the team in it is loaded or replaced
         with progress("starting"):  # torch takes a moment
-            team = _team(out, fresh, seed, store, settings)
-        _train_team(team, games, evaluations, out)
+            team = _team(out, directory.fresh, seed, store, settings)
+        _train_team(team, games, training.evaluations, out)
     _print_recommendations(team, games[0], out, json)
+
+
+def _team_settings(
+    games: list[str], budgets: SeveralBudgets, weights: Weights, training: TeamOptions
+) -> dict[str, Any]:
+    """Return the arguments of :class:`rlccfr.agents.SelectorTeam` that say what a team learns."""
+    return {
+        "games": games,
+        "budget": budgets.amounts(),
+        "preset": weights.names,
+        "scale": weights.scale,
+        "segments": training.segments,
+        "catalog": training.catalog,
+        "engine_seeds": training.engine_seeds or [0],
+    }
 
 
 def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, Any]) -> SelectorTeam:
@@ -139,6 +123,7 @@ def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, An
     from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.agents.team.team_file import FILE_NAME
 
+    # Made even if a team is there, to compare the settings in the form that a team gives them.
     new_team = SelectorTeam(**settings, evaluator=store, seed=seed)
     if fresh:
         (out / FILE_NAME).unlink(missing_ok=True)
@@ -184,18 +169,18 @@ def _print_recommendations(team: SelectorTeam, game: str, out: Path, json: bool)
 
 
 def _train_controller(
-    games: Sequence[str] | None, out: Path, settings: Mapping[str, Any], seed: int, fresh: bool, json: bool
+    games: Sequence[str] | None, settings: dict[str, Any], directory: DirectoryOptions, seed: int, json: bool
 ) -> None:
     """Train a controller, and print where it is.
 
     Args:
         games: the games to train on; by default those of the shipped controller.
-        out: directory of the training.
         settings: those of ``rounds``, ``members`` and ``workers`` that were given.
+        directory: where to keep the training, by default in ``runs/control``.
         seed: seed of the training.
-        fresh: whether to replace a training in the directory.
         json: whether to print JSON.
     """
+    out = directory.out or RUNS / "control"
     for game in games or ():
         load(game)
     with progress("starting"):  # torch takes a moment
@@ -209,11 +194,12 @@ def _train_controller(
         training_games = "the shipped controller's games"
     try:
         with progress(f"training a controller on {training_games}") as report:
-            train_controller(games or None, out, **settings, seed=seed, fresh=fresh, progress=report)
+            train_controller(games or None, out, **settings, seed=seed, fresh=directory.fresh, progress=report)
     except KeyboardInterrupt:
+        # Rounds are saved every minute, so that a training may have nothing yet.
         if not holds_controller(out):
             raise Interrupted("interrupted before anything was saved, which is done every minute") from None
-        resuming = "the same command without --fresh" if fresh else "the same command"
+        resuming = "the same command without --fresh" if directory.fresh else "the same command"
         raise Interrupted(
             f"interrupted; {resuming} goes on, and --controller {quoted(str(out / 'member-0'))} uses what the "
             "first member has learned so far"

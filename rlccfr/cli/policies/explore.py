@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rlccfr.cli.console import GameOfFile, load
+from rlccfr.cli.console import load
+from rlccfr.cli.options import GameOfFile
 from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
@@ -21,7 +22,7 @@ def explore(
     ] = "",
     most: Annotated[int, typer.Option(min=1, help="Most states on the page, in hold'em or Bluff.")] = 200_000,
 ) -> None:
-    """Write a page for a browser, on which you walk through the game and see what a policy does.
+    """Write a page for a browser, on which to walk through a game.
 
     At each point of the game the page shows the possible moves, and for each state of the player who moves what the
     policy does there, what it is worth, and what each action would gain. It is one file, and loads nothing from a

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.cli.console import Json, Seed, load, print_json, print_table
+from rlccfr.cli.console import load, print_json, print_table
+from rlccfr.cli.options import Json, Seed
 from rlccfr.cli.policies.named import UNIFORM, is_run, policy_of, run_of
 from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.cli.console import Interrupted, Seed, load, on_one_line
+from rlccfr.cli.console import Interrupted, load, on_one_line
+from rlccfr.cli.options import Seed
 from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
@@ -49,6 +50,7 @@ def play(
     if not tree.num_infosets:
         raise RLCCFRError(f"nobody decides anything in {tree.name!r}, so there is nothing to play")
     policy = _solved_policy(tree, game) if against is None else policy_of(against, tree)
+    # Two streams: chance's moves do not depend on the policy's.
     table_seed, session_seed = np.random.SeedSequence(seed).spawn(2)
     table_rng = np.random.default_rng(table_seed)
     session_rng = np.random.default_rng(session_seed)
@@ -83,13 +85,8 @@ def _ask(prompt: str) -> str:
 
 def _dealer(policy: Policy, rng: np.random.Generator) -> Callable[[], Table]:
     """Return a function that begins a game against a policy, whose moves and chance's are drawn from ``rng``."""
-    from rlccfr.play.public_table import PublicTable
-    from rlccfr.play.tables import CompiledTable
-    from rlccfr.policies.public_policy import PublicPolicy
-
-    if isinstance(policy, PublicPolicy):
-        return lambda: PublicTable(policy, rng)
-    return lambda: CompiledTable(policy, rng)
+    table_class = policy.game.form.part("table")
+    return lambda: table_class(policy, rng)
 
 
 def _solved_policy(tree: Any, game: str) -> Policy:

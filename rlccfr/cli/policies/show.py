@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from math import isnan
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rlccfr.cli.console import GameOfFile, Json, load, number, on_one_line, print_json
+from rlccfr.cli.console import load, number, on_one_line, print_json
+from rlccfr.cli.options import GameOfFile, Json
 from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
@@ -50,35 +51,55 @@ def show(
     text, and tabs between the fields, as `cut` and spreadsheets expect. In hold'em and Bluff, that probability is not
     computed.
     """
+    is_terminal = sys.stdout.isatty() and not json
+    most = limit
+    if most is None:
+        most = ON_TERMINAL if is_terminal else 0  # 0 stands for all
+    tree = None if game is None else load(game)
+    with progress(f"reading {policy}"):
+        states = _states(policy, tree, find or (), player)
+    first_states = islice(states, most) if most else states
+    if json:
+        print_json([_as_json(state) for state in first_states])
+    elif is_terminal:
+        _print_for_people(first_states, states, most)
+    else:
+        _print_fields(first_states)
+
+
+def _states(policy: str, tree: Any, texts: Sequence[str], player: int | None) -> Iterator[State]:
+    """Return the states of a policy that contain all texts, at least one.
+
+    Raises:
+        RLCCFRError: there is none.
+    """
     from rlccfr.cli.policies.named import policy_of
     from rlccfr.policies.listing import states
 
-    tree = None if game is None else load(game)
-    with progress(f"reading {policy}"):
-        states_found = states(policy_of(policy, tree), find or (), player)
-        first = next(states_found, None)
-    if first is None:
-        whose = "" if player is None else f" of player {player}"
-        if find:
-            raise RLCCFRError(f"no state{whose} contains that; case does not count, and several texts must all occur")
-        raise RLCCFRError(f"there is no state{whose} in this game")
-    terminal = sys.stdout.isatty() and not json
-    most = limit
-    if most is None:
-        most = ON_TERMINAL if terminal else 0  # 0 stands for all
-    remaining = chain([first], states_found)
-    shown = islice(remaining, most) if most else remaining
-    if json:
-        print_json([_as_json(state) for state in shown])
-    elif terminal:
-        Console(highlight=False).print(_table(shown))
-        if next(remaining, None) is not None:
-            print(f"These are the first {most} states: --find narrows them, --limit 0 shows all.")
-        if isnan(first.reach):
-            print("Reach is not computed in hold'em and Bluff; `rlccfr explore` tells each state's share at its point.")
-    else:
-        for state in shown:
-            print("\t".join([str(state.player), number(state.reach), on_one_line(state.text), *_actions(state)]))
+    matching_states = states(policy_of(policy, tree), texts, player)
+    first = next(matching_states, None)
+    if first is not None:
+        return chain([first], matching_states)
+    whose = "" if player is None else f" of player {player}"
+    if texts:
+        raise RLCCFRError(f"no state{whose} contains that; case does not count, and several texts must all occur")
+    raise RLCCFRError(f"there is no state{whose} in this game")
+
+
+def _print_for_people(first_states: Iterable[State], states: Iterator[State], most: int) -> None:
+    """Print a table of the first ``most`` states, and what it leaves out."""
+    first_states = list(first_states)
+    Console(highlight=False).print(_table(first_states))
+    if next(states, None) is not None:
+        print(f"These are the first {most} states: --find narrows them, --limit 0 shows all.")
+    if first_states and isnan(first_states[0].reach):
+        print("Reach is not computed in hold'em and Bluff; `rlccfr explore` tells each state's share at its point.")
+
+
+def _print_fields(states: Iterable[State]) -> None:
+    """Print a line for each state, with tabs between its fields."""
+    for state in states:
+        print("\t".join([str(state.player), number(state.reach), on_one_line(state.text), *_actions(state)]))
 
 
 def _as_json(state: State) -> dict[str, object]:
@@ -88,14 +109,14 @@ def _as_json(state: State) -> dict[str, object]:
     return {"player": state.player, "state": state.text, "reach": none_for_nan(state.reach), "actions": actions}
 
 
-def _table(shown: Iterable[State]) -> Table:
+def _table(states: Iterable[State]) -> Table:
     """Return the states as a table that folds long texts to the terminal's width."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("player", justify="right")
     table.add_column("reach", justify="right")
     table.add_column("state", overflow="fold", ratio=1)
     table.add_column("actions", overflow="fold", ratio=1)
-    for state in shown:
+    for state in states:
         actions = Text("  ").join(
             Text(text, _style(probability))
             for text, probability in zip(_actions(state), state.probabilities, strict=True)

@@ -15,10 +15,10 @@ from numba import types
 from numba.extending import intrinsic
 
 from rlccfr.games.records import CHANCE, TERMINAL
-from rlccfr.kernels.fold import fold_simple
 from rlccfr.kernels.handles import flags_of, game_of, path_of, plan_of, run_of
 from rlccfr.kernels.jit import UNJITTED, inlined, kernel
 from rlccfr.kernels.layout import AVERAGE, AVERAGE_DECAY, F8M, HANDLE
+from rlccfr.kernels.regret_updates import update_regrets_simple
 from rlccfr.kernels.walks.random_words import draw, uniform
 from rlccfr.kernels.walks.scales import discount, discounted_step
 from rlccfr.kernels.walks.walk import draw_chance
@@ -78,7 +78,7 @@ def update_infoset(tables, history, values, begin, value, step, predicts):
             overwritten if the rule predicts.
     """
     first = np.int64(history["first_sequence"])
-    fold_simple(tables, first, first + history["num_children"], values, begin, value, step, predicts)
+    update_regrets_simple(tables, first, first + history["num_children"], values, begin, value, step, predicts)
 
 
 @inlined

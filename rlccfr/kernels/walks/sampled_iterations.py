@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.fold import fold, keep_regret
 from rlccfr.kernels.handles import game_of, memory_of, rule_of, run_of, sampling_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
@@ -19,6 +18,7 @@ from rlccfr.kernels.layout import (
     Findings,
 )
 from rlccfr.kernels.passes.sequence_form import respond_and_average
+from rlccfr.kernels.regret_updates import copy_true_regrets, update_regrets
 from rlccfr.kernels.walks.history_values import true_values
 from rlccfr.kernels.walks.scales import discount, discounted_step
 from rlccfr.kernels.walks.walk import walk_on
@@ -43,7 +43,7 @@ def update_visited(view, player, run, walk_tables, now, ahead, rule):
             infoset = walk_tables.visited[index]
             first = view.first_sequence[infoset]
             last = view.first_sequence[infoset + 1]
-            keep_regret(tables.regret, first, last, factors, run.scratch.past_regret)
+            copy_true_regrets(tables.regret, first, last, factors, run.scratch.past_regret)
     # The discount holds for all infosets, visited or not.
     step = discounted_step(view, player, tables, scale, now, ahead)
     findings = Findings(walk_tables.gain, walk_tables.mass, run.scratch.past_regret)
@@ -51,7 +51,7 @@ def update_visited(view, player, run, walk_tables, now, ahead, rule):
         infoset = walk_tables.visited[index]
         first = view.first_sequence[infoset]
         last = view.first_sequence[infoset + 1]
-        fold(tables, first, last, infoset, findings, 0.0, step, rule)
+        update_regrets(tables, first, last, infoset, findings, 0.0, step, rule)
         for k in range(first, last):
             walk_tables.gain[k] = 0.0
         walk_tables.mass[infoset] = UNVISITED

@@ -35,9 +35,11 @@ from rlccfr.files import held_file
 from rlccfr.games.public.names import LISTED
 
 COMMANDS = (
-    "games", "catalog", "solve", "train", "show", "explore", "play", "match", "recommend", "table", "report",
-    "insights", "reproduce", "compare", "sweep", "aslib", "cite", "doctor", "demo",
+    "games", "catalog", "solve", "train", "show", "explore", "play", "match", "recommend", "results", "reproduce",
+    "compare", "sweep", "check", "cite", "doctor", "demo",
 )  # fmt: skip
+RESULTS = ("table", "report", "insights", "aslib")
+WITH_RARE_OPTIONS = ("games", "solve", "train", "recommend", "compare", "sweep", "results table", "results insights")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,11 +48,102 @@ def kernels():
     rlccfr.Solver(rlccfr.load_game("kuhn")).run(iterations=1)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(run, command):
-    code, out, _ = run(command, "--help")
-    assert code == 0
-    assert f"rlccfr {command}" in out
+def screen(run, *arguments):
+    """Return the lines that a command prints, which must fit a screen of 80 columns and 40 lines."""
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    return lines
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *RESULTS, *(f"results {name}" for name in RESULTS)])
+def test_every_commands_help_fits_a_screen(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert screen(run, *command.split(), "--help")[0].startswith(f"Usage: rlccfr {command} ")
+
+
+@pytest.mark.parametrize("group", [(), ("results",)])
+def test_commands_are_listed_on_one_screen_with_whole_sentences(run, monkeypatch, group):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = screen(run, *group)
+    listed = lines[lines.index("Commands:") + 1 :]
+    assert {line.split()[0] for line in listed} == set(RESULTS if group else COMMANDS)
+    assert [line for line in listed if line.endswith("...")] == []
+
+
+@pytest.mark.parametrize("command", WITH_RARE_OPTIONS)
+def test_rare_options_have_a_line_each(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "--option NAME=VALUE  A rare option" in run(*command.split(), "--help")[1]
+    heading, *lines = screen(run, *command.split(), "--option", "help")
+    assert heading.startswith("--option NAME=VALUE")
+    assert all(line.startswith("  ") and line[2] != " " for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("common", "settings", "old_options"),
+    [
+        ("--sampler external", ["walks=3"], ["--walks", "3"]),
+        ("", ["averaging=pre"], ["--averaging", "pre"]),
+        ("", ["simultaneous=yes"], ["--simultaneous"]),
+        ("", ["simultaneous=yes", "simultaneous=no"], ["--simultaneous", "--no-simultaneous"]),
+        ("", ["reduce=no"], ["--no-reduce"]),
+        ("", ["blend=yes"], ["--blend"]),
+        ("--checkpoint run.npz", ["checkpoint_every=5"], ["--checkpoint-every", "5"]),
+        ("", ["then=dcfr x none x none", "then=cfr x none x none"],
+         ["--then", "dcfr x none x none", "--then", "cfr x none x none"]),
+    ],
+)  # fmt: skip
+def test_an_option_by_its_name_does_what_the_old_option_does(run, common, settings, old_options):
+    solve = ("solve", "kuhn", "--update-rule", "cfr", "--iterations", "60", "--json", *common.split())
+    results = []
+    for options in ([f"--option={setting}" for setting in settings], old_options):
+        Path("run.npz").unlink(missing_ok=True)
+        facts = json.loads(run(*solve, *options)[1])
+        results.append({name: value for name, value in facts.items() if name not in ("cpu_seconds", "throughput")})
+    assert results[0] == results[1]
+
+
+def test_an_option_that_takes_no_old_form(run):
+    game = "holdem(ranks=4,suits=2,private=1,flop=1)"
+    solve = ("solve", game, "--iterations", "5", "--json", "--checkpoint", "run.npz")
+    assert run(*solve, "--option", "dtype=float32")[0] == 0
+    assert rlccfr.Solver.load("run.npz").dtype == "float32"
+    assert run(*solve)[0] == 0
+    assert "belongs to a run with another dtype" in run(*solve, "--option", "dtype=float64")[2]
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("walk=3", "--option: unknown name 'walk'; did you mean 'walks'? The names are averaging, blend, "),
+        ("walks", "--option: 'walks' has no value: write walks=VALUE"),
+        ("walks=many", "--option walks: "),
+        ("reduce=perhaps", "--option: reduce is yes or no, not 'perhaps'"),
+    ],
+)
+def test_an_option_that_is_none_is_refused_in_one_line(run, option, message):
+    code, out, err = run("solve", "kuhn", "--option", option)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"error: Invalid value for {message}")
+
+
+def test_exact_solutions_take_no_rare_option(run):
+    err = run("solve", "kuhn", "--exact", "--option", "walks=3")[2]
+    assert err == "error: --exact solves a linear program, which takes no --option walks: leave out one of them\n"
+
+
+@pytest.mark.parametrize("arguments", [("insights", "kuhn", "--json"), ("table", "kuhn", "--seconds", "5")])
+def test_old_names_of_commands_work_and_tell_the_new_ones(run, arguments):
+    name = arguments[0]
+    code, out, err = run("results", *arguments)
+    assert run(*arguments) == (
+        code,
+        out,
+        f"`rlccfr {name}` is now `rlccfr results {name}`; the old name still works\n{err}",
+    )
 
 
 def test_without_a_command_it_says_what_to_do_first_and_lists_them(run):
@@ -103,7 +196,7 @@ def test_version(run):
         ),
         (("solve", "kuhn", "--curve", "/proc/x/curve.csv"), 1, "can't write"),
         (("solve", "kuhn", "--iterations", "99999999999999999999"), 1, "at most 64 bits"),
-        (("games", "leduc", "--max-histories", "100"), 1, "--max-histories"),
+        (("games", "leduc", "--max-histories", "100"), 1, "--option max-histories=N"),
         (("catalog", "dcf"), 1, "did you mean 'dcfr'?"),
         (("catalog", "poker"), 1, "cfr_plus"),
         (("catalog", "cfr", "external"), 1, "not 2 ids"),
@@ -125,26 +218,46 @@ def test_version(run):
         (("train", "kuhn", "--evaluations", "0"), 1, "evaluations must be a positive integer"),
         (("recommend", "kuhn", "--team", "nowhere"), 1, "rlccfr train 'kuhn'"),
         (("recommend", "kuhn", "--shipped", "--team", "runs/kuhn"), 1, "give one of them"),
-        (("table", "kuhn", "--out", "table.doc"), 1, ".md"),
+        (("results", "table", "kuhn", "--out", "table.doc"), 1, ".md"),
         (("compare", "kuhn", "--out", "table.doc"), 1, ".md"),
         (("compare", "kuhn", "--scale", "cubic"), 1, "log"),
         (("train", "kuhn", "--seconds", "1", "--iterations", "5"), 1, "give one budget"),
         (("train", "kuhn", "--seconds", "1", "--seconds", "0"), 1, "--seconds must be a positive number, not 0"),
-        (("table", "--results", "nothing.parquet"), 1, "there is no table at nothing.parquet"),
-        (("table", "--results", "."), 1, "holds no measurements"),
-        (("table", "kuhn", "--seconds", "100"), 1, "the shortest for 1: ask for less by --seconds, or measure"),
-        (("report", "page.html", "--policy", "holdem.npz"), 1, "as in \"holdem=policy.npz\", not 'holdem.npz'"),
-        (("report", "page.html", "--policy", "holdem(raises=4)"), 1, "not 'holdem(raises=4)'"),
-        (("report", "page.html", "--policy", "kuhn=kuhn.npz"), 1, "'kuhn' has neither: leave it out"),
-        (("report", "page.html", "--policy", "bluff=none.npz"), 1, "can't read none.npz (No such file or directory)"),
-        (("report", "page.html", "--iterations", "20000000"), 1, "not all algorithms ran for 20000000 iterations"),
-        (("aslib", "out", "--seconds", "0.1", "--seconds", "1"), 1, "a scenario has one budget"),
-        (("aslib", "out", "--game", "kuhn"), 1, "at least two games"),
+        (("results", "table", "--results", "nothing.parquet"), 1, "there is no table at nothing.parquet"),
+        (("results", "table", "--results", "."), 1, "holds no measurements"),
+        (
+            ("results", "table", "kuhn", "--seconds", "100"),
+            1,
+            "the shortest for 1: ask for less by --seconds, or measure",
+        ),
+        (
+            ("results", "report", "page.html", "--policy", "holdem.npz"),
+            1,
+            "as in \"holdem=policy.npz\", not 'holdem.npz'",
+        ),
+        (("results", "report", "page.html", "--policy", "holdem(raises=4)"), 1, "not 'holdem(raises=4)'"),
+        (("results", "report", "page.html", "--policy", "kuhn=kuhn.npz"), 1, "'kuhn' has neither: leave it out"),
+        (
+            ("results", "report", "page.html", "--policy", "bluff=none.npz"),
+            1,
+            "can't read none.npz (No such file or directory)",
+        ),
+        (
+            ("results", "report", "page.html", "--iterations", "20000000"),
+            1,
+            "not all algorithms ran for 20000000 iterations",
+        ),
+        (("results", "aslib", "out", "--seconds", "0.1", "--seconds", "1"), 1, "a scenario has one budget"),
+        (("results", "aslib", "out", "--game", "kuhn"), 1, "at least two games"),
         (("sweep", "kuhn", "--megabytes", "1"), 1, "megabytes must be at least 64, which a worker's libraries need"),
         (("solve", "kuhn", "--update-rule", "dcfr(gamma=" + "-" * 20_000 + "1)"), 1, "a component looks like"),
         (("solve", "kuhn", "--update-rule", "dcfr(gamma=" + "(" * 2_000), 1, "a component looks like"),
         (("catalog", "k" * 20_000), 1, "unknown component 'kkk"),
-        (("insights", "--networks", "fast"), 1, "it has the catalogs paper, tabular and extended-tabular, networks of"),
+        (
+            ("results", "insights", "--networks", "fast"),
+            1,
+            "it has the catalogs paper, tabular and extended-tabular, networks of",
+        ),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do(run, arguments, code, message):
@@ -176,15 +289,15 @@ def test_pictures_of_a_run_and_of_a_game(run, tmp_path):
 
 
 def test_measurements_for_other_selectors(run, tmp_path):
-    code, out = run("aslib", "mine", "--game", "kuhn", "--game", "leduc", "--catalog", "tabular", "--seconds", "0.1")[
-        :2
-    ]
+    code, out = run(
+        "results", "aslib", "mine", "--game", "kuhn", "--game", "leduc", "--catalog", "tabular", "--seconds", "0.1"
+    )[:2]
     assert (code, out) == (0, "written to mine: 2 games, 112 algorithms, 0.1 seconds\n")
     assert (tmp_path / "mine" / "algorithm_runs.arff").exists()
 
 
 def test_the_packages_measurements_of_the_extended_catalog(run):
-    code, out = run("insights", "kuhn", "--catalog", "extended-tabular", "--seconds", "1", "--json")[:2]
+    code, out = run("results", "insights", "kuhn", "--catalog", "extended-tabular", "--seconds", "1", "--json")[:2]
     found = {one["component"] for one in json.loads(out)[0]["effects"]}
     assert (code, {"pcfr_plus", "robust_k"} <= found) == (0, True)
 
@@ -391,7 +504,7 @@ def test_recommend_says_how_soon_a_linear_program_would_be_done(run):
 
 @pytest.mark.slow
 def test_the_table_of_methods_has_the_exact_solution_for_reference(run):
-    out = run("table", "kuhn", "--methods", "--seconds", "1")[1]
+    out = run("results", "table", "kuhn", "--methods", "--seconds", "1")[1]
     assert re.search(
         r"For reference, kuhn solved exactly by a linear program: about .*, predicted from its size\.", out
     )
@@ -568,7 +681,7 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
     sweep = ("--catalog", "tabular", "--iterations", "20", "--seconds", "0", "--seeds", "3", "--no-pilot")
     assert run("sweep", "kuhn", *sweep, "--compact", "sweep.parquet")[0] == 0
     asked = ("--results", "sweep.parquet", "--catalog", "tabular", "--iterations", "10", "--iterations", "20")
-    rows = json.loads(run("table", *asked, "--json")[1])
+    rows = json.loads(run("results", "table", *asked, "--json")[1])
     team = [row for row in rows if row["method"] == "team"]
     assert [row["budget"] for row in team] == ["10 iterations", "20 iterations"]
     keys = {
@@ -589,14 +702,16 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
     for budget in ("10 iterations", "20 iterations"):
         (size,) = {row["tied_set_size"] for row in rows if row["budget"] == budget}
         assert 1 <= size < 112
-    code, out, _ = run("table", *asked, "--preset", "paper-kuhn", "--out", "table.html")
+    code, out, _ = run("results", "table", *asked, "--preset", "paper-kuhn", "--out", "table.html")
     assert code == 0
     assert out.count("paper-kuhn") == 2
     assert "VBS" in (tmp_path / "table.html").read_text()
-    assert "VBS" in run("table", *asked, "--methods")[1]
-    assert run("report", "page.html", *asked)[:2] == (0, "written to page.html\n")
+    assert "VBS" in run("results", "table", *asked, "--methods")[1]
+    assert run("results", "report", "page.html", *asked)[:2] == (0, "written to page.html\n")
     assert "Plotly" in (tmp_path / "page.html").read_text()
-    assert "but none of 'tabular'" in run("table", "--results", "sweep.parquet")[2]  # it lacks most of the paper's
+    assert (
+        "but none of 'tabular'" in run("results", "table", "--results", "sweep.parquet")[2]
+    )  # it lacks most of the paper's
 
 
 def test_the_demo_refuses_other_games_and_places_before_it_begins(run):
@@ -653,7 +768,7 @@ def test_a_sweep_measures_tells_and_goes_on(run, tmp_path):
     lost = sorted(Path("s").glob("*.json"))[:12]
     for path in lost:
         path.unlink()
-    code, _, err = run("table", "--results", "s", "--catalog", "tabular", "--iterations", "3")
+    code, _, err = run("results", "table", "--results", "s", "--catalog", "tabular", "--iterations", "3")
     assert (code, "error: s lacks 12 of 112 runs of the catalog 'tabular' on kuhn: go on with" in err) == (1, True)
     command = shlex.split(err.split("`")[1])[1:]
     assert json.loads(run(*command, "--no-pilot", "--workers", "1", "--json")[1]) == {"kuhn": {"ok": 112}}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import shlex
 from pathlib import Path
 
 import pytest
 
 from rlccfr.catalog import Catalog
-from rlccfr.cli.commands.sweep import sweep
-from rlccfr.cli.measured_games import measured
+from rlccfr.cli.commands.sweep import LimitOptions, PlanOptions
+from rlccfr.cli.measured_games import MeasurementOptions, measured
+from rlccfr.cli.options import SeveralBudgets
 from rlccfr.envs.measuring.record import make_record
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.sweeping.plan import Limits
@@ -39,7 +39,7 @@ def store(tmp_path, monkeypatch):
 
 def message(games=None, results=None, **options):
     with pytest.raises(RLCCFRError) as caught:
-        measured(games, (None, None, None), Path(results or "runs"), options.get("catalog"), options.get("networks"))
+        measured(games, SeveralBudgets(), MeasurementOptions(Path(results or "runs"), **options))
     return str(caught.value)
 
 
@@ -117,11 +117,10 @@ def test_a_game_without_runs_is_told_from_an_unfinished_one(store):
 
 def test_the_commands_defaults_are_those_of_a_plan():
     """The printed command leaves out options that have the plan's values."""
-    parameters = inspect.signature(sweep).parameters
     for name in ("seeds", "model_seeds"):
-        assert parameters[name].default == getattr(SweepPlan, name)
+        assert getattr(PlanOptions(), name) == getattr(SweepPlan, name)
     for name in ("iterations", "seconds"):
-        assert parameters[name].default == getattr(Limits, name)
+        assert getattr(LimitOptions(), name) == getattr(Limits, name)
 
 
 def failed_plan(store):
@@ -142,7 +141,7 @@ def test_why_runs_have_failed_is_said_by_the_sweep_and_by_what_reads_it(tmp_path
     said = [f"{counts[0]} runs failed, such as ", f"{counts[1]} runs had too little memory, such as "]
     swept = ("--catalog", "tabular", "--iterations", "5")
     sweep = ("sweep", "kuhn", *swept, "--seeds", "1", "--store", "runs", "--status")
-    for command in (sweep, ("insights", "--results", "runs", *swept)):
+    for command in (sweep, ("results", "insights", "--results", "runs", *swept)):
         code, _, err = run(*command)
         assert code == 0
         assert [words for words in said if words not in err] == []

@@ -36,9 +36,9 @@ def test_work_in_a_pipe_says_how_far_it_is(capfd):
         assert re.search(r"^measuring: 25%, \S+.* left, \S+.* passed$", written(capfd, "25%.*\n"), re.MULTILINE)
         report(0.5, "2 of 4 runs")
         assert "measuring 2 of 4 runs: 50%, " in written(capfd, "50%.*\n")
-        report(0.9, left=90.0)
+        report(0.9, seconds_left=90.0)
         assert "measuring: 90%, about 1 min 30 s left" in written(capfd, "90%.*\n")
-        report(0.95, left=math.inf)
+        report(0.95, seconds_left=math.inf)
         assert "measuring: 95%, over a month left" in written(capfd, "95%.*\n")
     capfd.readouterr()
     time.sleep(0.05)
@@ -89,5 +89,5 @@ def test_a_duration_has_its_two_largest_units(seconds, words):
 def test_a_terminal_sees_the_time_that_is_left_as_it_was_reported(left, shown):
     column = display.TimeLeft()
     bar = Progress(column)
-    task = bar.add_task("solving", total=1.0, left=left)
+    task = bar.add_task("solving", total=1.0, seconds_left=left)
     assert str(column.render(bar.tasks[task])) == shown

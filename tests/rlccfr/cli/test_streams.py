@@ -40,7 +40,11 @@ def test_output_to_a_full_device_is_one_line(tmp_path, command):
 @needs_full
 @pytest.mark.parametrize(
     ("command", "name"),
-    [("solve kuhn --policy", "full.csv"), ("solve kuhn --curve", "full.csv"), ("table kuhn --out", "full.json")],
+    [
+        ("solve kuhn --policy", "full.csv"),
+        ("solve kuhn --curve", "full.csv"),
+        ("results table kuhn --out", "full.json"),
+    ],
 )
 def test_a_file_on_a_full_device_is_one_line_and_the_device_stays(tmp_path, command, name):
     (tmp_path / name).symlink_to(FULL)  # a link, so that no mistake can remove the machine's device
@@ -76,7 +80,7 @@ def test_all_streams_closed_is_no_matter(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [("solve", "kuhn", "--iterations", "5"), ("table", "kuhn")])
+@pytest.mark.parametrize("command", [("solve", "kuhn", "--iterations", "5"), ("results", "table", "kuhn")])
 def test_a_narrow_terminal_of_ascii_gets_its_tables(tmp_path, command):
     pid, terminal = pty.fork()
     if pid == 0:

@@ -63,7 +63,7 @@ def test_all_components_of_a_file_are_checked(run, file):
     "arguments",
     [
         ("solve", "kuhn", "--update-rule", "cubic_plus"),
-        ("table", "kuhn", "--catalog", "tabular + cubic_plus"),
+        ("results", "table", "kuhn", "--catalog", "tabular + cubic_plus"),
         ("catalog", "cubic_plus"),
         ("cite", "cubic_plus"),
         ("check", "cubic_plus"),

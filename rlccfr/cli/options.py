@@ -1,0 +1,124 @@
+"""Options that several commands take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import typer
+
+from rlccfr.cli.command import option, rare
+from rlccfr.errors import RLCCFRError
+
+BUDGET_AND_WEIGHTS = "Budget of a run, and weights of the reward"
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+StorePath = Annotated[Path, typer.Option("--store", help="Directory of measurements.")]
+GameOfFile = Annotated[
+    str | None, typer.Option("--game", help="The game that the policy is for. [the one that its file names]")
+]
+
+CATALOG = (
+    "Algorithms: paper, tabular, extended, extended-tabular, schedules; public for hold'em and Bluff; "
+    '"tabular + my_rule" with your own.'
+)
+EVALUATIONS = "Algorithms that may be measured."
+SCALE = "log, linear or units: the error cost's. [the preset's]"
+
+
+@dataclass(frozen=True)
+class GameOptions:
+    """How a game is compiled."""
+
+    TITLE: ClassVar[str] = ""
+    max_histories: int | None = rare(None, "Most histories that a game may have.")
+
+
+@dataclass(frozen=True)
+class OneBudget:
+    """The budget of a run, in one of three units."""
+
+    TITLE: ClassVar[str] = BUDGET_AND_WEIGHTS
+    iterations: int | None = option(None, "Budget in iterations. [1000]")
+    seconds: float | None = option(None, "Budget in engine CPU seconds.")
+    nodes: int | None = option(None, "Budget in histories touched.")
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a budget was given."""
+        return (self.iterations, self.seconds, self.nodes) != (None, None, None)
+
+    def amount(self) -> dict[str, Any]:
+        """Return the budget as ``{"unit": ..., "amount": ...}``; 1,000 iterations if none was given.
+
+        Raises:
+            RLCCFRError: several budgets were given, or one is not positive.
+        """
+        amounts = {"iterations": self.iterations, "seconds": self.seconds, "nodes": self.nodes}
+        (budget,) = _budgets({unit: [amount] for unit, amount in amounts.items() if amount is not None})
+        return budget
+
+
+@dataclass(frozen=True)
+class SeveralBudgets:
+    """Budgets of runs, all in one unit."""
+
+    TITLE: ClassVar[str] = BUDGET_AND_WEIGHTS
+    iterations: list[int] | None = option(None, "Budget in iterations; may be repeated.")
+    seconds: list[float] | None = option(None, "Budget in engine CPU seconds; may be repeated.")
+    nodes: list[int] | None = option(None, "Budget in histories touched; may be repeated.")
+
+    @property
+    def are_given(self) -> bool:
+        """Whether any budget was given."""
+        return any((self.iterations, self.seconds, self.nodes))
+
+    def amounts(self) -> list[dict[str, Any]]:
+        """Return each budget as ``{"unit": ..., "amount": ...}``; 1,000 iterations if none was given.
+
+        Raises:
+            RLCCFRError: several units were given, or an amount is not positive.
+        """
+        amounts = {"iterations": self.iterations, "seconds": self.seconds, "nodes": self.nodes}
+        return _budgets({unit: list(values) for unit, values in amounts.items() if values})
+
+
+def _budgets(amounts_by_unit: Mapping[str, list[float]]) -> list[dict[str, Any]]:
+    """Return budgets in one unit, 1,000 iterations if there is none; raise for several units or no positive amount."""
+    if len(amounts_by_unit) > 1:
+        names = [f"--{unit}" for unit in amounts_by_unit]
+        raise RLCCFRError(f"give one budget, not {' and '.join(names)}")
+    ((unit, amounts),) = (amounts_by_unit or {"iterations": [1000]}).items()
+    for amount in amounts:
+        if not amount > 0:
+            raise RLCCFRError(f"--{unit} must be a positive number, not {amount}")
+    return [{"unit": unit, "amount": amount} for amount in amounts]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of the agents' rewards."""
+
+    TITLE: ClassVar[str] = BUDGET_AND_WEIGHTS
+    presets: list[str] | None = option(
+        None, "accuracy, paper-kuhn ..., or alpha and beta as 0.7,0.3; may be repeated. [accuracy]", "--preset"
+    )
+    scale: str | None = rare(None, SCALE)
+
+    @property
+    def names(self) -> list[str]:
+        """The presets' names, ``accuracy`` by default."""
+        return self.presets or ["accuracy"]
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What a team may pick, and what it measures to learn that."""
+
+    TITLE: ClassVar[str] = "Training of a team"
+    catalog: str = option("paper", CATALOG)
+    evaluations: int = option(24, EVALUATIONS)
+    engine_seeds: list[int] | None = rare(None, "Engine seed of the runs; may be repeated. [0]", "--engine-seed")

@@ -1,0 +1,172 @@
+"""How ``rlccfr solve`` prints what a run or a linear program has led to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rlccfr.cli.console import print_json, print_table
+from rlccfr.games.flat_tree import COMPILED, GameTree
+from rlccfr.registry import abstractions
+
+if TYPE_CHECKING:
+    from rlccfr.catalog import Cell
+    from rlccfr.cli.solve_run import Attempt
+    from rlccfr.engine.linear_program import ExactSolution
+    from rlccfr.game import Game
+
+LONGEST_TITLE = 80
+"""Longest title in characters."""
+
+OPTIONAL_FACTS = (
+    ("in mbb/g", "mbb", "thousandths of a big blind per game"),
+    (
+        "inside the abstraction",
+        "exploitability_abstract",
+        "the same, with best responses of one policy per bucket",
+    ),
+)
+"""Title, name and meaning of facts that not all runs have."""
+
+
+def title_of(algorithms: list[Cell]) -> str:
+    """Return the algorithms of a run, one after another, without hyperparameters if that is too long for a line."""
+    title = ", then ".join(str(algorithm) for algorithm in algorithms)
+    if len(title) <= LONGEST_TITLE:
+        return title
+    without_hyperparameters = [
+        " x ".join(component.partition("(")[0] for component in algorithm) for algorithm in algorithms
+    ]
+    return ", then ".join(without_hyperparameters)
+
+
+def print_run(attempt: Attempt, algorithms: list[Cell], json: bool) -> None:
+    """Print the facts of a run, and of the linear program after it if one was solved."""
+    game = attempt.solver.game
+    facts = _facts_of(attempt, algorithms)
+    if attempt.solution is not None:
+        print_solution(game, attempt.solution, json, facts)
+    elif json:
+        print_json(facts)
+    else:
+        _print_facts(facts, title_of(algorithms), _nodes_title(game, algorithms))
+
+
+def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
+    """Return the facts of a finished run, by name."""
+    solver = attempt.solver
+    values = solver.values()
+    result = attempt.result
+    payoffs = solver.game.opponent_payoffs
+    big_blind = solver.game.big_blind
+    return {
+        "game": solver.game.name,
+        "method": "iterations",
+        **solver.specs,
+        "segments": [algorithm._asdict() for algorithm in algorithms],
+        "seed": solver.seed,
+        "exploitability": result.exploitability,
+        "exploitability_abstract": result.exploitability_abstract,
+        "nash_conv": result.nash_conv,
+        "mbb": None if big_blind is None else 1000 * result.exploitability / big_blind,
+        "value": payoffs.of_both(values.game[0]),
+        "best_response_value": payoffs.of_best_responses(values.best_response),
+        "iterations": result.iterations,
+        "nodes_touched": result.nodes_touched,
+        "cpu_seconds": result.cpu_seconds,
+        "throughput": result.throughput,
+        "unfinished": result.unfinished,
+        "target": result.target,
+        "reached": result.reached if result.target is not None else None,
+        "interrupted": attempt.interrupted,
+    }
+
+
+def _nodes_title(game: Game, algorithms: list[Cell]) -> str:
+    """Return what ``nodes_touched`` counts in a run, which may go over the game and over buckets in turn."""
+    components = [abstractions.resolve(algorithm.abstraction) for algorithm in algorithms]
+    over_buckets = [abstraction.buckets is not None and not abstraction.responds for abstraction in components]
+    visited = {COMPILED.visited if merged else game.form.visited for merged in over_buckets}
+    return " and ".join(sorted(visited))
+
+
+def _print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> None:
+    """Print facts as a table.
+
+    Args:
+        facts: the facts, from :func:`_facts_of`.
+        algorithm: name of the algorithm or algorithms.
+        nodes_touched: what ``nodes_touched`` counts.
+    """
+    first_value, second_value = facts["value"]
+    target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
+    unfinished = ", and walks of one that is not finished" if facts["unfinished"] else ""
+    rows = [
+        ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
+        *((title, facts[name], meaning) for title, name, meaning in OPTIONAL_FACTS if facts[name] is not None),
+        ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
+        ("value of player 0", first_value, f"of player 1: {second_value:.4g}"),
+        ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second{unfinished}"),
+        ("engine CPU seconds", facts["cpu_seconds"], "excluding loading, compiling and measuring"),
+        (nodes_touched, facts["nodes_touched"], ""),
+    ]
+    title = f"{facts['game']}: {algorithm}"
+    if facts["interrupted"]:
+        title += ", interrupted"
+    print_table(("", "", ""), rows, title=title)
+
+
+def print_solution(
+    tree: GameTree, solution: ExactSolution, json: bool, earlier: Mapping[str, Any] | None = None
+) -> None:
+    """Print an exact solution's facts.
+
+    Args:
+        tree: the game.
+        solution: its solution.
+        json: whether to print JSON.
+        earlier: facts of the run before it, if there was one.
+    """
+    # A target belongs to the run before, since --exact alone takes none.
+    target = None if earlier is None else earlier["target"]
+    facts: dict[str, Any] = {
+        "game": tree.name,
+        "method": "linear program",
+        "exact": solution.exact,
+        "caveat": solution.caveat or None,
+        "rational": solution.rational,
+        "exploitability": solution.exploitability,
+        "nash_conv": 2 * solution.exploitability,
+        "value": tree.opponent_payoffs.of_both(solution.value),
+        "best_response_value": tree.opponent_payoffs.of_best_responses(solution.best_response),
+        "cpu_seconds": solution.cpu_seconds,
+        "target": target,
+        "reached": None if target is None else solution.exploitability <= target,
+        "run_before": earlier,
+    }
+    if json:
+        print_json(facts)
+        return
+    measure = "NashConv / 2, measured by best responses"
+    if solution.rational:
+        measure += " in rational numbers"
+    rows = [
+        ("exploitability", solution.exploitability, measure),
+        ("value of player 0", solution.value, f"of player 1: {tree.opponent_payoffs.at(solution.value):.4g}"),
+        ("CPU seconds", solution.cpu_seconds, "of building and solving the program"),
+    ]
+    if earlier is not None:
+        meaning = f"CPU seconds of iterations, which left an exploitability of {earlier['exploitability']:.3g}"
+        rows.append(("before it", earlier["cpu_seconds"], meaning))
+    print_table(("", "", ""), rows, title=f"{tree.name}: linear program")
+    print(_exactness(solution))
+    print("At infosets that equilibrium play never reaches, the policy's probabilities are one choice of many.")
+
+
+def _exactness(solution: ExactSolution) -> str:
+    """Return one sentence that says whether a solution is exact, or why not."""
+    from rlccfr.engine.exactness import EXACT
+
+    if solution.caveat:
+        return f"{solution.caveat[0].upper()}{solution.caveat[1:]}."
+    return f"Exact: the exploitability is at most {EXACT:g} of the payoffs' range."

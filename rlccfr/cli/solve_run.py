@@ -1,0 +1,227 @@
+"""What ``rlccfr solve`` runs: an algorithm or several, from a checkpoint or not, and a linear program."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlccfr.cli.progress import progress, stderr
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+
+if TYPE_CHECKING:
+    from rlccfr.catalog import Cell
+    from rlccfr.engine.linear_program import ExactSolution
+    from rlccfr.games.flat_tree import GameTree
+    from rlccfr.policy import Policy
+    from rlccfr.result import RunResult
+    from rlccfr.solver import Solver
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A run, and what came after it.
+
+    Attributes:
+        solver: the solver that ran.
+        result: the run's totals.
+        interrupted: whether Ctrl-C ended the run or the linear program.
+        solution: the linear program's, if one was solved after the run.
+        failure: error of a linear program that could not be solved.
+    """
+
+    solver: Solver
+    result: RunResult
+    interrupted: bool = False
+    solution: ExactSolution | None = None
+    failure: RLCCFRError | None = None
+
+    @classmethod
+    def of(cls, solver: Solver, target: float | None, run: Callable[[], RunResult]) -> Attempt:
+        """Run a solver and return the attempt, even if Ctrl-C ends the run.
+
+        Ctrl-C takes effect only between engine calls, so the solver's tables are whole.
+        """
+        try:
+            return cls(solver, run())
+        except KeyboardInterrupt:
+            return cls(solver, replace(solver.result(), target=target), interrupted=True)
+
+    def or_exactly(self) -> Attempt:
+        """Solve a linear program if the run has not reached its target; the run is kept whatever happens."""
+        if self.interrupted or self.result.reached:
+            return self
+        try:
+            return replace(self, solution=solve_by_linear_program(self.solver.game))
+        except KeyboardInterrupt:
+            return replace(self, interrupted=True)
+        except MemoryError:
+            return replace(self, failure=RLCCFRError("out of memory in the linear program; go on without --any"))
+        except RLCCFRError as error:
+            return replace(self, failure=error)
+
+    @property
+    def exploitability(self) -> float:
+        """Exploitability of the linear program's policy if there is one, else of the run's average policy."""
+        return self.result.exploitability if self.solution is None else self.solution.exploitability
+
+    @property
+    def reached(self) -> bool:
+        """Whether the target was reached; true if there is none."""
+        return self.result.target is None or self.exploitability <= self.result.target
+
+    def policy(self) -> Policy:
+        """Return the linear program's policy if there is one, else the run's average policy."""
+        return self.solver.average_policy() if self.solution is None else self.solution.policy
+
+
+def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpoint: Path | None) -> Solver:
+    """Return the solver in a checkpoint if there is one, else a new solver.
+
+    Raises:
+        CheckpointError: the checkpoint belongs to another run.
+        ComponentError: several walks are asked for, and the components fit models.
+    """
+    from rlccfr.solver import Solver
+
+    # Made even if there is a checkpoint, since it checks the options and says what the checkpoint must agree with.
+    new = Solver(tree, *algorithm, **options)
+    if options["walks"] != 1 and any(component.learns for component in (new.update_rule, new.sampler, new.abstraction)):
+        raise ComponentError(
+            "--walks is for components without models; with models, set the hyperparameter traversals or preset"
+        )
+    if checkpoint is None or not checkpoint.exists():
+        return new
+    new_settings = _settings(new)
+    del new  # its tables may take gigabytes
+    saved = Solver.load(checkpoint, threads=options["threads"], game=tree)
+    saved_settings = _settings(saved)
+    differing = [name for name in new_settings if new_settings[name] != saved_settings[name]]
+    # A run without --option dtype goes on in the checkpoint's; only hold'em and Bluff have a choice.
+    if saved.dtype is not None and options["dtype"] not in (None, saved.dtype):
+        differing.append("dtype")
+    if differing:
+        raise CheckpointError(
+            f"{checkpoint} belongs to a run with another {' and '.join(differing)}; name another --checkpoint"
+        )
+    message = f"resuming {checkpoint} after {saved.cpu_seconds:.3g} CPU seconds"
+    stderr.print(message, highlight=False, markup=False, soft_wrap=True)
+    return saved
+
+
+def _settings(solver: Solver) -> dict[str, Any]:
+    """Return what a checkpoint must have in common with a run that resumes it, by the names for error messages."""
+    return {
+        "game": solver.game.content_hash,
+        **solver.specs,
+        "seed": solver.seed,
+        "averaging": solver.averaging,
+        "simultaneous": solver.simultaneous,
+        "number of walks": solver.walks,
+        "choice of --blend": solver.blend,
+    }
+
+
+def reporting_time_left(solver: Solver, target: str, report: Callable[..., None]) -> Callable[[float], None]:
+    """Return a function that reports progress, and how long the target takes if the curve goes on as it does."""
+    from rlccfr.limits import seconds_left, target_of
+
+    target_exploitability = target_of(solver.game, target)
+
+    def report_share(share: float) -> None:
+        predicted = seconds_left(solver.points, target_exploitability)
+        if predicted is None:
+            report(share, seconds_left=math.nan)
+            return
+        passed_since = solver.cpu_seconds - solver.points[-1].cpu_seconds  # the prediction is as of the last point
+        report(share, seconds_left=max(0.0, predicted - passed_since))
+
+    return report_share
+
+
+def saving(
+    solver: Solver, checkpoint: Path, seconds: float, report: Callable[[float], None]
+) -> Callable[[float], None]:
+    """Return a function that reports progress, and writes the checkpoint every ``seconds`` seconds."""
+    last_saved = time.monotonic()
+
+    def report_and_save(share: float) -> None:
+        nonlocal last_saved
+        report(share)
+        if time.monotonic() - last_saved < seconds:
+            return
+        try:
+            solver.save(checkpoint)
+        except CheckpointError as error:  # a full disk is no reason to end the run
+            stderr.print(f"warning: {error}", highlight=False, markup=False, soft_wrap=True)
+        last_saved = time.monotonic()
+
+    return report_and_save
+
+
+def attempted(
+    solver: Solver,
+    algorithms: list[Cell],
+    budget: dict[str, Any] | None,
+    target: str | None,
+    any_way: bool,
+    report: Callable[[float], None],
+) -> Attempt:
+    """Run for the budget or to the target; if ``any_way``, at most until a linear program is predicted to be sooner."""
+    if target is None:
+        assert budget is not None
+        return Attempt.of(solver, None, lambda: _run_segments(solver, algorithms, budget, report))
+    from rlccfr.engine.linear_program import predicted_time
+    from rlccfr.limits import run_while_sooner, target_of
+
+    target_exploitability = target_of(solver.game, target)
+    if not any_way:
+        limit = {} if budget is None else {budget["unit"]: budget["amount"]}
+        return Attempt.of(
+            solver,
+            target_exploitability,
+            lambda: solver.run(until=target_exploitability, progress=report, **limit),
+        )
+    program_seconds = predicted_time(solver.game).seconds
+    return Attempt.of(
+        solver,
+        target_exploitability,
+        lambda: run_while_sooner(solver, target_exploitability, program_seconds, report),
+    )
+
+
+def _run_segments(
+    solver: Solver, algorithms: list[Cell], budget: dict[str, Any], report: Callable[[float], None]
+) -> RunResult:
+    """Spend the budget; several algorithms get equal shares, like the segments of an environment."""
+    if len(algorithms) == 1:
+        return solver.run(**{budget["unit"]: budget["amount"]}, progress=report)
+    from rlccfr.envs.episode import parse_budget
+    from rlccfr.envs.measuring.request import changes, segment_budget
+
+    whole_budget = parse_budget(budget)
+    result = None
+    segment = 0
+
+    def report_segment(share: float) -> None:
+        report((segment + share) / len(algorithms))
+
+    for segment, algorithm in enumerate(algorithms):
+        if result is not None:
+            solver.switch(**changes(algorithms[segment - 1], algorithm))
+        # What a segment may spend depends on what those before it have spent.
+        limit = segment_budget(whole_budget, len(algorithms), segment, result)
+        result = solver.run(**limit, progress=report_segment)
+    assert result is not None
+    return result
+
+
+def solve_by_linear_program(tree: GameTree, seconds: float | None = None) -> ExactSolution:
+    """Solve a game by a linear program, with a progress bar."""
+    from rlccfr.engine.linear_program import predicted_time, solve_exactly
+
+    with progress(f"solving {tree.name}: a linear program, predicted {predicted_time(tree)}") as report:
+        return solve_exactly(tree, seconds=seconds, progress=report)
