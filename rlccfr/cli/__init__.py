@@ -103,11 +103,11 @@ def _results(context: typer.Context) -> None:
 
 FIRST_STEPS = """\
 First steps:
-  rlccfr doctor                         what this installation has and lacks
-  rlccfr recommend leduc                which algorithm to take for a game
+  rlccfr doctor                        what this installation has and lacks
+  rlccfr recommend leduc               which algorithm to take for a game
   rlccfr solve leduc --target 1e-6 --policy leduc.npz
-  rlccfr explore leduc.npz leduc.html   a page on which you walk through the game
-  rlccfr demo                           a team of agents is trained, in about two minutes
+  rlccfr explore leduc.npz leduc.html  a page on which you walk through it
+  rlccfr demo                          a team is trained, in about two minutes
 """
 
 INTERRUPTED = 130

@@ -26,7 +26,7 @@ CATALOG = (
     '"tabular + my_rule" with your own.'
 )
 EVALUATIONS = "Algorithms that may be measured."
-SCALE = "log, linear or units: the error cost's. [the preset's]"
+SCALE = "Scale of the error cost: log, linear or units. [the preset's]"
 
 
 @dataclass(frozen=True)
