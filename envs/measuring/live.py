@@ -194,16 +194,16 @@ class LiveEvaluator(Evaluator):
 
     def _attempt(self, request: Request, cell: str) -> dict[str, Any]:
         """Run a request and return its record, also if it fails."""
-        status: Status
-        caught: Exception
+        failure: tuple[Status, Exception]
         try:
             return self._measured(request, cell)
         except MemoryError as error:
-            status, caught = "out_of_memory", error
+            failure = "out_of_memory", error
         except (ImportError, ComponentError) as error:
-            status, caught = "unavailable", error
+            failure = "unavailable", error
         except Exception as error:  # a component's failure is a result, not the end of a sweep
-            status, caught = "failed", error
+            failure = "failed", error
+        status, caught = failure
         raise_if_interrupt(caught)
         text = "".join(traceback.format_exception(caught))
         return make_record(request, cell, status, error=f"{type(caught).__name__}: {caught}", traceback=text)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rlccfr.catalog import Catalog
     from rlccfr.envs.measuring.request import Budget
     from rlccfr.envs.measuring.table import TableEvaluator
-    from rlccfr.envs.sweeping.missing import Missing
+    from rlccfr.envs.sweeping.resuming import Missing
 
 Games = Annotated[list[str] | None, typer.Argument(help="Measured games. [the paper's four]")]
 Results = Annotated[
@@ -185,7 +185,7 @@ def _unfinished(
     table: TableEvaluator, games: Sequence[str], algorithms: Catalog, results: Path, catalog: str, networks: str | None
 ) -> str:
     """Return an error message: the runs of a catalog that are missing on some games, and what to do about it."""
-    from rlccfr.envs.sweeping.missing import missing_runs
+    from rlccfr.envs.sweeping.resuming import missing_runs
 
     for game in games:
         if game not in table.games and not any(table.seeds(game, algorithm) for algorithm in algorithms):

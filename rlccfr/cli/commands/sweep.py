@@ -77,8 +77,8 @@ def sweep(
     """
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.envs.measuring.store import Store
-    from rlccfr.envs.sweeping.handover import take_over
     from rlccfr.envs.sweeping.plan import Limits
+    from rlccfr.envs.sweeping.resuming import take_over
     from rlccfr.envs.sweeping.sweep import SweepPlan, statuses
 
     names = _members(families) if families is not None else games or list(GAMES)
