@@ -122,11 +122,13 @@ class LiveEvaluator(Evaluator):
             StoreError: the store can't be read or written.
         """
         check(request)
+        # Ids that write the same components in other ways share a measurement.
         request = replace(request, cells=tuple(cell.canonical for cell in request.cells))
         cell = cell_id(request)
         record = self._recall(cell)
         if record is None:
             record = self._failed_before(request, cell) or self._attempt(request, cell)
+            # The id was that of the file before the run; the run may have read another one.
             if any(map(from_file, request.cells)) and cell_id(request) != cell:
                 raise RLCCFRError(
                     "a component has changed while it was measured: measure a copy of the controller's file"
@@ -239,13 +241,14 @@ class LiveEvaluator(Evaluator):
         if run is None or run.solver.game is not compiled(request.game):  # the name is another game's now
             run = _Run(measured_solver(request.game, request.cells[0], request.seed))
         for index in range(run.segments, len(request.cells)):
+            # Plain CFR before each segment, since other work on the machine comes and goes.
             run.reference = run.reference.plus(self._clock(request.game).slice(self.reference_seconds))
             _switch(run, request, index)
             iterations_before = run.result.iterations if run.result else 0
             run.result = run.solver.run(**segment_budget(request.budget, request.segments, index, run.result))
-            part = run.parts[-1]
-            iterations = part.iterations + run.result.iterations - iterations_before
-            run.parts[-1] = part._replace(iterations=iterations)
+            stretch = run.parts[-1]
+            iterations = stretch.iterations + run.result.iterations - iterations_before
+            run.parts[-1] = stretch._replace(iterations=iterations)
             run.segments += 1
         return run
 

@@ -102,7 +102,10 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of runs with networks, with the fields of the cases' keys."""
+    """Return the rows of runs with networks, with the fields of the cases' keys.
+
+    The exact run on flop hold'em has no such fields.
+    """
     runs = rows[rows["case"] != "flop"].copy()
     runs[["game", "ablation", "seed"]] = runs["case"].str.rsplit("/", n=2).tolist()
     return runs

@@ -190,6 +190,7 @@ def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     games = list(GAMES)[:1] + list(GAMES)[-1:] if quick else list(GAMES)
     seeds, iterations, walks, preset = (1, 20, 2_000, "sweep") if quick else (3, ITERATIONS, VARIANCE_WALKS, "fast")
+    # Variances of all estimators, and the scale of the estimates, which bounds their rounding errors.
     all_cases = [
         Case(f"variance/{game}/{name}/{seed}", partial(variance, GAMES[game], name, seed, iterations, walks, preset))
         for game in games
@@ -201,12 +202,14 @@ def cases(quick: bool) -> list[Case]:
         for game in games
         for kind, weighted in SCALES.items()
     ]
+    # Whether baselines make CFR+ usable under sampling.
     all_cases += [
         Case(f"plus/{name}/{rule}/{seed}", partial(reached, rule, sampler, 5_000 if quick else PLUS_ITERATIONS, seed))
         for name, sampler in BASELINES.items()
         for rule in ("cfr", "cfr_plus")
         for seed in range(2 if quick else 10)
     ]
+    # Convergence, with values of histories from tables and from networks.
     for kind, algorithms in (("tables", SAMPLED), ("networks", DEEP)):
         all_cases += [
             Case(f"{kind}/{name}/{seed}", partial(curve, *algorithm, 200_000 if quick else 20_000_000, seed))
@@ -367,6 +370,7 @@ def variances(rows: pd.DataFrame) -> Iterator[str]:
         "Phantom tic-tac-toe and Dark Hex 4 and 5 are too large for a compiled tree.",
         "",
     )
+    # What is no larger than its rounding error is shown as 0.
     spreads = rows[rows["part"] == "variance"]
     errors = rounding(rows)
     levels = [errors[str(game), KINDS[str(name)]] for game, name in spreads[["name", "other"]].itertuples(index=False)]

@@ -174,11 +174,13 @@ def skipping(settings: Mapping[str, Any], iterations: int, seed: int) -> list[Ro
 def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     seeds, outcomes = (3, 2**11) if quick else (20, 2**16)
+    # Table 5.1: exploration, after as many iterations.
     all_cases = [
         Case(f"table/{name}/{exploration:g}", partial(reached, sampler, exploration, seeds))
         for name, sampler in TABLE.items()
         for exploration in (EXPLORATION[::2] if quick else EXPLORATION)
     ]
+    # Curves of all samplers, and the headline claims after as many histories.
     all_cases += [
         Case(f"curve/{game}/{name}/{seed}", partial(curve, game, sampler, iterations, seed))
         for game, iterations in GAMES.items()
@@ -194,11 +196,13 @@ def cases(quick: bool) -> list[Case]:
         Case(f"likely/{seed}", partial(likely, 2_000 if quick else LIKELY_ITERATIONS, seed))
         for seed in range(1 if quick else 5)
     ]
+    # Figure 6.1, on Liar's dice.
     all_cases += [
         Case(f"dice/{name}/{seed}", partial(dice, sampler, outcomes, seed))
         for name, sampler in (*list(CURVES.items())[:2], ("half-life 16", "mixed_exponential(half_life=16.0)"))
         for seed in range(1 if quick else 5)
     ]
+    # Deep CFR that skips some of its fits.
     all_cases += [
         Case(f"skips/{name}/{seed}", partial(skipping, {**BASE, **settings}, 6 if quick else 100, seed))
         for name, settings in SKIPS.items()

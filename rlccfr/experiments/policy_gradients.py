@@ -130,6 +130,7 @@ def _train(kind: str, tree: GameTree, episodes: int, seed: int, settings: Mappin
     from open_spiel.python.rl_agent_policy import JointRLAgentPolicy
     from open_spiel.python.rl_environment import Environment
 
+    # OpenSpiel's agents draw from the global random states, which are put back afterwards.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         np.random.seed(seed)

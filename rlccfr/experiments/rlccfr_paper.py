@@ -130,6 +130,7 @@ def picks(game: str, rewards: Rewards, measurements: str) -> list[Row]:
     """
     from rlccfr.agents.team.pretraining import SETTINGS, train_on_table
 
+    # One team learns under all weights and scales, so that its picks differ by these alone.
     weights = [preset for caption in captions(game) for preset in on_all_scales(caption)]
     spec = EpisodeSpec.parse(game, BUDGET, catalog=shipped.catalog(), evaluator=shipped.results())
     team = train_on_table(spec, settings=replace(SETTINGS, rewards=rewards), presets=weights)
@@ -180,16 +181,19 @@ def cases(quick: bool) -> list[Case]:
     """Return all cases; a quick run trains no teams."""
     algorithms = {**fixed_cells(shipped.catalog()), "RLCCFR": fastest_pick()}
     games = ("kuhn", "goofspiel") if quick else shipped.GAMES
+    # Table 4.
     all_cases = [
         Case(f"speed/{name}", partial(speed, name, cell))
         for name, cell in algorithms.items()
         if not (quick and name == "DeepCFR")
     ]
+    # The lines of Figures 2 to 5 that the shipped measurement lacks.
     all_cases += [
         Case(f"ecfr/{game}/{mode}", partial(ecfr, game, mode, 1_000 if quick else ITERATIONS[-1]))
         for game in games
         for mode in ECFR_MODES
     ]
+    # Whether little is gained after 10,000 iterations.
     all_cases += [
         Case(f"longer/{game}/{rule}", partial(longer, game, rule, LONGER))
         for game in games
@@ -197,6 +201,7 @@ def cases(quick: bool) -> list[Case]:
         for rule in ("cfr", "dcfr")
     ]
     if not quick:
+        # A digest of the shipped runs is an argument, so that a team is trained again if they change.
         all_cases += [
             Case(f"team/{game}/{rewards}", partial(picks, game, rewards, runs_digest(game)))
             for game in games
@@ -292,6 +297,7 @@ def figures(parts: Parts, folder: Path) -> Iterator[str]:
         "exploitability itself."
     )
     for panel in PANELS:
+        # ECFR in the modes that were run; a quick run lacks some games.
         beside: dict[str, Line] = {}
         for mode, title in ECFR_MODES.items():
             curve = parts.ecfr[parts.ecfr["case"] == f"ecfr/{panel.game}/{mode}"]

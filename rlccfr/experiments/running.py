@@ -45,6 +45,7 @@ def measure(
     """
     path = cases_file(experiment, store, quick)
     cases = experiment.cases(quick)
+    # A file that can't be written is found before an hour's work, not after it.
     require_writable(path)
     with held(store / experiment.id):
         measured = _read(path)
@@ -149,6 +150,7 @@ def write_page(experiment: Experiment, rows: pd.DataFrame, out: Path, quick: boo
         *["This is a quick run, of a small part, with few iterations and seeds: it shows that all works.", ""] * quick,
         *experiment.page(rows.copy(), path.parent, quick),
     ]
+    # A quick run is too short to judge by.
     if not quick:
         lines += ["", "## What is said, and what is found here", ""]
         lines += table(COLUMNS, [claim.row for claim in experiment.claims(rows.copy())])

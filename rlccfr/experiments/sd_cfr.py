@@ -69,6 +69,7 @@ def solvers(game: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Solv
 
 def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> list[Row]:
     """Return the exploitability of both averages, the value of their match, and at the end their distances."""
+    # Both train the same value networks, so that only the averages differ.
     both_solvers = solvers(game, seed, settings)
     rows: list[Row] = []
     for done in range(STEP, iterations + 1, STEP):
@@ -77,6 +78,7 @@ def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> 
             solver.run(iterations=STEP, curve=False)
             averages[name] = solver.average_policy()
             rows.append({"average": name, "iterations": done, "exploitability": averages[name].exploitability()})
+        # Positive if SD-CFR's average wins, over both seats.
         value = exact_match(averages["SD-CFR"], averages["Deep CFR"]).value
         rows.append({"average": "match", "iterations": done, "value": value})
     by_depth = distances(averages["SD-CFR"], averages["Deep CFR"])
