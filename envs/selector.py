@@ -244,6 +244,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         if not self._has_begun or len(self._history) >= self.segments:
             reason = "is over" if self._has_begun else "has not begun"
             raise RLCCFRError(f"the episode {reason}: call reset() first")
+        # The request has the algorithms of all segments so far: an evaluator goes on with the run or looks it up.
         algorithm = self._algorithm(action)
         measured = self.evaluator.measure(self.request(algorithm))
         run_costs = costs(measured)
@@ -251,6 +252,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         reward = self._reward(agents_rewards)
         self._advance(algorithm, measured, run_costs, reward)
 
+        # Costs and the three agents' rewards are told whatever the step's reward is made of.
         error_cost = run_costs.error(self.preset.scale)
         info = {"game": self.game, **_scalars(measured), **algorithm._asdict()}
         info |= {"scale": self.preset.scale, "error_cost": error_cost, "speed_cost": run_costs.speed}

@@ -50,12 +50,16 @@ def at_scale(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Function ``figures(title, rows, note)`` that gives a table (a list of dicts) to docs/verification.md or
-    reliability.md; a failed test also leaves its table.
+    """Function ``figures(title, rows, note, summary)`` that keeps a table (a list of dicts) with a long test's result;
+    a failed test also leaves its table.
+
+    The summary is one line with the figure that decides and its gate: docs/verification.md and reliability.md show it
+    if the test fails.
     """
 
-    def keep(title: str, rows: list[dict], note: str = "") -> None:
-        request.node.user_properties.append(("figures", json.dumps({"title": title, "note": note, "rows": rows})))
+    def keep(title: str, rows: list[dict], note: str = "", summary: str = "") -> None:
+        texts = {"title": title, "note": note} | ({"summary": summary} if summary else {})
+        request.node.user_properties.append(("figures", json.dumps(texts | {"rows": rows})))
 
     return keep
 

@@ -32,8 +32,8 @@ class Recording:
         """Skip a test that passed, unless it compares times: the machine may have been idle by luck."""
         path = result_file(self._folder, item.nodeid)
         if item.get_closest_marker("alone") is None and path.exists():
-            kept = json.loads(path.read_text())
-            if kept["passed"] and kept["sources"] == sources_hash(item.nodeid):
+            result = json.loads(path.read_text())
+            if result["passed"] and result["sources"] == sources_hash(item.nodeid):
                 pytest.skip(f"it passed on these sources; to run it again, remove {path}")
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -50,7 +50,7 @@ class Recording:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Write a test's result when it is over; "???" is the phase of a test whose process was killed.
 
-        The property ``figures`` of a report is a table with its title and note, in JSON.
+        The property ``figures`` of a report is a table with its title, note and summary, in JSON.
         """
         if not self._writes:
             return
@@ -61,10 +61,10 @@ class Recording:
             self._write(report, passed="failed" not in outcomes)
 
     def _write(self, report: pytest.TestReport, passed: bool) -> None:
-        found = {"title": report.nodeid.rpartition("::")[2], "note": "", "rows": []}
-        found |= json.loads(dict(report.user_properties).get("figures", "{}"))
+        figures = {"title": report.nodeid.rpartition("::")[2], "note": "", "rows": []}
+        figures |= json.loads(dict(report.user_properties).get("figures", "{}"))
         stamp = {"sources": sources_hash(report.nodeid), "commit": self._commit}
         stamp["at"] = datetime.now(UTC).isoformat(timespec="seconds")
         path = result_file(self._folder, report.nodeid)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, json.dumps({"passed": passed, "test": report.nodeid, **found, **stamp}).encode())
+        write_atomically(path, json.dumps({"passed": passed, "test": report.nodeid, **figures, **stamp}).encode())

@@ -26,8 +26,8 @@ def folder(tmp_path):
 
     def write(*results, name="suite"):
         (tmp_path / name).mkdir(exist_ok=True)
-        for one in results:
-            verify.result_file(tmp_path / name, one["test"]).write_text(json.dumps(one))
+        for line in results:
+            verify.result_file(tmp_path / name, line["test"]).write_text(json.dumps(line))
         return tmp_path / name
 
     return write
@@ -75,17 +75,53 @@ def test_only_tests_that_exist_keep_results(folder, tmp_path):
     assert [one["test"] for one in verify.kept_in(path)] == [OLD]
 
 
-def test_a_page_names_other_commits_and_what_did_not_run(folder, tmp_path, monkeypatch):
+@pytest.fixture
+def suite(tmp_path, monkeypatch):
+    """A folder that stands for the repository, with one module of long tests."""
     monkeypatch.setattr(verify, "ROOT", tmp_path)
-    (tmp_path / "docs").mkdir()
-    results = [result(PASSED, True), result(OLD, True, "old"), result(FAILED, False)]
+    monkeypatch.setattr(verify, "RESULTS", tmp_path / "results")
+    for name in ("docs", "tests", "results"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "tests" / "t.py").write_text('"""Letters are letters.\n\nMore on them."""\n')
+    return tmp_path
+
+
+def test_a_page_names_failures_other_commits_and_what_did_not_run(suite):
+    failed = result(FAILED, False) | {"title": "B", "summary": "3 letters, gate 2"}
+    results = [result(PASSED, True), result(OLD, True, "old"), failed]
     verify.write_report(verify.AT_SCALE, results, PRESENT | {"tests/t.py::test_d": "new"})
-    page = (tmp_path / "docs" / "reliability.md").read_text()
-    assert "\n2 checks passed, 1 failed.\n\nMade from earlier sources, whose commit each of these names: 1.\n" in page
-    assert "Without a result (not run, or skipped): 1.\n\n- `tests/t.py::test_d`\n" in page
-    assert f"`{OLD}`: passed on commit commit-old, 2026-01-02\n" in page
-    assert f"`{PASSED}`: passed\n" in page
-    assert page.index(f"`{FAILED}`: **FAILED**") < page.index(f"`{PASSED}`: passed")
+    page = (suite / "docs" / "reliability.md").read_text()
+    assert "\n2 checks passed, 1 failed.\n\nMade from earlier sources: 1.\n\n" in page
+    assert "\nThey were made on the commits commit-old (1).\n" in page
+    assert "\nWithout a result (not run, or skipped): 1.\n" in page
+    assert f"\n## Failed\n\n- **B**: 3 letters, gate 2 (`{FAILED}`)\n\n## All checks\n" in page
+    assert page.endswith("| Letters are letters | `tests/t.py` | 2 | 1 | 1 |\n")
+    assert "[reliability.jsonl](../benchmarks/results/reliability.jsonl)" in page
+
+
+def test_a_page_without_failures_says_nothing_of_them(suite):
+    verify.write_report(verify.AT_SCALE, [result(PASSED, True)], {PASSED: "new"})
+    page = (suite / "docs" / "reliability.md").read_text()
+    assert "\n1 checks passed, 0 failed.\n" in page
+    assert page.endswith("| Letters are letters | `tests/t.py` | 1 | 0 |\n")
+    assert not any(words in page for words in ("## Failed", "earlier", "Without a result"))
+
+
+def test_tables_are_printed_by_name_or_title(suite, monkeypatch, capsys):
+    results = [result(PASSED, True) | {"title": "Letters", "note": "In order."}, result(FAILED, False, "old")]
+    verify.LONG.results.write_text("".join(f"{json.dumps(line)}\n" for line in results))
+    monkeypatch.setattr(sys, "argv", ["verify", "--table", "letter"])
+    assert verify.main() == 0
+    printed = capsys.readouterr().out
+    assert "## Letters\n" in printed
+    assert f"`{PASSED}`: passed on commit commit-new, 2026-01-02\n\nIn order.\n\n| runs |\n| --- |\n| 1 |\n" in printed
+    assert FAILED not in printed
+    monkeypatch.setattr(sys, "argv", ["verify", "--table", "test_b"])
+    assert verify.main() == 0
+    assert f"`{FAILED}`: **FAILED** on commit commit-old" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["verify", "--table", "numbers"])
+    assert verify.main() == 1
+    assert capsys.readouterr().out == "no check's name or title contains 'numbers'\n"
 
 
 TESTS = """
@@ -99,7 +135,7 @@ def breaks(request):
     raise OSError
 
 def test_passes(figures):
-    figures("A table", [{"runs": 3}], "A note.")
+    figures("A table", [{"runs": 3}], "A note.", "A summary.")
 
 def test_fails(figures):
     figures("A table", [{"runs": 4}])
@@ -131,7 +167,7 @@ def test_each_long_test_leaves_its_result(tmp_path):
     passed = {name: one["passed"] for name, one in found.items()}
     broken = dict.fromkeys(("test_fails", "test_fixture[before]", "test_fixture[after]", "test_dies"), False)
     assert passed == {"test_passes": True, **broken}
-    table = {"title": "A table", "note": "A note.", "rows": [{"runs": 3}]}
+    table = {"title": "A table", "note": "A note.", "summary": "A summary.", "rows": [{"runs": 3}]}
     assert found["test_passes"].items() >= table.items()
     assert found["test_fails"]["rows"] == [{"runs": 4}]
     assert "2 failed, 1 passed, 2 skipped, 2 errors" in again  # after a test that passed, its fixture fails

@@ -180,6 +180,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         )
         game = drawn["game"]
         horizon = drawn["horizon"]
+        # The tables of a run serve again in a later episode of the same game and length.
         if (game, horizon) not in self._runs:
             self._runs[game, horizon] = ControlRun(compiled_tree(game, USE), self._controller, horizon)
         self.run = self._runs[game, horizon]
@@ -209,6 +210,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         self._settings.append(run.settings)
         info = {"game": run.game.name, "iterations": run.iteration, "exploitability": run.exploitability}
         terminated = run.iteration == run.horizon
+        # The reward is the number of decades by which the segment has lowered the exploitability.
         return observation, error_before - run.error, terminated, False, info | run.settings
 
     def average_policy(self) -> Policy:

@@ -179,6 +179,7 @@ class ControlRun:
         if self.iteration >= self.horizon:
             raise RLCCFRError("the run is over: call restart() first")
         picks = self._checked("an action is three indices", picks, (len(AGENTS),), least=0)
+        # The kernel decides by itself at each mark, and takes a forced pick in place of the networks'.
         decision = self.marks.index(self.iteration)
         self._control.forced_picks[decision] = picks
         segment_ends = (*self.marks[1:], self.horizon)
@@ -272,6 +273,7 @@ class ControlRun:
         """Perform iterations, and count their CPU seconds."""
         begin = time.thread_time()
         last_iteration = self.iteration + iterations
+        # One call may run fewer, so that Ctrl-C is heard in between.
         while self.iteration < last_iteration:
             self._engine.advance(last_iteration - self.iteration, sys.maxsize)
         self.cpu_seconds += time.thread_time() - begin

@@ -29,9 +29,11 @@ from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game, openspiel_name
 
-ERROR, SPEED = "log10_error", "speed"
-"""Performance measures: log10 of the exploitability as a share of the uniform policy's, to be minimised; and throughput
-as a multiple of plain CFR's, to be maximised."""
+ERROR = "log10_error"
+"""Performance measure to be minimised: log10 of the exploitability as a share of the uniform policy's."""
+
+SPEED = "speed"
+"""Performance measure to be maximised: throughput as a multiple of plain CFR's."""
 
 LEAST = 1e-15
 """Least exploitability that counts, as a share of the uniform policy's."""

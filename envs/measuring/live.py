@@ -122,11 +122,13 @@ class LiveEvaluator(Evaluator):
             StoreError: the store can't be read or written.
         """
         check(request)
+        # Ids that write the same components in other ways share a measurement.
         request = replace(request, cells=tuple(cell.canonical for cell in request.cells))
         cell = cell_id(request)
         record = self._recall(cell)
         if record is None:
             record = self._failed_before(request, cell) or self._attempt(request, cell)
+            # The id was that of the file before the run; the run may have read another one.
             if any(map(from_file, request.cells)) and cell_id(request) != cell:
                 raise RLCCFRError(
                     "a component has changed while it was measured: measure a copy of the controller's file"
@@ -194,16 +196,16 @@ class LiveEvaluator(Evaluator):
 
     def _attempt(self, request: Request, cell: str) -> dict[str, Any]:
         """Run a request and return its record, also if it fails."""
-        status: Status
-        caught: Exception
+        failure: tuple[Status, Exception]
         try:
             return self._measured(request, cell)
         except MemoryError as error:
-            status, caught = "out_of_memory", error
+            failure = "out_of_memory", error
         except (ImportError, ComponentError) as error:
-            status, caught = "unavailable", error
+            failure = "unavailable", error
         except Exception as error:  # a component's failure is a result, not the end of a sweep
-            status, caught = "failed", error
+            failure = "failed", error
+        status, caught = failure
         raise_if_interrupt(caught)
         text = "".join(traceback.format_exception(caught))
         return make_record(request, cell, status, error=f"{type(caught).__name__}: {caught}", traceback=text)
@@ -239,13 +241,14 @@ class LiveEvaluator(Evaluator):
         if run is None or run.solver.game is not compiled(request.game):  # the name is another game's now
             run = _Run(measured_solver(request.game, request.cells[0], request.seed))
         for index in range(run.segments, len(request.cells)):
+            # Plain CFR before each segment, since other work on the machine comes and goes.
             run.reference = run.reference.plus(self._clock(request.game).slice(self.reference_seconds))
             _switch(run, request, index)
             iterations_before = run.result.iterations if run.result else 0
             run.result = run.solver.run(**segment_budget(request.budget, request.segments, index, run.result))
-            part = run.parts[-1]
-            iterations = part.iterations + run.result.iterations - iterations_before
-            run.parts[-1] = part._replace(iterations=iterations)
+            stretch = run.parts[-1]
+            iterations = stretch.iterations + run.result.iterations - iterations_before
+            run.parts[-1] = stretch._replace(iterations=iterations)
             run.segments += 1
         return run
 

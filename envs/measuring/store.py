@@ -151,6 +151,7 @@ class Store:
             StoreError: the file can't be written.
         """
         target = self.path / "measurements.parquet" if path is None else Path(path)
+        # Generators, because all records with their curves need not be in memory twice.
         records: Iterable[dict[str, Any]] = self.records()
         if ids is not None:
             records = (record for id in sorted(set(ids)) if (record := self.get(id)) is not None)
@@ -159,6 +160,7 @@ class Store:
         frame = to_frame(records, curves=True)
         if small:
             frame = with_short_curves(frame)
+        # Numbers of a curve compress best when their bytes of equal significance lie together.
         buffer = io.BytesIO()
         frame.attrs |= {FINGERPRINT: fingerprint(frame), SMALL: small}
         frame.to_parquet(

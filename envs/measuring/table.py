@@ -127,10 +127,12 @@ class TableEvaluator(Evaluator):
         Raises:
             MissingCellError: there is no run.
         """
+        # A run that draws nothing at random is kept without a seed, and answers for any.
         keys = [self._run_of(game, (cell,), run_seed) for run_seed in (seed, None)]
         records = [record for key in keys for record in self._runs.get(key, ())]
         if not records:
             raise MissingCellError(f"the table has no run of {cell} on {game!r} with engine seed {seed}; measure it")
+        # Speeds and results of other engines or processors can't stand beside one another.
         newest = records[-1]
         comparable = [
             record
@@ -152,6 +154,7 @@ class TableEvaluator(Evaluator):
         second_throughput = run["throughput_again"]
         if run["status"] != "ok" or not second_throughput or not run["curve"]["cpu_seconds"]:
             return None
+        # As many iterations in other times: the curve's CPU seconds stretch by the ratio of the two speeds.
         seconds = [spent * run["throughput"] / second_throughput for spent in run["curve"]["cpu_seconds"]]
         return {**run, "throughput": second_throughput, "curve": {**run["curve"], "cpu_seconds": seconds}}
 
@@ -205,6 +208,7 @@ class TableEvaluator(Evaluator):
                 # If the newest run failed, the algorithm counts as failed.
                 usable_records = [record for record in records[-1:] if record["status"] != "ok"]
             if usable_records and request.segments == 1:
+                # Remembered, so that its id leads back to it, and a repeated request finds it at once.
                 record = read_off(usable_records[-1], request.budget)
                 self._by_key[*run, *budget] = record
                 self._read_off[record["cell_id"]] = record

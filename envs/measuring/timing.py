@@ -84,7 +84,8 @@ class ReferenceClock:
         self.tree = tree
         self._engine = Engine(tree, 0, RunOptions(reduce=True))
         self._engine.bind(*PLAIN)
-        self._engine.advance(1, sys.maxsize)  # warms caches
+        # A first guess of the speed, from one iteration with warm caches.
+        self._engine.advance(1, sys.maxsize)
         begin = time.thread_time()
         self._engine.advance(1, sys.maxsize)
         self._iterations_per_second = 1 / max(time.thread_time() - begin, 1e-6)
@@ -96,6 +97,7 @@ class ReferenceClock:
         """
         total = NO_TIME
         while total.seconds < seconds:
+            # In calls as long as the slice, by the speed so far, because the start of a call takes time.
             limit = max(1, min(CHUNK, int(self._iterations_per_second * seconds)))
             begin = time.thread_time()
             done = self._engine.advance(limit, sys.maxsize)
@@ -134,6 +136,7 @@ class Beside:
 
     def go_on(self, seconds: float) -> None:
         """Run another slice if one is due, after the run has taken ``seconds`` engine CPU seconds."""
+        # Seldom enough that the slices cost little, and that a long run has few.
         stretch = seconds - self._compared_until
         if stretch >= max(self._last_slice.seconds / SHARE, SPACING * seconds):
             self._last_slice = self._slice()
@@ -229,7 +232,7 @@ def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LE
         for part in parts:
             engine.bind(part.update_rule, part.sampler, part.abstraction)
             iterations_left = part.iterations
-            if not engine.iteration:
+            if not engine.iteration:  # the first iteration makes the tables
                 iterations_left = max(1, iterations_left - engine.advance(1, sys.maxsize))
             while iterations_left:
                 begin = time.thread_time()

@@ -151,6 +151,7 @@ def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], with
         seeds: all engine seeds that close algorithms are to have.
         within: largest shortfall of R̄ from the best.
     """
+    # Runs are compared with those of the same game and the same limits.
     recorded_jobs: dict[tuple[str, Limits], dict[Cell, list[Job]]] = {}
     records = []
     for job in planned:
@@ -163,6 +164,7 @@ def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], with
     wanted_seeds = list(seeds)
     further_jobs: list[Job] = []
     for (game, limits), by_algorithm in recorded_jobs.items():
+        # Seeds say nothing new of an algorithm that draws nothing at random.
         close = set(_close(table, by_algorithm, limits, within))
         tree = compiled(game)
         for algorithm in by_algorithm:

@@ -82,8 +82,7 @@ def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
 
 def measure(job: Job) -> dict[str, Any]:
     """Perform a run and return its record; a run that fails is recorded with its error and the curve so far."""
-    status: Status
-    caught: Exception
+    failure: tuple[Status, Exception]
     solver: Solver | None = None
     try:
         if job.learns:
@@ -100,14 +99,15 @@ def measure(job: Job) -> dict[str, Any]:
                 record = _measured(job, solver)
             return record
     except _TookTooLongError as error:
-        status, caught = "timeout", error
+        failure = "timeout", error
     except MemoryError as error:
-        status, caught = "out_of_memory", error
+        failure = "out_of_memory", error
     except (ImportError, ComponentError) as error:
-        status, caught = "unavailable", error
+        failure = "unavailable", error
     except Exception as error:  # a component's fault is a result and must not end the sweep
         is_out_of_memory = "can't allocate memory" in str(error)  # PyTorch raises RuntimeError for that
-        status, caught = "out_of_memory" if is_out_of_memory else "failed", error
+        failure = "out_of_memory" if is_out_of_memory else "failed", error
+    status, caught = failure
     points = solver._curve if solver is not None else []
     return make_record(
         job.request(), job.id, status, curve=pd.DataFrame(points, columns=CurvePoint._fields),

@@ -36,5 +36,5 @@ def load_experiment(id: str) -> Experiment:
     """
     if id not in EXPERIMENTS:
         raise RLCCFRError(f"{id!r} can't be reproduced; take one of {', '.join(EXPERIMENTS)}, or claims")
-    found: Experiment = resolve_name(EXPERIMENTS[id])
-    return found
+    experiment: Experiment = resolve_name(EXPERIMENTS[id])
+    return experiment

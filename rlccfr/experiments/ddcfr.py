@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from rlccfr.experiments.experiment import Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import draw, ends_of, grouped, table, told
+from rlccfr.experiments.pages import draw, ends_of, grouped, table, verdict_of
 from rlccfr.games.names import load_game
 from rlccfr.policy import EXACT
 from rlccfr.solver import Solver
@@ -20,10 +20,13 @@ MAX_HISTORIES = 10_000_000
 
 
 class Published(NamedTuple):
-    """A game of DDCFR, with the exploitability of DCFR and of DDCFR after 1,000 iterations.
+    """A game of DDCFR, with the published figures after 1,000 iterations.
 
     Attributes:
-        differs: whether DCFR's figure is not that of the game here, so that the game is another one.
+        game: the game's name here.
+        dcfr: exploitability of DCFR.
+        ddcfr: exploitability of DDCFR.
+        differs: whether DCFR reaches another exploitability on the game here, so that it is not the same game.
     """
 
     game: str
@@ -60,12 +63,14 @@ def curve(game: str, rule: str) -> list[Row]:
     """Return the curve of an update rule, or of the shipped controller, by exact passes."""
     tree = load_game(game, max_histories=MAX_HISTORIES)
     solver = Solver(tree, control="shipped") if rule == CONTROLLER else Solver(tree, rule)
-    points = solver.run(iterations=ITERATIONS).points
-    return [
-        {"iterations": one.iteration, "exploitability": max(one.exploitability, EXACT), "seconds": one.cpu_seconds}
-        for one in points
-        if one.iteration
-    ]
+    rows: list[Row] = []
+    for point in solver.run(iterations=ITERATIONS).points:
+        if point.iteration:  # the first point is that of the uniform policy
+            exploitability = max(point.exploitability, EXACT)  # for logarithms
+            rows.append({
+                "iterations": point.iteration, "exploitability": exploitability, "seconds": point.cpu_seconds
+            })  # fmt: skip
+    return rows
 
 
 def cases(quick: bool) -> list[Case]:
@@ -79,7 +84,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the parts of the cases' keys."""
+    """Return the rows with the fields of the cases' keys; nothing is drawn at random, so the seed is 0."""
     rows[["game", "rule"]] = rows["case"].str.rsplit("/", n=1).tolist()
     return rows.assign(seed=0)
 
@@ -91,30 +96,31 @@ def ends(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the sources say, and what the library says of its controller."""
-    last = ends(parsed(rows))
-    games = list(dict.fromkeys(game for game, _ in last))
-    alike = [title for title in games if not PUBLISHED[title].differs]
-    schedule = {title: last[title, "ddcfr_schedule"] < last[title, "dcfr"] for title in games}
-    asymmetric = {title: last[title, "sapcfr_plus"] < last[title, "pcfr_plus"] for title in games}
-    beaten = {title: last[title, CONTROLLER] < PUBLISHED[title].ddcfr for title in alike}
+    reached = ends(parsed(rows))
+    games = list(dict.fromkeys(game for game, _ in reached))
+    same_games = [title for title in games if not PUBLISHED[title].differs]
+    # Whether the first of a pair ends below the second, game by game.
+    schedule = {title: reached[title, "ddcfr_schedule"] < reached[title, "dcfr"] for title in games}
+    asymmetric = {title: reached[title, "sapcfr_plus"] < reached[title, "pcfr_plus"] for title in games}
+    controller = {title: reached[title, CONTROLLER] < PUBLISHED[title].ddcfr for title in same_games}
     return [
         Claim(
             "DDCFR's schedule is better than DCFR's",
-            {title: Finding(told(better), 0) for title, better in schedule.items()},
+            {title: Finding(verdict_of(better), 0) for title, better in schedule.items()},
             f"on {sum(schedule.values())} of {len(games)} games",
             "the mean of DDCFR's schedules, as a fixed rule, for its learned controller; no river subgames",
         ),
         Claim(
             "SAPCFR+ is better than PCFR+ on most games (AAAI 2026)",
-            {", ".join(games): Finding(told(2 * sum(asymmetric.values()) > len(games)), 0)},
+            {", ".join(games): Finding(verdict_of(2 * sum(asymmetric.values()) > len(games)), 0)},
             f"on {sum(asymmetric.values())} of {len(games)} games: "
             + ", ".join(title for title in games if asymmetric[title]),
             "DDCFR's games for those of the source",
         ),
         Claim(
             "(not said there) The library's controller beats DDCFR",
-            {title: Finding(told(better), 0) for title, better in beaten.items()},
-            f"on {sum(beaten.values())} of {len(alike)} games",
+            {title: Finding(verdict_of(better), 0) for title, better in controller.items()},
+            f"on {sum(controller.values())} of {len(same_games)} games",
             "DDCFR's published figures for runs of it",
         ),
     ]
@@ -130,19 +136,22 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "figures are those that come with DDCFR's code. Of its games, the river subgames can't be built here.",
         "",
     )
-    last, shown = ends(rows), []
+    reached = ends(rows)
+    lines = []
     for title in map(str, dict.fromkeys(rows["game"])):
-        there, here = PUBLISHED[title], [last[title, rule] for rule in (*RULES, CONTROLLER)]
-        gain = "-" if there.differs else f"{there.ddcfr / here[-1]:.3g}"
-        shown.append((title, *(f"{one:.3g}" for one in (there.dcfr, there.ddcfr, *here)), gain))
+        published = PUBLISHED[title]
+        figures = [published.dcfr, published.ddcfr, *(reached[title, rule] for rule in (*RULES, CONTROLLER))]
+        gain = "-" if published.differs else f"{published.ddcfr / reached[title, CONTROLLER]:.3g}"
+        lines.append((title, *(f"{figure:.3g}" for figure in figures), gain))
     columns = ("game", "DCFR, published", "DDCFR, published", *RULES, CONTROLLER, "DDCFR / controller")
-    yield from table(columns, shown)
-    different = ", ".join(title for title, there in PUBLISHED.items() if there.differs and title in set(rows["game"]))
+    yield from table(columns, lines)
+    played = set(rows["game"])
+    different = ", ".join(title for title, game in PUBLISHED.items() if game.differs and title in played)
     if different:
         yield from ("", f"On {different}, DCFR's published figure is not that of the game here: no ratio is given.")
-    for number, (game, own) in enumerate(rows.groupby("game", sort=False)):
+    for number, (game, runs) in enumerate(rows.groupby("game", sort=False)):
         name = f"ddcfr-{number}.svg"
-        draw(own, "iterations", "rule", folder / name, str(game))
+        draw(runs, "iterations", "rule", folder / name, str(game))
         yield from ("", f"## {game!s}", "", f"![Exploitability against iterations]({name})")
 
 

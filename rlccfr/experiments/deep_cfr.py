@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, interval, table, told
+from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, interval, table, verdict_of
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.solver import Solver
@@ -22,11 +22,11 @@ BASE: Mapping[str, Any] = {
     "hidden": 64, "layers": 3, "traversals": 400, "train_steps": 200, "batch_size": 512, "retrain_from_scratch": True,
     "train_every": 1, "average": "value_networks",
 }  # fmt: skip
-"""Settings of the base. The average policy is the exact average of all value networks', so that no error of a policy
-network is added."""
+"""Settings of the base. The average policy is the exact average of all value networks' policies, so that no error of a
+policy network is added."""
 
 SMALL = 10_000
-"""Number of rows of a memory that fills during a run."""
+"""Number of rows of a reservoir that fills during a run."""
 
 ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     "base": ("deep_lcfr", {}, ""),
@@ -43,7 +43,7 @@ ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     "width 16": ("deep_lcfr", {"hidden": 16}, "higher"),
     "width 128": ("deep_lcfr", {"hidden": 128}, "lower, up to a point"),
 }
-"""Update rule, settings other than the base's, and what Brown et al. say of flop hold'em."""
+"""By ablation: the update rule, settings other than the base's, and what Brown et al. say of flop hold'em."""
 
 SAID = {
     "fine-tuned": "Fitting from scratch is better than fine-tuning",
@@ -56,7 +56,7 @@ SAID = {
 """What the source says of ablations."""
 
 DIRECTIONS = {**dict.fromkeys(SAID, "above_one"), "width 128": "below_one"}
-"""Verdict on an ablation's ratio: the claim is that it is above 1, or below."""
+"""By ablation: the property of its ratio that judges the claim, which is that it is above 1, or below."""
 
 ITERATIONS = 300
 DEEP_CFR, NFSP = 37, 47
@@ -74,14 +74,14 @@ def curve(game: str, rule: Mapping[str, Any], iterations: int, seed: int) -> lis
     solver = Solver(load_game(game), rule, "external", seed=seed)
     points = solver.run(iterations=iterations).points
     return [
-        {"iterations": one.iteration, "exploitability": one.exploitability, "seconds": one.cpu_seconds}
-        for one in points
-        if one.iteration
+        {"iterations": point.iteration, "exploitability": point.exploitability, "seconds": point.cpu_seconds}
+        for point in points
+        if point.iteration
     ]
 
 
 def flop(game: str, target: str) -> list[Row]:
-    """Return the iterations and CPU seconds of an exact run until a target."""
+    """Return the iterations and CPU seconds of an exact run until a target, such as ``"37mbb"``."""
     result = Solver(load_game(game), "dcfr_plus").run(until=target)
     return [{"target": target, "iterations": result.iterations, "seconds": result.cpu_seconds}]
 
@@ -89,23 +89,26 @@ def flop(game: str, target: str) -> list[Row]:
 def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     if quick:
-        chosen = ("base", "fine-tuned", "uniform fallback")
-        found = [Case(f"leduc/{name}/0", partial(curve, "leduc", spec(name), 8, 0)) for name in chosen]
-        return [*found, Case("flop", partial(flop, "holdem(ranks=6,suits=2)", "1mbb"))]
-    found = [
+        names = ("base", "fine-tuned", "uniform fallback")
+        runs = [Case(f"leduc/{name}/0", partial(curve, "leduc", spec(name), 8, 0)) for name in names]
+        return [*runs, Case("flop", partial(flop, "holdem(ranks=6,suits=2)", "1mbb"))]
+    runs = [
         Case(f"{game}/{name}/{seed}", partial(curve, game, spec(name), ITERATIONS, seed))
         for game, seeds in GAMES.items()
         for name in (ABLATIONS if seeds > 1 else ("base", "unweighted", "fine-tuned", "width 16"))
         for seed in range(seeds)
     ]
-    return [*found, Case("flop", partial(flop, "flop_holdem", f"{DEEP_CFR}mbb"))]
+    return [*runs, Case("flop", partial(flop, "flop_holdem", f"{DEEP_CFR}mbb"))]
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of runs with networks, with the parts of the cases' keys."""
-    own = rows[rows["case"] != "flop"].copy()
-    own[["game", "ablation", "seed"]] = own["case"].str.rsplit("/", n=2).tolist()
-    return own
+    """Return the rows of runs with networks, with the fields of the cases' keys.
+
+    The exact run on flop hold'em has no such fields.
+    """
+    runs = rows[rows["case"] != "flop"].copy()
+    runs[["game", "ablation", "seed"]] = runs["case"].str.rsplit("/", n=2).tolist()
+    return runs
 
 
 def last(rows: pd.DataFrame, value: str = "exploitability") -> dict[str, list[float]]:
@@ -114,15 +117,19 @@ def last(rows: pd.DataFrame, value: str = "exploitability") -> dict[str, list[fl
 
 
 def worse(name: str, ends: Mapping[str, Sequence[float]]) -> Ratio:
-    """Return an ablation's ratio to the base; the small window's is to the small reservoir."""
+    """Return the ratio of an ablation's exploitability to the base's; the small window's is to the small reservoir's.
+
+    Args:
+        ends: exploitabilities at the ends of the runs, in the order of seeds, by ablation.
+    """
     return Ratio.of(ends[name], ends["small reservoir" if name == "small window" else "base"])
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge, by Leduc, what the source says of flop hold'em."""
-    own = parsed(rows)
-    ends = last(own[own["game"] == "leduc"])
-    found = [
+    runs = parsed(rows)
+    ends = last(runs[runs["game"] == "leduc"])
+    on_ablations = [
         Claim(
             f"On flop hold'em: {SAID[name]} ({name})",
             {"Leduc": Finding(getattr(worse(name, ends), verdict), len(ends[name]))},
@@ -132,13 +139,13 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
         for name, verdict in DIRECTIONS.items()
         if name in ends
     ]
-    taken = rows[rows["case"] == "flop"].iloc[0]
+    exact_run = rows[rows["case"] == "flop"].iloc[0]
     return [
-        *found,
+        *on_ablations,
         Claim(
             "(not said there) Exact passes reach Deep CFR's 37 mbb/g within 60 CPU seconds",
-            {"flop hold'em": Finding(told(taken["seconds"] < 60), 0)},
-            f"{taken['seconds']:.3g} CPU seconds until {taken['target']}",
+            {"flop hold'em": Finding(verdict_of(exact_run["seconds"] < 60), 0)},
+            f"{exact_run['seconds']:.3g} CPU seconds until {exact_run['target']}",
             NO_STAND_IN,
         ),
     ]
@@ -153,34 +160,36 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "are plain layers over information state tensors; the card network is that of the source's appendix C. A ratio "
         "above 1 means that a line ends higher than the base, seed by seed, with Student's 95 % interval.",
     )
-    own = parsed(rows)
-    for number, (game, of) in enumerate(own.groupby("game", sort=False)):
-        yield from ablations(str(game), of, folder / f"deep-cfr-{number}.svg")
-    taken = rows[rows["case"] == "flop"].iloc[0]
+    for number, (game, runs) in enumerate(parsed(rows).groupby("game", sort=False)):
+        yield from ablations(str(game), runs, folder / f"deep-cfr-{number}.svg")
+    exact_run = rows[rows["case"] == "flop"].iloc[0]
+    target = str(exact_run["target"]).removesuffix("mbb")
     what = "A small hold'em" if quick else "Flop hold'em"
     yield from (
         "",
         "## Flop hold'em, by exact passes",
         "",
         f"There Deep CFR reached {DEEP_CFR} mbb/g, and NFSP {NFSP}. {what} takes `dcfr_plus` by exact passes over its "
-        f"public tree {taken['seconds']:.3g} CPU seconds of one core, {taken['iterations']:,.0f} iterations, until "
-        f"{str(taken['target']).removesuffix('mbb')} mbb/g.",
+        f"public tree {exact_run['seconds']:.3g} CPU seconds of one core, {exact_run['iterations']:,.0f} iterations, "
+        f"until {target} mbb/g.",
     )
 
 
 def ablations(game: str, rows: pd.DataFrame, picture: Path) -> Iterator[str]:
     """Yield the section on one game."""
     draw(rows, "iterations", "ablation", picture, game)
-    ends, seconds = last(rows), last(rows, "seconds")
+    ends = last(rows)
+    seconds = last(rows, "seconds")
     uniform = Policy.uniform(load_game(game)).exploitability()
     yield from ("", f"## `{game}`", "", f"![Exploitability against iterations]({picture.name})", "")
     yield f"Exploitability after {rows['iterations'].max():,.0f} iterations; the uniform policy has {uniform:.3g}."
     yield ""
-    shown = []
+    lines = []
     for name, values in ends.items():
-        times = "-" if name == "base" else worse(name, ends)
-        shown.append((name, interval(values), times, interval(seconds[name]), ABLATIONS[name][2]))
-    yield from table(("", "exploitability", "ratio to the base", "CPU seconds", "said of flop hold'em"), shown)
+        ratio = "-" if name == "base" else worse(name, ends)
+        *_, said = ABLATIONS[name]
+        lines.append((name, interval(values), ratio, interval(seconds[name]), said))
+    yield from table(("", "exploitability", "ratio to the base", "CPU seconds", "said of flop hold'em"), lines)
     if "small window" in ends:
         yield from ("", "The ratio of the small window is to the small reservoir.")
 

@@ -43,6 +43,8 @@ BASELINES = {
     "sequences": "variance_reduced",
     "histories": "variance_reduced(key='history')",
 }
+"""Samplers by their kind of baselines."""
+
 SAMPLED = {
     "outcome sampling": ("cfr", "outcome"),
     "baselines of histories": ("cfr", "variance_reduced(key='history')"),
@@ -50,17 +52,26 @@ SAMPLED = {
     "ESCHER, network": ("cfr", "escher(value='network')"),
     "DREAM's baselines": ("cfr", "dream"),
 }
+"""Plain CFR's update rule and samplers, by the names of their curves."""
+
 DEEP = {
     "outcome sampling": ("deep_lcfr", "outcome"),
     "DREAM": ("deep_lcfr", "dream"),
     "Deep ESCHER": ("deep_lcfr", "escher(value='network')"),
 }
-ITERATIONS, PLUS_ITERATIONS = 100, 100_000
+"""A deep update rule and samplers, by the names of their curves."""
+
+ITERATIONS = 100
+"""Number of iterations after which variances are estimated."""
+
+PLUS_ITERATIONS = 100_000
+"""Number of iterations after which CFR+ is compared with CFR."""
+
 VARIANCE_WALKS = 20_000
 """Number of walks of a player from which a variance is estimated."""
 
 SCHMID = ("histories", "sequences")
-"""Kinds of baselines; the first is that of Schmid et al."""
+"""Kinds of baselines under which CFR+ is judged; the first is that of Schmid et al."""
 
 STAND_IN = "Battleship 2x2 for Battleship; Dark Hex 2x2 for Dark Hex 4 and 5 and Phantom tic-tac-toe"
 SOURCE = (
@@ -68,8 +79,10 @@ SOURCE = (
     "Burch, Lanctot, Moravcik, Kadlec and Bowling, Variance reduction in Monte Carlo CFR using baselines, AAAI 2019"
 )
 WALKS = network_settings("fast").traversals
+"""Number of walks of each player in an iteration."""
+
 SCALES = {"weighted": True, "not weighted": False}
-"""Kinds of estimates whose scale is measured: divided by the probability of own draws, or not."""
+"""Kinds of estimates whose scale is measured: divided by the probability of the traverser's draws, or not."""
 
 KINDS = {
     "ESCHER": "not weighted",
@@ -89,31 +102,52 @@ def estimator(name: str, preset: str) -> Sampler:
     if name == "outcome sampling":
         return samplers.resolve("outcome")
     if name in ("DREAM", "ablation 1"):
-        made = samplers.resolve({"id": "dream", "preset": preset})
-        return made if name == "DREAM" else replace(made, exploration=1.0, explores="sequences", weighted=False, id="")
+        dream = samplers.resolve({"id": "dream", "preset": preset})
+        if name == "DREAM":
+            return dream
+        # Ablation 1 has a fixed sampling policy, by whose reach its estimates are not divided.
+        return replace(dream, exploration=1.0, explores="sequences", weighted=False, id="")
     return samplers.resolve({"id": "escher", "value": "network", "preset": preset, "weighted": name == "ablation 2"})
 
 
 def variance(game: str, name: str, seed: int, iterations: int, walks: int, preset: str) -> list[Row]:
-    """Return the mean variance of an estimator's regrets at infosets visited, after iterations of CFR with it."""
-    tree, sampler = load_game(game), estimator(name, preset)
-    walks_each = network_settings(preset).traversals  # as many as samplers with a network have
-    solver = Solver(tree, "cfr", sampler, seed=seed, walks=walks_each if sampler.network is None else 1)
+    """Return the mean variance of an estimator's regrets at infosets visited, after iterations of CFR with it.
+
+    Args:
+        game: name of the game.
+        name: one of :data:`ESTIMATORS`.
+        seed: seed of the run, and of the walks.
+        iterations: number of iterations before.
+        walks: number of walks of each player from which the variance is estimated.
+        preset: named settings of networks.
+    """
+    tree = load_game(game)
+    sampler = estimator(name, preset)
+    # A sampler with a network makes its preset's walks in one iteration; the others make as many.
+    walks_per_iteration = network_settings(preset).traversals
+    solver = Solver(tree, "cfr", sampler, seed=seed, walks=walks_per_iteration if sampler.network is None else 1)
     solver.run(iterations=iterations, curve=False)
-    actions = np.diff(tree.view.first_sequence)
-    visits, sums, squares = (np.zeros(size) for size in (tree.num_infosets, tree.num_sequences, tree.num_sequences))
+
+    # From here on the policies and networks are fixed. Each batch holds the estimates of single walks.
+    num_actions = np.diff(tree.view.first_sequence)
+    visits = np.zeros(tree.num_infosets)
+    sums = np.zeros(tree.num_sequences)
+    squares = np.zeros(tree.num_sequences)
     for player in (0, 1):
         for batch in range(walks // BATCH):
-            found = Estimates.now(solver, player, batches=BATCH, walks=1, seed=seed * 1_000_003 + batch)
-            visits += (found.mass > 0).sum(0)
-            sums += found.regrets.sum(0)
-            squares += (found.regrets**2).sum(0)
-    often = visits > 1
-    each = np.repeat(np.where(often, visits, 2.0), actions)
-    spread = (squares - sums**2 / each) / (each - 1)  # of visits alone: elsewhere the regrets are 0
-    spread = np.maximum(spread, np.finfo(float).eps * squares / each)  # rounding alone may make it negative
-    parts = np.add.reduceat(spread, tree.view.first_sequence[:-1]) / actions
-    return [{"variance": float(np.average(parts[often], weights=visits[often]))}]
+            estimates = Estimates.now(solver, player, batches=BATCH, walks=1, seed=seed * 1_000_003 + batch)
+            visits += (estimates.mass > 0).sum(0)
+            sums += estimates.regrets.sum(0)
+            squares += (estimates.regrets**2).sum(0)
+
+    # A variance needs two visits. It is that of visits alone: without a visit the regrets are 0.
+    visited_often = visits > 1
+    count = np.repeat(np.where(visited_often, visits, 2.0), num_actions)
+    per_sequence = (squares - sums**2 / count) / (count - 1)
+    per_sequence = np.maximum(per_sequence, np.finfo(float).eps * squares / count)  # rounding may make it negative
+    # The mean over the actions of an infoset, and then over visits.
+    per_infoset = np.add.reduceat(per_sequence, tree.view.first_sequence[:-1]) / num_actions
+    return [{"variance": float(np.average(per_infoset[visited_often], weights=visits[visited_often]))}]
 
 
 def scale(game: str, weighted: bool) -> list[Row]:
@@ -121,7 +155,8 @@ def scale(game: str, weighted: bool) -> list[Row]:
     tree = load_game(game)
     sampler = samplers.resolve({"id": "escher", "value": "oracle", "weighted": weighted})
     solver = Solver(tree, "cfr", sampler, seed=0)
-    squares, count = 0.0, 0
+    squares = 0.0
+    count = 0
     for player in (0, 1):
         estimates = Estimates.now(solver, player, batches=BATCH, walks=1)
         squares += float((estimates.regrets**2).sum())
@@ -140,8 +175,9 @@ def curve(rule: str, sampler: str, nodes: int, seed: int) -> list[Row]:
 
     All samplers make as many walks in an iteration.
     """
-    models = rule != "cfr" or samplers.resolve(sampler).learns
-    solver = Solver(load_game("leduc"), rule, sampler, seed=seed, walks=1 if models else WALKS)
+    # What fits a model makes the walks of its settings in each iteration, so the number of walks is not set.
+    fits_models = rule != "cfr" or samplers.resolve(sampler).learns
+    solver = Solver(load_game("leduc"), rule, sampler, seed=seed, walks=1 if fits_models else WALKS)
     solver.run(nodes=nodes)
     return [
         {"histories": point.nodes, "exploitability": point.exploitability, "seconds": point.cpu_seconds}
@@ -154,30 +190,33 @@ def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     games = list(GAMES)[:1] + list(GAMES)[-1:] if quick else list(GAMES)
     seeds, iterations, walks, preset = (1, 20, 2_000, "sweep") if quick else (3, ITERATIONS, VARIANCE_WALKS, "fast")
-    found = [
+    # Variances of all estimators, and the scale of the estimates, which bounds their rounding errors.
+    all_cases = [
         Case(f"variance/{game}/{name}/{seed}", partial(variance, GAMES[game], name, seed, iterations, walks, preset))
         for game in games
         for name in ESTIMATORS
         for seed in range(seeds)
     ]
-    found += [
+    all_cases += [
         Case(f"scale/{game}/{kind}/0", partial(scale, GAMES[game], weighted))
         for game in games
         for kind, weighted in SCALES.items()
     ]
-    found += [
+    # Whether baselines make CFR+ usable under sampling.
+    all_cases += [
         Case(f"plus/{name}/{rule}/{seed}", partial(reached, rule, sampler, 5_000 if quick else PLUS_ITERATIONS, seed))
         for name, sampler in BASELINES.items()
         for rule in ("cfr", "cfr_plus")
         for seed in range(2 if quick else 10)
     ]
+    # Convergence, with values of histories from tables and from networks.
     for kind, algorithms in (("tables", SAMPLED), ("networks", DEEP)):
-        found += [
+        all_cases += [
             Case(f"{kind}/{name}/{seed}", partial(curve, *algorithm, 200_000 if quick else 20_000_000, seed))
             for name, algorithm in algorithms.items()
             for seed in range(1 if quick else 3)
         ]
-    return found
+    return all_cases
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
@@ -186,43 +225,48 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     yield from variances(rows[rows["part"].isin(["variance", "scale"])])
     yield from plus(rows[rows["part"] == "plus"])
     uniform = Policy.uniform(load_game("leduc")).exploitability()
-    for part, text in (("tables", "plain CFR"), ("networks", "deep rules, with the settings `fast`")):
-        own = rows[rows["part"] == part].rename(columns={"name": "sampler"})
-        draw(own, "histories", "sampler", folder / f"escher-{part}.svg", f"Leduc, {text}")
-        yield from ("", f"## Leduc, {text}", "", f"![Exploitability against histories](escher-{part}.svg)", "")
+    for kind, text in (("tables", "plain CFR"), ("networks", "deep rules, with the settings `fast`")):
+        curves = rows[rows["part"] == kind].rename(columns={"name": "sampler"})
+        draw(curves, "histories", "sampler", folder / f"escher-{kind}.svg", f"Leduc, {text}")
+        yield from ("", f"## Leduc, {text}", "", f"![Exploitability against histories](escher-{kind}.svg)", "")
         yield (
             f"At the end of the runs, of {WALKS} walks a player in each iteration; the uniform policy has "
             f"{uniform:.3g}. With networks, the averages of tabular rules use the policies' exact reach, and passes "
             "that carry values up the tree count as histories."
         )
         yield ""
-        last = ends_of(own, "sampler")
-        seconds = grouped(last, "sampler", value="seconds")
-        ends = [
-            (name, interval(values), interval(seconds[name,])) for (name,), values in grouped(last, "sampler").items()
+        ends = ends_of(curves, "sampler")
+        seconds = grouped(ends, "sampler", value="seconds")
+        lines = [
+            (name, interval(values), interval(seconds[name,])) for (name,), values in grouped(ends, "sampler").items()
         ]
-        yield from table(("sampler", "exploitability", "CPU seconds"), ends)
+        yield from table(("sampler", "exploitability", "CPU seconds"), lines)
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the parts of the cases' keys: ``part``, ``name``, ``other`` (perhaps "") and ``seed``."""
-    keys = [(*parts[:-1], *[""] * (4 - len(parts)), parts[-1]) for parts in rows["case"].str.split("/")]
-    return rows.assign(**dict(zip(("part", "name", "other", "seed"), zip(*keys, strict=True), strict=True)))
+    """Return the rows with the fields of the cases' keys: ``part``, ``name``, ``other`` (perhaps "") and ``seed``."""
+    keys = []
+    for key in rows["case"].str.split("/"):
+        *fields, seed = key
+        keys.append((*fields, *[""] * (3 - len(fields)), seed))
+    columns = zip(*keys, strict=True)
+    return rows.assign(**dict(zip(("part", "name", "other", "seed"), columns, strict=True)))
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the sources say."""
     rows = parsed(rows)
-    ratios = plus_ratios(rows[rows["part"] == "plus"])
-    seeds = {name: len(values) for (name, _), values in grouped(rows[rows["part"] == "plus"], "name", "other").items()}
+    plus_rows = rows[rows["part"] == "plus"]
+    ratios = plus_ratios(plus_rows)
+    seeds = {name: len(values) for (name, _), values in grouped(plus_rows, "name", "other").items()}
     return [
         variance_claim(rows, "DREAM", "ESCHER's estimates vary less than DREAM's by orders of magnitude", MUCH),
         variance_claim(rows, "ablation 1", "Ablation 1 varies more than ESCHER", 1.0),
         variance_claim(rows, "ablation 2", "Ablation 2 varies more than ESCHER", 1.0),
         Claim(
             "With baselines, CFR+ beats CFR under sampling",
-            {f"Leduc (baselines of {one})": Finding(ratios[one].below_one, seeds[one]) for one in SCHMID},
-            ", ".join(f"ratio {ratios[one]} with baselines of {one}" for one in SCHMID),
+            {f"Leduc (baselines of {kind})": Finding(ratios[kind].below_one, seeds[kind]) for kind in SCHMID},
+            ", ".join(f"ratio {ratios[kind]} with baselines of {kind}" for kind in SCHMID),
             "baselines of sequences are this library's",
         ),
         Claim(
@@ -239,7 +283,8 @@ class Beside(NamedTuple):
 
     Attributes:
         ratio: ratio of ESCHER's variance to the other's, seed by seed; an upper bound if ESCHER's is rounding error.
-        zero, both_zero: whether ESCHER's variance, and whether both, are rounding error with every seed.
+        zero: whether ESCHER's variance is rounding error with every seed.
+        both_zero: whether both variances are rounding error with every seed.
     """
 
     ratio: Ratio
@@ -252,37 +297,40 @@ class Beside(NamedTuple):
         return "ESCHER's 0 up to rounding" if self.zero else str(self.ratio)
 
 
-def variance_claim(rows: pd.DataFrame, other: str, said: str, bound: float) -> Claim:
+def variance_claim(rows: pd.DataFrame, rival: str, said: str, bound: float) -> Claim:
     """Judge, game by game, whether the ratio of ESCHER's variance to another estimator's is below a bound."""
-    compared = beside(rows, other)
+    comparisons = beside(rows, rival)
     findings = {}
-    for game, found in compared.items():
+    for game, comparison in comparisons.items():
         seeds = rows.loc[(rows["part"] == "variance") & (rows["name"] == game), "seed"].nunique()
-        findings[game] = Finding(OPEN if found.both_zero else found.ratio.below(bound), seeds)
-    figures = ", ".join(f"{found} on {game}" for game, found in compared.items())
-    return Claim(said, findings, f"ratio of ESCHER's variance to that of {other}: {figures}", STAND_IN)
+        findings[game] = Finding(OPEN if comparison.both_zero else comparison.ratio.below(bound), seeds)
+    figures = ", ".join(f"{comparison} on {game}" for game, comparison in comparisons.items())
+    return Claim(said, findings, f"ratio of ESCHER's variance to that of {rival}: {figures}", STAND_IN)
 
 
-def beside(rows: pd.DataFrame, other: str) -> dict[str, Beside]:
-    """Return ESCHER's variance beside another estimator's, for each game.
+def beside(rows: pd.DataFrame, rival: str) -> dict[str, Beside]:
+    """Return ESCHER's variance beside another estimator's, by game.
 
-    A variance that is no larger than its rounding error may be 0. That error takes its place, so that the ratio is an
-    upper bound if ESCHER's is such a variance. Where both are, the ratio of the seed is 1.
+    A variance that is no larger than its rounding error may be 0. The error takes its place, so that the ratio is an
+    upper bound if ESCHER's variance is such a one. If both are, the ratio of the seed is 1.
     """
     spreads = grouped(rows[rows["part"] == "variance"], "name", "other", value="variance")
     errors = rounding(rows)
-    compared = {}
+    comparisons = {}
     for game in dict.fromkeys(game for game, _ in spreads):
-        own, others = (np.array(spreads[game, name]) for name in ("ESCHER", other))
-        own_error, other_error = (errors[game, KINDS[name]] for name in ("ESCHER", other))
-        zero = own <= own_error
-        both_zero = zero & (others <= other_error)
+        # Variances, one per seed, and the bounds on their rounding errors.
+        escher = np.array(spreads[game, "ESCHER"])
+        escher_error = errors[game, KINDS["ESCHER"]]
+        rivals = np.array(spreads[game, rival])
+        rival_error = errors[game, KINDS[rival]]
+        zero = escher <= escher_error
+        both_zero = zero & (rivals <= rival_error)
         ratio = Ratio.of(
-            np.where(both_zero, 1.0, np.maximum(own, own_error)),
-            np.where(both_zero, 1.0, np.maximum(others, other_error)),
+            np.where(both_zero, 1.0, np.maximum(escher, escher_error)),
+            np.where(both_zero, 1.0, np.maximum(rivals, rival_error)),
         )
-        compared[game] = Beside(ratio, bool(zero.all()), bool(both_zero.all()))
-    return compared
+        comparisons[game] = Beside(ratio, bool(zero.all()), bool(both_zero.all()))
+    return comparisons
 
 
 def rounding(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:
@@ -297,8 +345,12 @@ def rounding(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:
 
 def plus_ratios(rows: pd.DataFrame) -> dict[str, Ratio]:
     """Return the ratio of CFR+'s exploitability to CFR's for each kind of baselines."""
-    found = grouped(rows, "name", "other")
-    return {name: Ratio.of(found[name, "cfr_plus"], values) for (name, rule), values in found.items() if rule == "cfr"}
+    reached_by = grouped(rows, "name", "other")
+    return {
+        name: Ratio.of(reached_by[name, "cfr_plus"], values)
+        for (name, rule), values in reached_by.items()
+        if rule == "cfr"
+    }
 
 
 def variances(rows: pd.DataFrame) -> Iterator[str]:
@@ -318,17 +370,18 @@ def variances(rows: pd.DataFrame) -> Iterator[str]:
         "Phantom tic-tac-toe and Dark Hex 4 and 5 are too large for a compiled tree.",
         "",
     )
+    # What is no larger than its rounding error is shown as 0.
     spreads = rows[rows["part"] == "variance"]
     errors = rounding(rows)
     levels = [errors[str(game), KINDS[str(name)]] for game, name in spreads[["name", "other"]].itertuples(index=False)]
-    told = spreads.assign(variance=spreads["variance"].where(spreads["variance"] > levels, 0.0))
-    found = grouped(told, "name", "other", value="variance")
-    shown: list[tuple[str, ...]] = [
-        (f"{game}, here", *(interval(found[game, name]) for name in ESTIMATORS))
-        for game in dict.fromkeys(game for game, _ in found)
+    rounded = spreads.assign(variance=spreads["variance"].where(spreads["variance"] > levels, 0.0))
+    by_game = grouped(rounded, "name", "other", value="variance")
+    lines: list[tuple[str, ...]] = [
+        (f"{game}, here", *(interval(by_game[game, name]) for name in ESTIMATORS))
+        for game in dict.fromkeys(game for game, _ in by_game)
     ]
-    shown += [(f"{game}, published", *values) for game, values in PUBLISHED.items()]
-    yield from table(("game", *ESTIMATORS), shown)
+    lines += [(f"{game}, published", *values) for game, values in PUBLISHED.items()]
+    yield from table(("game", *ESTIMATORS), lines)
 
 
 def plus(rows: pd.DataFrame) -> Iterator[str]:
@@ -342,12 +395,12 @@ def plus(rows: pd.DataFrame) -> Iterator[str]:
         "that CFR+ is better.",
         "",
     )
-    found = grouped(rows, "name", "other")
-    shown = [
-        (name, *(interval(found[name, rule]) for rule in ("cfr", "cfr_plus")), times)
-        for name, times in plus_ratios(rows).items()
+    reached_by = grouped(rows, "name", "other")
+    lines = [
+        (name, interval(reached_by[name, "cfr"]), interval(reached_by[name, "cfr_plus"]), ratio)
+        for name, ratio in plus_ratios(rows).items()
     ]
-    yield from table(("baselines of", "cfr", "cfr_plus", "ratio"), shown)
+    yield from table(("baselines of", "cfr", "cfr_plus", "ratio"), lines)
 
 
 EXPERIMENT = Experiment("escher", "One path: variance, baselines and values of histories", SOURCE, cases, page, claims)

@@ -30,7 +30,7 @@ class Case(NamedTuple):
     """A part of an experiment that is measured and kept in one go.
 
     Attributes:
-        key: name that no other case of the experiment has; its parts are divided by slashes.
+        key: name that no other case of the experiment has: its fields, divided by slashes.
         measure: function that returns the case's rows, applied to all that they depend on.
     """
 
@@ -39,18 +39,18 @@ class Case(NamedTuple):
 
     @property
     def settings(self) -> str:
-        """Digest of the function's name and arguments: with others, the case is measured again."""
+        """Digest of the function's name and arguments; a case whose digest has changed is measured again."""
         call = [self.measure.func.__qualname__, self.measure.args, self.measure.keywords]
         return hashlib.sha256(as_json(call).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is found about a claim on one game.
+    """The verdict on a claim for one game.
 
     Attributes:
         verdict: one of :data:`VERDICTS`.
-        seeds: number of seeds of each algorithm that draws; 0 if none of them draws, or if nothing was run.
+        seeds: number of seeds of each algorithm that draws at random; 0 if none of them draws, or if nothing was run.
 
     Raises:
         RLCCFRError: an unknown verdict, or a negative number of seeds.
@@ -66,9 +66,9 @@ class Finding:
             raise RLCCFRError(f"the number of seeds must not be negative, as {self.seeds} is")
 
     def __str__(self) -> str:
-        """The verdict, which says if a single run is all that it rests on."""
-        alone = self.seeds == 1 and self.verdict != OPEN
-        return f"{self.verdict} in the one run made" if alone else self.verdict
+        """The verdict, which says so if it rests on a single run."""
+        single_run = self.seeds == 1 and self.verdict != OPEN
+        return f"{self.verdict} in the one run made" if single_run else self.verdict
 
     @property
     def drawn(self) -> str:
@@ -80,11 +80,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a source says, and what is found here.
+    """What a source says, and the verdicts on it here.
 
     Attributes:
         said: the claim, in the source's sense.
-        findings: what is found, by the name of the game on which it was found.
+        findings: verdicts by the name of the game.
         figures: the figures by which it is judged.
         stand_in: what was run in place of the source's game or algorithm, and what of the source was not run;
             :data:`NO_STAND_IN` if nothing stands in.
@@ -123,12 +123,12 @@ class Claim:
 
 def _by_game(texts: Mapping[str, str]) -> str:
     """Return the text that all games have, else each text with its games."""
-    games: dict[str, list[str]] = {}
+    games_by_text: dict[str, list[str]] = {}
     for game, text in texts.items():
-        games.setdefault(text, []).append(game)
-    if len(games) == 1:
-        return next(iter(games))
-    return "; ".join(f"{text} on {', '.join(names)}" for text, names in games.items())
+        games_by_text.setdefault(text, []).append(game)
+    if len(games_by_text) == 1:
+        return next(iter(games_by_text))
+    return "; ".join(f"{text} on {', '.join(games)}" for text, games in games_by_text.items())
 
 
 COLUMNS = ("said", "here", "games", "seeds", "stand-in", "figures")
@@ -144,9 +144,10 @@ class Experiment:
         title: title of the page.
         source: the publication.
         cases: function that returns all cases: those of the full run, or the few of a quick one.
-        page: function that draws pictures into a directory and yields the page's lines after the title. It takes all
-            rows, which have the further columns ``case`` and ``processor``, and whether the run was a quick one.
-        claims: function that judges, by the same rows, what the source says.
+        page: function of the rows of all cases, a directory for the pictures, and whether the run is a quick one. It
+            draws the pictures, and yields the page's lines after the title. The rows have the further columns ``case``
+            (the key) and ``processor``.
+        claims: function that judges what the source says, by the same rows.
     """
 
     id: str

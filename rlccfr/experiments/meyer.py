@@ -21,6 +21,8 @@ from rlccfr.registry import samplers
 from rlccfr.solver import Solver
 
 TABLE_ITERATIONS = 2**10
+"""Number of iterations of Table 5.1."""
+
 EXPLORATION = (0.0, 0.25, 0.5, 0.75, 1.0)
 TABLE = {
     "outcome": "outcome",
@@ -30,6 +32,8 @@ TABLE = {
     "half-life 1024": "mixed_exponential(half_life=1024.0)",
     "locus": f"mixed_locus(horizon={TABLE_ITERATIONS})",
 }
+"""Samplers of Table 5.1, each with the shares :data:`EXPLORATION` of exploration."""
+
 PUBLISHED = {"outcome": (2.22, 2.22, 2.20, 2.34, 2.37), "linear mix per node": (1.48, 1.58, 1.65, 1.67, 1.73)}
 """Rows of Meyer's Table 5.1."""
 
@@ -74,7 +78,10 @@ SKIPS: Mapping[str, Mapping[str, Any]] = {
 }
 """Probability with which Deep CFR fits anew, and what it does otherwise."""
 
-LIKELY, LIKELY_ITERATIONS = 0.85, 2**16
+LIKELY = 0.85
+"""Probability above which an action counts as preferred by far."""
+
+LIKELY_ITERATIONS = 2**16
 
 
 def on_policy(sampler: str, exploration: float) -> Sampler:
@@ -87,13 +94,17 @@ def on_policy(sampler: str, exploration: float) -> Sampler:
 
 def reached(sampler: str, exploration: float, seeds: int) -> list[Row]:
     """Return the exploitability of CFR on Leduc after 2^10 iterations, for each seed."""
-    game, made = load_game("leduc"), on_policy(sampler, exploration)
-    runs = (Solver(game, "cfr", made, seed=seed).run(iterations=TABLE_ITERATIONS, curve=False) for seed in range(seeds))
-    return [{"exploitability": run.exploitability} for run in runs]
+    game = load_game("leduc")
+    exploring = on_policy(sampler, exploration)
+    rows: list[Row] = []
+    for seed in range(seeds):
+        run = Solver(game, "cfr", exploring, seed=seed).run(iterations=TABLE_ITERATIONS, curve=False)
+        rows.append({"exploitability": run.exploitability})
+    return rows
 
 
 def curve_sampler(sampler: str, horizon: int) -> Sampler:
-    """Return a sampler of :data:`CURVES`, on-policy where it draws own actions."""
+    """Return a sampler of :data:`CURVES`, on-policy where it draws the traverser's actions."""
     return samplers.resolve(sampler) if sampler == "external" else on_policy(sampler.format(horizon=horizon), 0.0)
 
 
@@ -101,9 +112,12 @@ def curve(game: str, sampler: str, iterations: int, seed: int) -> list[Row]:
     """Return the exploitability of the average policy, and of the current one, at powers of 2."""
     solver = Solver(load_game(game), "cfr", curve_sampler(sampler, iterations), seed=seed)
     rows: list[Row] = []
+    done = 0
     for power in range(3, iterations.bit_length()):
-        result = solver.run(iterations=2**power - (2 ** (power - 1) if rows else 0), curve=False)
-        average, current = (policy.exploitability() for policy in (solver.average_policy(), solver.current_policy()))
+        result = solver.run(iterations=2**power - done, curve=False)
+        done = 2**power
+        average = solver.average_policy().exploitability()
+        current = solver.current_policy().exploitability()
         rows.append({"histories": result.nodes_touched, "exploitability": average, "current": current})
     return rows
 
@@ -132,16 +146,21 @@ def likely(iterations: int, seed: int) -> list[Row]:
 @cache
 def touched_by_outcome(iterations: int) -> int:
     """Return how many histories outcome sampling touches on Liar's dice."""
-    return (
-        Solver(load_game(DICE), "cfr", on_policy("outcome", 0.0)).run(iterations=iterations, curve=False).nodes_touched
-    )
+    solver = Solver(load_game(DICE), "cfr", on_policy("outcome", 0.0))
+    return solver.run(iterations=iterations, curve=False).nodes_touched
 
 
 def dice(sampler: str, outcomes: int, seed: int) -> list[Row]:
-    """Return the exploitability on Liar's dice after as many histories as some iterations of outcome sampling touch."""
+    """Return the exploitability on Liar's dice after as many histories as outcome sampling touches.
+
+    Args:
+        sampler: name of the sampler.
+        outcomes: number of iterations of outcome sampling that touch so many.
+        seed: seed of the run.
+    """
     nodes = touched_by_outcome(outcomes)
-    made = samplers.resolve(sampler) if sampler == "external" else on_policy(sampler, 0.0)
-    result = Solver(load_game(DICE), "cfr", made, seed=seed).run(nodes=nodes, curve=False)
+    solver = Solver(load_game(DICE), "cfr", curve_sampler(sampler, outcomes), seed=seed)
+    result = solver.run(nodes=nodes, curve=False)
     return [{"exploitability": result.exploitability, "iterations": result.iterations}]
 
 
@@ -155,37 +174,41 @@ def skipping(settings: Mapping[str, Any], iterations: int, seed: int) -> list[Ro
 def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     seeds, outcomes = (3, 2**11) if quick else (20, 2**16)
-    found = [
+    # Table 5.1: exploration, after as many iterations.
+    all_cases = [
         Case(f"table/{name}/{exploration:g}", partial(reached, sampler, exploration, seeds))
         for name, sampler in TABLE.items()
         for exploration in (EXPLORATION[::2] if quick else EXPLORATION)
     ]
-    found += [
+    # Curves of all samplers, and the headline claims after as many histories.
+    all_cases += [
         Case(f"curve/{game}/{name}/{seed}", partial(curve, game, sampler, iterations, seed))
         for game, iterations in GAMES.items()
         for name, sampler in CURVES.items()
         for seed in range(1 if quick else 10)
     ]
-    found += [
+    all_cases += [
         Case(f"histories/{name}/{seed}", partial(after_histories, CURVES[name], GAMES["leduc"], HISTORIES, seed))
         for name in COMPARED
         for seed in range(seeds if quick else HISTORIES_SEEDS)
     ]
-    found += [
+    all_cases += [
         Case(f"likely/{seed}", partial(likely, 2_000 if quick else LIKELY_ITERATIONS, seed))
         for seed in range(1 if quick else 5)
     ]
-    found += [
+    # Figure 6.1, on Liar's dice.
+    all_cases += [
         Case(f"dice/{name}/{seed}", partial(dice, sampler, outcomes, seed))
         for name, sampler in (*list(CURVES.items())[:2], ("half-life 16", "mixed_exponential(half_life=16.0)"))
         for seed in range(1 if quick else 5)
     ]
-    found += [
-        Case(f"skips/{name}/{seed}", partial(skipping, {**BASE, **own}, 6 if quick else 100, seed))
-        for name, own in SKIPS.items()
+    # Deep CFR that skips some of its fits.
+    all_cases += [
+        Case(f"skips/{name}/{seed}", partial(skipping, {**BASE, **settings}, 6 if quick else 100, seed))
+        for name, settings in SKIPS.items()
         for seed in range(1 if quick else 3)
     ]
-    return found
+    return all_cases
 
 
 def share(half_life: float, iterations: int) -> float:
@@ -197,7 +220,7 @@ def share(half_life: float, iterations: int) -> float:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the parts of the cases' keys: the seed is the last one, or a share of exploration."""
+    """Return the rows with the fields of the cases' keys: the last is the seed, or a share of exploration."""
     keys = rows["case"].str.split("/")
     return rows.assign(part=keys.str[0], game=keys.str[1], name=keys.str[-2], seed=keys.str[-1])
 
@@ -221,26 +244,29 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 def exploration_claims(rows: pd.DataFrame) -> Iterator[Claim]:
     """Judge what the source says of exploration (Table 5.1), by rows of Leduc alone."""
-    found = grouped(rows, "name", "seed")
-    seeds = len(found["outcome", "0"])
-    mixed = {one: Ratio.of(found["linear mix per node", one], found["outcome", one]) for one in ("0", "1")}
+    reached_by = grouped(rows, "name", "seed")  # the column "seed" has the share of exploration
+    seeds = len(reached_by["outcome", "0"])
+    mixed = {
+        exploration: Ratio.of(reached_by["linear mix per node", exploration], reached_by["outcome", exploration])
+        for exploration in ("0", "1")
+    }
     yield Claim(
         "After as many iterations, the linear mix per node is better than outcome sampling",
-        {f"Leduc (exploration {one})": Finding(ratio.below_one, seeds) for one, ratio in mixed.items()},
-        ", ".join(f"exploration {one}: ratio {ratio}" for one, ratio in mixed.items()),
+        {f"Leduc (exploration {exploration})": Finding(ratio.below_one, seeds) for exploration, ratio in mixed.items()},
+        ", ".join(f"exploration {exploration}: ratio {ratio}" for exploration, ratio in mixed.items()),
         NO_STAND_IN,
     )
-    less = Ratio.of(found["linear mix per node", "0"], found["linear mix per node", "1"])
+    less = Ratio.of(reached_by["linear mix per node", "0"], reached_by["linear mix per node", "1"])
     yield Claim(
         "Less exploration is better in the linear mix per node",
         {"Leduc": Finding(less.below_one, seeds)},
         f"none to full: ratio {less}",
         NO_STAND_IN,
     )
-    least = Ratio.of(found["outcome", "0"], found["outcome", "0.5"])
+    least = Ratio.of(reached_by["outcome", "0"], reached_by["outcome", "0.5"])
     yield Claim(
         "In outcome sampling alone, less exploration than about 0.5 is no better",
-        {"Leduc": Finding(least.one, seeds)},
+        {"Leduc": Finding(least.equals_one, seeds)},
         f"none to 0.5: ratio {least}",
         NO_STAND_IN,
     )
@@ -248,26 +274,33 @@ def exploration_claims(rows: pd.DataFrame) -> Iterator[Claim]:
 
 def headline_claims(rows: pd.DataFrame) -> Iterator[Claim]:
     """Judge the thesis's headline claims, by the exploitability on Leduc after as many histories."""
-    matching = "matches external sampling"
-    for name, base, said in (
-        ("linear mix", "external", f"The linear mix {matching}"),
-        ("locus, second half", "external", f"The locus in the second half {matching}"),
-        ("half-life 8", "outcome", "A half-life of 8 improves dramatically on outcome sampling (here: halves it)"),
-        ("half-life 1024", "outcome", "A half-life of 1024 improves on outcome sampling"),
+    halves = "A half-life of 8 improves dramatically on outcome sampling (here: halves it)"
+    for name, base, said, bound in (
+        ("linear mix", "external", "The linear mix matches external sampling", None),
+        ("locus, second half", "external", "The locus in the second half matches external sampling", None),
+        ("half-life 8", "outcome", halves, DRAMATIC),
+        ("half-life 1024", "outcome", "A half-life of 1024 improves on outcome sampling", 1.0),
     ):
-        findings, figures = {}, []
+        findings = {}
+        figures = []
         seeds = rows.loc[rows["name"] == name, "seed"].nunique()
         for count, ratio in versus(rows, name, base).items():
-            improves = ratio.below(DRAMATIC) if "dramatically" in said else ratio.below_one
-            findings[f"Leduc ({count:,} histories)"] = Finding(ratio.one if matching in said else improves, seeds)
+            # To match is to have a ratio of 1; to improve, one below a bound.
+            verdict = ratio.equals_one if bound is None else ratio.below(bound)
+            findings[f"Leduc ({count:,} histories)"] = Finding(verdict, seeds)
             figures.append(f"ratio {ratio} after {count:,}")
         yield Claim(f"{said}, after as many histories", findings, ", ".join(figures), NO_STAND_IN)
 
 
 def versus(rows: pd.DataFrame, name: str, base: str) -> dict[int, Ratio]:
     """Return the ratio of a sampler's exploitability to another's after each number of histories, seed by seed."""
-    found = grouped(rows.assign(histories=rows["histories"].astype(int)), "name", "histories")
-    return {count: Ratio.of(found[name, str(count)], found[base, str(count)]) for count in HISTORIES}
+    reached_by = by_histories(rows)
+    return {count: Ratio.of(reached_by[name, str(count)], reached_by[base, str(count)]) for count in HISTORIES}
+
+
+def by_histories(rows: pd.DataFrame) -> dict[tuple[str, ...], list[float]]:
+    """Return the exploitabilities in the order of seeds, by sampler and number of histories."""
+    return grouped(rows.assign(histories=rows["histories"].astype(int)), "name", "histories")
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
@@ -277,7 +310,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     yield from ("", "## Share of external sampling in exponential mixes", "")
     yield from table(
         ("half-life", "iterations", "here", "Meyer"),
-        [(f"{life:g}", f"{count:,}", f"{share(life, count):.3g}", told) for life, count, told in SHARES],
+        [(f"{life:g}", f"{count:,}", f"{share(life, count):.3g}", published) for life, count, published in SHARES],
     )
     shares = rows.loc[rows["part"] == "likely", "share"]
     yield from (
@@ -288,11 +321,11 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     )
     yield from same_histories(rows[rows["part"] == "histories"])
     for game, iterations in GAMES.items():
-        own = rows[(rows["part"] == "curve") & (rows["game"] == game)].rename(columns={"name": "sampler"})
+        runs = rows[(rows["part"] == "curve") & (rows["game"] == game)].rename(columns={"name": "sampler"})
         for what, text in (("exploitability", "average policy"), ("current", "current policy")):
             yield from ("", f"## {game}, {iterations:,} iterations, {text}", "")
             yield from curves(
-                own.assign(exploitability=own[what]), folder / f"meyer-{game}-{what}.svg", f"{game}, {text}"
+                runs.assign(exploitability=runs[what]), folder / f"meyer-{game}-{what}.svg", f"{game}, {text}"
             )
     yield from liars_dice(rows[rows["part"] == "dice"], quick)
     yield from deep(rows[rows["part"] == "skips"])
@@ -330,31 +363,33 @@ def same_histories(rows: pd.DataFrame) -> Iterator[str]:
         "taken seed by seed.",
         "",
     )
-    found = grouped(rows.assign(histories=rows["histories"].astype(int)), "name", "histories")
-    shown = []
+    reached_by = by_histories(rows)
+    lines = []
     for name in COMPARED:
-        ratios = {base: versus(rows, name, base) for base in ("outcome", "external")}
-        cells = [interval(found[name, str(count)]) for count in HISTORIES]
-        beside = ["-" if name == base else ratio[count] for base, ratio in ratios.items() for count in HISTORIES]
-        shown.append((name, *cells, *beside))
+        cells: list[object] = [interval(reached_by[name, str(count)]) for count in HISTORIES]
+        for base in ("outcome", "external"):
+            ratios = versus(rows, name, base)
+            cells += ["-" if name == base else ratios[count] for count in HISTORIES]
+        lines.append((name, *cells))
     columns = [
         *(f"{count:,} histories" for count in HISTORIES),
         *(f"ratio to {base}, {count:,}" for base in ("outcome", "external") for count in HISTORIES),
     ]
-    yield from table(("sampler", *columns), shown)
+    yield from table(("sampler", *columns), lines)
 
 
 def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the section on Meyer's Table 5.1."""
     uniform = Policy.uniform(load_game("leduc")).exploitability()
-    shown, found = [], grouped(rows, "name", "seed")
-    seeds = len(next(iter(found.values())))
+    reached_by = grouped(rows, "name", "seed")  # the column "seed" has the share of exploration
+    seeds = len(next(iter(reached_by.values())))
     columns = list(dict.fromkeys(rows["seed"]))
+    lines = []
     for name in TABLE:
-        shown.append((name, *(interval(found[name, column]) for column in columns)))
+        lines.append((name, *(interval(reached_by[name, column]) for column in columns)))
         if name in PUBLISHED:
-            told = dict(zip((f"{one:g}" for one in EXPLORATION), PUBLISHED[name], strict=True))
-            shown.append((f"{name}, Meyer", *(f"{told[column]:.2f}" for column in columns)))
+            published = dict(zip((f"{exploration:g}" for exploration in EXPLORATION), PUBLISHED[name], strict=True))
+            lines.append((f"{name}, Meyer", *(f"{published[column]:.2f}" for column in columns)))
     yield from (
         "## Table 5.1: exploration",
         "",
@@ -364,7 +399,7 @@ def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
         "where one action is drawn.",
         "",
     )
-    yield from table(("sampler", *columns), shown)
+    yield from table(("sampler", *columns), lines)
 
 
 def liars_dice(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
@@ -380,8 +415,8 @@ def liars_dice(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
         "",
     )
     ends: Sequence[tuple[str, str, str]] = [
-        (str(name), interval(of["exploitability"]), f"{of['iterations'].mean():,.0f}")
-        for name, of in rows.groupby("name", sort=False)
+        (str(name), interval(runs["exploitability"]), f"{runs['iterations'].mean():,.0f}")
+        for name, runs in rows.groupby("name", sort=False)
     ]
     yield from table(("sampler", "exploitability", "iterations"), ends)
 

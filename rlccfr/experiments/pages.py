@@ -1,4 +1,4 @@
-"""Parts of pages: means with intervals, tables, and pictures of curves."""
+"""What pages are made of: means with intervals, ratios and their verdicts, tables, and pictures of curves."""
 
 from __future__ import annotations
 
@@ -29,31 +29,44 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str
 
 
 def interval(values: Iterable[float]) -> str:
-    """Return the mean of some values, and half the width of Student's interval if there are several."""
-    found = np.asarray(list(values))
-    if len(found) < 2:
-        return f"{found.mean():.3g}"
-    half = float(stats.t.ppf((1 + LEVEL) / 2, len(found) - 1) * stats.sem(found))
-    return f"{found.mean():.3g} ± {half:.2g}"
+    """Return the mean of some values as text, with half the width of Student's interval if there are several."""
+    sample = np.asarray(list(values))
+    if len(sample) < 2:
+        return f"{sample.mean():.3g}"
+    half_width = float(stats.t.ppf((1 + LEVEL) / 2, len(sample) - 1) * stats.sem(sample))
+    return f"{sample.mean():.3g} ± {half_width:.2g}"
 
 
 def grouped(rows: pd.DataFrame, *keys: str, value: str = "exploitability") -> dict[tuple[str, ...], list[float]]:
-    """Return a column's values by other columns, the groups in the rows' order, each in the order of seeds."""
-    found: dict[tuple[str, ...], list[float]] = {
+    """Return a column's values, grouped by other columns.
+
+    Args:
+        rows: columns ``keys``, ``value`` and ``seed``.
+
+    Returns:
+        The values, in the order of seeds, by the texts of the keys. The groups are in the rows' order.
+    """
+    groups: dict[tuple[str, ...], list[float]] = {
         tuple(map(str, row)): [] for row in rows[[*keys]].itertuples(index=False)
     }
-    for *key, one in rows.sort_values("seed", kind="stable")[[*keys, value]].itertuples(index=False):
-        found[tuple(map(str, key))].append(float(one))
-    return found
+    for *key, number in rows.sort_values("seed", kind="stable")[[*keys, value]].itertuples(index=False):
+        groups[tuple(map(str, key))].append(float(number))
+    return groups
 
 
 def ends_of(rows: pd.DataFrame, *keys: str) -> pd.DataFrame:
-    """Return the last row of each run: of each value of ``keys`` and each seed."""
+    """Return the last row of each run, which is told by the columns ``keys`` and the seed."""
     return rows.groupby([*keys, "seed"], sort=False).tail(1)
 
 
 class Ratio(NamedTuple):
-    """A geometric mean of ratios, with Student's interval on the logarithmic scale; NaN if there is only one."""
+    """A geometric mean of ratios, with Student's interval on the logarithmic scale.
+
+    Attributes:
+        mean: the geometric mean.
+        low: lower end of the interval; NaN if there is a single ratio.
+        high: upper end of the interval; NaN if there is a single ratio.
+    """
 
     mean: float
     low: float
@@ -61,44 +74,50 @@ class Ratio(NamedTuple):
 
     @classmethod
     def of(cls, above: Iterable[float], below: Iterable[float]) -> Ratio:
-        """Return the ratio of values in pairs, such as those of the same seed."""
+        """Return the ratio of values in pairs, such as those of the same seed.
+
+        Args:
+            above: numerators.
+            below: denominators, as many as there are numerators.
+        """
         logs = np.log(np.asarray(list(above))) - np.log(np.asarray(list(below)))
-        half = stats.t.ppf((1 + LEVEL) / 2, len(logs) - 1) * stats.sem(logs) if len(logs) > 1 else np.nan
-        return cls(*(float(np.exp(logs.mean() + shift)) for shift in (0.0, -half, half)))
+        half_width = np.nan
+        if len(logs) > 1:
+            half_width = stats.t.ppf((1 + LEVEL) / 2, len(logs) - 1) * stats.sem(logs)
+        return cls(*(float(np.exp(logs.mean() + shift)) for shift in (0.0, -half_width, half_width)))
 
     def __str__(self) -> str:
-        return f"{self.mean:.3g}" + ("" if np.isnan(self.low) else f" ({self.low:.3g} to {self.high:.3g})")
+        mean = f"{self.mean:.3g}"
+        return mean if np.isnan(self.low) else f"{mean} ({self.low:.3g} to {self.high:.3g})"
 
     @property
     def below_one(self) -> str:
-        """Verdict on the claim that the ratio is below 1; a ratio without an interval tells nothing."""
+        """Verdict on the claim that the ratio is below 1; open without an interval."""
         return self.below(1.0)
 
     def below(self, bound: float) -> str:
-        """Verdict on the claim that the ratio is below a bound."""
-        return HOLDS if self.high < bound else FAILS if self.low > bound else OPEN
+        """Return the verdict on the claim that the ratio is below a bound."""
+        if self.high < bound:
+            return HOLDS
+        return FAILS if self.low > bound else OPEN
 
     @property
     def above_one(self) -> str:
         """Verdict on the claim that the ratio is above 1."""
-        return HOLDS if self.low > 1 else FAILS if self.high < 1 else OPEN
+        if self.low > 1:
+            return HOLDS
+        return FAILS if self.high < 1 else OPEN
 
     @property
-    def one(self) -> str:
+    def equals_one(self) -> str:
         """Verdict on the claim that the ratio is 1, which an interval can refute but not prove."""
         if np.isnan(self.low):
             return OPEN
         return ALIKE if self.low <= 1 <= self.high else FAILS
 
 
-def all_of(verdicts: Iterable[str]) -> str:
-    """Return the verdict on several claims together: that of the weakest."""
-    together = set(verdicts)
-    return next((verdict for verdict in (FAILS, OPEN, ALIKE, HOLDS) if verdict in together), OPEN)
-
-
-def told(holds: bool) -> str:
-    """Return the verdict on what can be told by looking."""
+def verdict_of(holds: bool) -> str:
+    """Return the verdict on what figures decide without an interval."""
     return HOLDS if holds else FAILS
 
 
@@ -108,18 +127,22 @@ def draw(rows: pd.DataFrame, x: str, by: str, path: Path, title: str) -> None:
     A line is the geometric mean over seeds, and its band Student's interval.
 
     Args:
-        rows: columns ``x``, ``by``, ``seed`` and ``exploitability``; all seeds have the same values of ``x``, or nearly
-            the same, in the same order.
+        rows: columns ``x``, ``by``, ``seed`` and ``exploitability``. The points of all seeds are in the same order, at
+            the same values of ``x`` or nearly so.
+        path: file of the picture.
     """
     axes = new_axes()
-    for name, own in rows.groupby(by, sort=False):
-        place = own.groupby("seed").cumcount()
-        logs = np.log(own["exploitability"]).groupby(place)
-        middle, count = logs.mean(), logs.count()
-        half = stats.t.ppf((1 + LEVEL) / 2, (count - 1).clip(lower=1)) * logs.sem(ddof=1).fillna(0.0)
-        at = own[x].groupby(place).mean()
-        (line,) = axes.loglog(at, np.exp(middle), label=str(name))
-        axes.fill_between(at, np.exp(middle - half), np.exp(middle + half), color=line.get_color(), alpha=0.2)
+    for name, runs in rows.groupby(by, sort=False):
+        # The k-th points of all seeds belong together, even if their values of x differ a little.
+        place = runs.groupby("seed").cumcount()
+        positions = runs[x].groupby(place).mean()
+        logs = np.log(runs["exploitability"]).groupby(place)
+        mean = logs.mean()
+        degrees = (logs.count() - 1).clip(lower=1)
+        half_width = stats.t.ppf((1 + LEVEL) / 2, degrees) * logs.sem(ddof=1).fillna(0.0)  # one seed has no band
+        (line,) = axes.loglog(positions, np.exp(mean), label=str(name))
+        low, high = np.exp(mean - half_width), np.exp(mean + half_width)
+        axes.fill_between(positions, low, high, color=line.get_color(), alpha=0.2)
     axes.set(title=title, xlabel=x, ylabel="exploitability (NashConv / 2)")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.experiments.experiment import NO_STAND_IN, OPEN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, table, told
+from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, table, verdict_of
 from rlccfr.games.names import load_game
 from rlccfr.solver import Solver
 
@@ -27,7 +27,7 @@ GAMES = {
     "[2-4] hold'em": ("holdem(raises=4)", 40.0),
     "Bluff(2,1)": ("bluff(dice=2)", 30.0),
 }
-"""Name and CPU seconds of each game."""
+"""By title: the game's name, and the CPU seconds of a run."""
 
 QUICK = {"hold'em with 6 ranks of 2 suits": ("holdem(ranks=6,suits=2)", 1.0), "Bluff(1,1)": ("bluff", 1.0)}
 TIMES = (0.3, 1.0, 3.0, 10.0, 20.0)
@@ -39,7 +39,9 @@ def curve(game: str, sampler: str, seconds: float, seed: int) -> list[Row]:
     solver = Solver(load_game(game), RULE, sampler, seed=seed)
     solver.run(seconds=seconds)
     return [
-        {"CPU seconds": one.cpu_seconds, "exploitability": one.exploitability} for one in solver.points if one.iteration
+        {"CPU seconds": point.cpu_seconds, "exploitability": point.exploitability}
+        for point in solver.points
+        if point.iteration
     ]
 
 
@@ -58,36 +60,44 @@ def at(points: pd.DataFrame, seconds: float) -> float:
 
     NaN before the first point, and after the last one.
     """
-    x, y = np.log(points["CPU seconds"]), np.log(points["exploitability"])
-    wanted = np.log(seconds)
-    return float(np.exp(np.interp(wanted, x, y, left=np.nan, right=np.nan if wanted > x.max() + 0.1 else None)))
+    log_seconds = np.log(points["CPU seconds"])
+    log_exploitability = np.log(points["exploitability"])
+    x = np.log(seconds)
+    # A run that was to last so long may end a little before.
+    right = np.nan if x > log_seconds.max() + 0.1 else None
+    return float(np.exp(np.interp(x, log_seconds, log_exploitability, left=np.nan, right=right)))
 
 
 def means(runs: pd.DataFrame) -> list[float]:
     """Return the geometric mean over seeds of the exploitability at each of :data:`TIMES`."""
-    return [float(np.exp(np.mean([np.log(at(run, time)) for _, run in runs.groupby("seed")]))) for time in TIMES]
+    by_seed = [run for _, run in runs.groupby("seed")]
+    return [float(np.exp(np.mean([np.log(at(run, time)) for run in by_seed]))) for time in TIMES]
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the parts of the cases' keys."""
+    """Return the rows with the fields of the cases' keys."""
     rows[["game", "sampler", "seed"]] = rows["case"].str.rsplit("/", n=2).tolist()
     return rows
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the source says, by the ends of the runs."""
-    found = grouped(ends_of(parsed(rows), "game", "sampler"), "game", "sampler")
-    games = list(dict.fromkeys(game for game, _ in found))
+    reached = grouped(ends_of(parsed(rows), "game", "sampler"), "game", "sampler")
+    games = list(dict.fromkeys(game for game, _ in reached))
     holdem = [game for game in games if "hold'em" in game]
-    faster = {game: Ratio.of(found[game, "CS"], found[game, "PCS"]) for game in games}
-    slower = {(game, one): Ratio.of(found[game, one], found[game, "CS"]) for game in holdem for one in ("OPCS", "SPCS")}
-    exact = {game: np.mean(found[game, "exact passes"]) < np.mean(found[game, "PCS"]) for game in games}
-    seeds = {game: len(found[game, "PCS"]) for game in games}
+    faster = {game: Ratio.of(reached[game, "CS"], reached[game, "PCS"]) for game in games}
+    slower = {
+        (game, sampler): Ratio.of(reached[game, sampler], reached[game, "CS"])
+        for game in holdem
+        for sampler in ("OPCS", "SPCS")
+    }
+    exact = {game: np.mean(reached[game, "exact passes"]) < np.mean(reached[game, "PCS"]) for game in games}
+    seeds = {game: len(reached[game, "PCS"]) for game in games}
     return [
         Claim(
             "PCS converges faster than CS on [2-1] and [2-4] hold'em and on Bluff(2,2)",
-            {game: Finding(one.above_one, seeds[game]) for game, one in faster.items()},
-            "ratio of CS's exploitability to PCS's: " + ", ".join(f"{name}: {one}" for name, one in faster.items()),
+            {game: Finding(ratio.above_one, seeds[game]) for game, ratio in faster.items()},
+            "ratio of CS's exploitability to PCS's: " + ", ".join(f"{game}: {ratio}" for game, ratio in faster.items()),
             "Bluff(2,1) for Bluff(2,2)",
         ),
         Claim(
@@ -98,13 +108,13 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
         ),
         Claim(
             "OPCS and SPCS are slower than CS on hold'em",
-            {f"{game} ({one})": Finding(ratio.above_one, seeds[game]) for (game, one), ratio in slower.items()},
-            "ratio to CS: " + ", ".join(f"{game}, {one}: {ratio}" for (game, one), ratio in slower.items()),
+            {f"{game} ({sampler})": Finding(ratio.above_one, seeds[game]) for (game, sampler), ratio in slower.items()},
+            "ratio to CS: " + ", ".join(f"{game}, {sampler}: {ratio}" for (game, sampler), ratio in slower.items()),
             NO_STAND_IN,
         ),
         Claim(
             "(not said there) Exact passes of this engine are ahead of PCS at the end of the runs",
-            {game: Finding(told(bool(ahead)), seeds[game]) for game, ahead in exact.items()},
+            {game: Finding(verdict_of(bool(ahead)), seeds[game]) for game, ahead in exact.items()},
             f"on {sum(exact.values())} of {len(games)} games",
             "Bluff(2,1) for Bluff(2,2)",
         ),
@@ -129,13 +139,14 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "hold'em of four rounds. In the smallest abstraction (Figure 3a), it says, CS converges more quickly than PCS. "
         "So nothing here tells that PCS is the faster one on all games.",
     )
-    for number, (title, own) in enumerate(rows.groupby("game", sort=False)):
+    for number, (title, game_rows) in enumerate(rows.groupby("game", sort=False)):
         name = f"pcs-{number}.svg"
-        draw(own, "CPU seconds", "sampler", folder / name, str(title))
-        found = {sampler: means(runs) for sampler, runs in own.groupby("sampler", sort=False)}
-        times = [k for k in range(len(TIMES)) if any(np.isfinite(values[k]) for values in found.values())]
-        best = {k: np.nanmin([values[k] for values in found.values()]) for k in times}
-        processors = " and ".join(own["processor"].unique())
+        draw(game_rows, "CPU seconds", "sampler", folder / name, str(title))
+        by_sampler = {sampler: means(runs) for sampler, runs in game_rows.groupby("sampler", sort=False)}
+        # Columns for the times that some run lasts; the best of each is bold.
+        times = [k for k in range(len(TIMES)) if any(np.isfinite(values[k]) for values in by_sampler.values())]
+        best = {k: np.nanmin([values[k] for values in by_sampler.values()]) for k in times}
+        processors = " and ".join(game_rows["processor"].unique())
         yield from (
             "",
             f"## {title}",
@@ -147,7 +158,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         )
         yield from table(
             ("", *(f"{TIMES[k]:g} s" for k in times)),
-            [(sampler, *(cell(values[k], best[k]) for k in times)) for sampler, values in found.items()],
+            [(sampler, *(cell(values[k], best[k]) for k in times)) for sampler, values in by_sampler.items()],
         )
 
 

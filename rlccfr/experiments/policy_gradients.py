@@ -14,7 +14,7 @@ import pandas as pd
 
 from rlccfr.errors import RLCCFRError
 from rlccfr.experiments.experiment import OPEN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import MUCH, draw, ends_of, grouped, interval, table, told
+from rlccfr.experiments.pages import MUCH, draw, ends_of, grouped, interval, table, verdict_of
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 from rlccfr.games.openspiel import openspiel_game
@@ -40,6 +40,8 @@ AGENTS: Mapping[str, Mapping[str, float]] = {
 default it plays mostly at random for a million steps."""
 
 LINES = {"PCFR+": ("pcfr_plus", "none"), "Deep CFR": ("deep_lcfr", "external")}
+"""Update rules and samplers that are drawn beside the agents."""
+
 POINTS = 5
 """Number of points of a curve in each factor of 10."""
 
@@ -52,30 +54,34 @@ class PPOSide:
 
         # The settings are those of OpenSpiel, without discounts.
         self._agent = PPO((size,), actions, 2, player_id=player, gamma=1.0, agent_fn=PPOAgent)
-        self._player, self._waits = player, False
+        self._player = player
+        self._has_acted = False  # in this game, so that a transition waits for its reward
 
     def step(self, time_step: Any, is_evaluation: bool = False) -> Any:
         """Act, or take note of the end of a game, as OpenSpiel's agents do."""
         if is_evaluation:
-            (found,) = self._agent.step([time_step], is_evaluation=True)
-            return SimpleNamespace(action=found.action, probs=found.probs.numpy())
+            (output,) = self._agent.step([time_step], is_evaluation=True)
+            return SimpleNamespace(action=output.action, probs=output.probs.numpy())
         if not (time_step.last() or time_step.current_player() == self._player):
             return None
-        if self._waits:
+        if self._has_acted:
+            # The transition from the player's last decision to this one, or to the end, is complete.
             reward = time_step.rewards[self._player] if time_step.last() else 0.0
             self._agent.post_step([reward], [time_step.last()])
             if self._agent.cur_batch_idx == self._agent.steps_per_batch:
                 self._agent.learn([time_step])
-        self._waits = not time_step.last()
-        return self._agent.step([time_step])[0] if self._waits else None
+        self._has_acted = not time_step.last()
+        return self._agent.step([time_step])[0] if self._has_acted else None
 
 
 def agents(kind: str, size: int, actions: int, seed: int, episodes: int, settings: Mapping[str, float]) -> list[Any]:
     """Return two new agents.
 
     Args:
+        kind: one of :data:`AGENTS`.
         size: length of information state tensors.
         actions: number of actions.
+        seed: seed of NFSP; the others use the global random states.
         episodes: number of games that they will play.
         settings: NFSP's.
 
@@ -93,14 +99,14 @@ def agents(kind: str, size: int, actions: int, seed: int, episodes: int, setting
         return [
             PolicyGradient(player, size, actions, loss_str="a2c", hidden_layers_sizes=(WIDTH,)) for player in (0, 1)
         ]
-    given = {**settings, "epsilon_decay_duration": episodes}
-    return [NFSP(player, size, actions, (WIDTH,), seed=2 * seed + player, **given) for player in (0, 1)]
+    options = {**settings, "epsilon_decay_duration": episodes}
+    return [NFSP(player, size, actions, (WIDTH,), seed=2 * seed + player, **options) for player in (0, 1)]
 
 
-def average_mode(own: list[Any]) -> ExitStack:
+def average_mode(players: list[Any]) -> ExitStack:
     """Let agents that have an average policy play it while the returned context is open."""
     stack = ExitStack()
-    for agent in own:
+    for agent in players:
         if hasattr(agent, "temp_mode_as"):
             from open_spiel.python.pytorch.nfsp import MODE
 
@@ -110,45 +116,48 @@ def average_mode(own: list[Any]) -> ExitStack:
 
 def learned(kind: str, game: str, episodes: int, seed: int, **settings: float) -> list[Row]:
     """Return the exploitability of agents in self-play, at powers of ten of episodes and between them."""
-    tree, before = load_game(game), np.random.get_state()
-    rows: list[Row] = []
+    tree = load_game(game)
+    before = np.random.get_state()
     try:
-        _train(kind, tree, episodes, seed, settings, rows)
+        return _train(kind, tree, episodes, seed, settings)
     finally:
         np.random.set_state(before)
-    return rows
 
 
-def _train(kind: str, tree: GameTree, episodes: int, seed: int, settings: Mapping[str, float], rows: list[Row]) -> None:
-    """Do what :func:`learned` does; the rows are appended to a list."""
+def _train(kind: str, tree: GameTree, episodes: int, seed: int, settings: Mapping[str, float]) -> list[Row]:
+    """Do what :func:`learned` does; NumPy's global random state is changed."""
     import torch
     from open_spiel.python.rl_agent_policy import JointRLAgentPolicy
     from open_spiel.python.rl_environment import Environment
 
+    # OpenSpiel's agents draw from the global random states, which are put back afterwards.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         np.random.seed(seed)
         environment = Environment(openspiel_game(tree))
         environment.seed(seed)
-        size, actions = environment.observation_spec()["info_state"][0], environment.action_spec()["num_actions"]
-        own = agents(kind, size, actions, seed, episodes, settings)
-        joint = JointRLAgentPolicy(openspiel_game(tree), dict(enumerate(own)), environment.use_observation)
-        due = sorted({int(10 ** (power / POINTS)) for power in range(10, 40)} - {0})
+        size = environment.observation_spec()["info_state"][0]
+        actions = environment.action_spec()["num_actions"]
+        players = agents(kind, size, actions, seed, episodes, settings)
+        joint = JointRLAgentPolicy(openspiel_game(tree), dict(enumerate(players)), environment.use_observation)
+        evaluated = {int(10 ** (power / POINTS)) for power in range(10, 40)} | {episodes}
+        rows: list[Row] = []
         for episode in range(1, episodes + 1):
-            play(environment, own)
-            if episode in due or episode == episodes:
-                with average_mode(own):
-                    reached = Policy.from_openspiel(tree, joint).exploitability()
-                rows.append({"episodes": episode, "exploitability": reached})
+            play(environment, players)
+            if episode in evaluated:
+                with average_mode(players):
+                    exploitability = Policy.from_openspiel(tree, joint).exploitability()
+                rows.append({"episodes": episode, "exploitability": exploitability})
+        return rows
 
 
-def play(environment: Any, own: list[Any]) -> None:
+def play(environment: Any, players: list[Any]) -> None:
     """Play one game, from which the agents learn."""
     time_step = environment.reset()
     while not time_step.last():
-        chosen = own[time_step.current_player()].step(time_step)
-        time_step = environment.step([chosen.action])
-    for agent in own:
+        output = players[time_step.current_player()].step(time_step)
+        time_step = environment.step([output.action])
+    for agent in players:
         agent.step(time_step)
 
 
@@ -156,50 +165,54 @@ def solved(rule: str, sampler: str, game: str, episodes: int, seed: int) -> list
     """Return the points of a solver; an episode is a walk, or one pass over the tree for a player."""
     solver = Solver(load_game(game), rule, sampler, seed=seed)
     networks = solver.update_rule.networks
-    each = 2 * (networks.traversals if networks else 1)
-    points = solver.run(iterations=max(episodes // each, 1)).points
-    return [{"episodes": each * one.iteration, "exploitability": one.exploitability} for one in points if one.iteration]
+    per_iteration = 2 * (networks.traversals if networks else 1)  # for both players
+    points = solver.run(iterations=max(episodes // per_iteration, 1)).points
+    return [
+        {"episodes": per_iteration * point.iteration, "exploitability": point.exploitability}
+        for point in points
+        if point.iteration
+    ]
 
 
 def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     games: Mapping[str, tuple[int, int]] = {"kuhn": (1_000, 1)} if quick else GAMES
-    found = []
+    all_cases = []
     for game, (episodes, seeds) in games.items():
         for seed in range(seeds):
-            found += [
+            all_cases += [
                 Case(f"{game}/{kind}/{seed}", partial(learned, kind, game, episodes, seed, **settings))
                 for kind, settings in AGENTS.items()
             ]
-            found += [
+            all_cases += [
                 Case(f"{game}/{name}/{seed}", partial(solved, *algorithm, game, episodes, seed))
                 for name, algorithm in LINES.items()
                 if seed == 0 or algorithm[1] != "none"  # exact passes draw nothing
             ]
-    return found
+    return all_cases
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the parts of the cases' keys."""
+    """Return the rows with the fields of the cases' keys."""
     rows[["game", "algorithm", "seed"]] = rows["case"].str.split("/").tolist()
     return rows
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what is expected of these lines."""
-    found = grouped(ends_of(parsed(rows), "game", "algorithm"), "game", "algorithm")
-    means = {key: float(np.mean(values)) for key, values in found.items()}
+    reached = grouped(ends_of(parsed(rows), "game", "algorithm"), "game", "algorithm")
+    means = {key: float(np.mean(values)) for key, values in reached.items()}
     games = list(dict.fromkeys(game for game, _ in means))
-    best = {game: min(means[game, one] for one in AGENTS) for game in games}
-    times = {game: max(means[game, "PCFR+"], EXACT) / best[game] for game in games}
+    best = {game: min(means[game, agent] for agent in AGENTS) for game in games}
+    ratios = {game: max(means[game, "PCFR+"], EXACT) / best[game] for game in games}
     beside = ", ".join(f"{means[game, 'Deep CFR']:.3g} and {best[game]:.3g} on {game}" for game in games)
-    seeds = {game: len(found[game, next(iter(AGENTS))]) for game in games}
+    seeds = {game: len(reached[game, next(iter(AGENTS))]) for game in games}
     return [
         Claim(
             "(not said there) PCFR+ wins by orders of magnitude",
-            {game: Finding(told(one < MUCH), seeds[game]) for game, one in times.items()},
+            {game: Finding(verdict_of(ratio < MUCH), seeds[game]) for game, ratio in ratios.items()},
             f"ratio to the best of {', '.join(AGENTS)}: "
-            + ", ".join(f"{one:.3g} on {game}" for game, one in times.items()),
+            + ", ".join(f"{ratio:.3g} on {game}" for game, ratio in ratios.items()),
             "agents with OpenSpiel's settings, not tuned",
         ),
         Claim(
@@ -225,14 +238,14 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         'games", ICLR 2026) found deep CFR forms no better than tuned policy gradients on mid-size games. The agents '
         "here are not tuned.",
     )
-    for game, own in rows.groupby("game", sort=False):
+    for game, game_rows in rows.groupby("game", sort=False):
         name = f"policy-gradients-{game}.svg"
-        draw(own, "episodes", "algorithm", folder / name, str(game))
+        draw(game_rows, "episodes", "algorithm", folder / name, str(game))
         yield from ("", f"## {game!s}", "", f"![Exploitability against episodes]({name})", "")
-        last = own.groupby(["algorithm", "seed"], sort=False).tail(1)
+        last = ends_of(game_rows, "algorithm")
         ends = [
-            (str(one), f"{of['episodes'].mean():,.0f}", interval(of["exploitability"]))
-            for one, of in last.groupby("algorithm", sort=False)
+            (str(algorithm), f"{runs['episodes'].mean():,.0f}", interval(runs["exploitability"]))
+            for algorithm, runs in last.groupby("algorithm", sort=False)
         ]
         uniform = Policy.uniform(load_game(str(game))).exploitability()
         yield f"At the end of the runs; the uniform policy has {uniform:.3g}."

@@ -1,8 +1,8 @@
 """The experiments of Keshavarzi, Navidi and Tefagh: Table 4, Figures 2 to 5, and what the paper says of them.
 
 The paper's e is the exploitability itself. What its weights recommend depends on that, so the picks and the claims are
-shown under all three scales of e (:data:`rlccfr.envs.reward.SCALES`), by teams whose agents learn the mean of their
-rewards, and by teams whose agents learn their own, as in the paper.
+shown under all three scales of e (:data:`rlccfr.envs.reward.SCALES`). They are those of teams whose agents learn the
+mean of their rewards, and of teams whose agents learn each its own reward, as in the paper.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.reward import PRESETS, SCALES, Preset, Scale, costs
 from rlccfr.experiments.experiment import NO_STAND_IN, OPEN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import table, told
+from rlccfr.experiments.pages import table, verdict_of
 from rlccfr.games.names import load_game
 from rlccfr.solver import Solver
 
@@ -70,7 +70,7 @@ LITTLE = 2.0
 
 
 def speed(name: str, cell: Cell) -> list[Row]:
-    """Return the iterations per CPU second of an algorithm, as a row of Table 4."""
+    """Return the iterations per CPU second of an algorithm on Kuhn, as a row of Table 4."""
     (row,) = throughputs(LiveEvaluator(), {name: cell}).to_dict("records")
     return [{str(column): value for column, value in row.items()}]
 
@@ -78,16 +78,19 @@ def speed(name: str, cell: Cell) -> list[Row]:
 def ecfr(game: str, mode: str, iterations: int) -> list[Row]:
     """Return the curve of ECFR in one of its modes."""
     points = Solver(load_game(game), {"id": "ecfr", "mode": mode}).run(iterations=iterations).points
-    return [{"iteration": one.iteration, "exploitability": one.exploitability} for one in points if one.iteration]
+    return [
+        {"iteration": point.iteration, "exploitability": point.exploitability} for point in points if point.iteration
+    ]
 
 
 def longer(game: str, rule: str, iterations: int) -> list[Row]:
     """Return the exploitability after 10,000 iterations, and after more."""
-    solver, found = Solver(load_game(game), rule), []
+    solver = Solver(load_game(game), rule)
+    rows: list[Row] = []
     for count in (ITERATIONS[-1], iterations - ITERATIONS[-1]):
         result = solver.run(iterations=count, curve=False)
-        found.append({"iteration": result.iterations, "exploitability": result.exploitability})
-    return found
+        rows.append({"iteration": result.iterations, "exploitability": result.exploitability})
+    return rows
 
 
 def captions(game: str) -> list[str]:
@@ -127,10 +130,15 @@ def picks(game: str, rewards: Rewards, measurements: str) -> list[Row]:
     """
     from rlccfr.agents.team.pretraining import SETTINGS, train_on_table
 
+    # One team learns under all weights and scales, so that its picks differ by these alone.
     weights = [preset for caption in captions(game) for preset in on_all_scales(caption)]
     spec = EpisodeSpec.parse(game, BUDGET, catalog=shipped.catalog(), evaluator=shipped.results())
     team = train_on_table(spec, settings=replace(SETTINGS, rewards=rewards), presets=weights)
-    return [picked(team.pick(game, BUDGET, one, evidence_of(game).recommendable(one)), game, one) for one in weights]
+    rows = []
+    for preset in weights:
+        candidates = evidence_of(game).recommendable(preset)
+        rows.append(picked(team.pick(game, BUDGET, preset, candidates), game, preset))
+    return rows
 
 
 def picked(cell: Cell, game: str, preset: Preset) -> Row:
@@ -139,9 +147,14 @@ def picked(cell: Cell, game: str, preset: Preset) -> Row:
     task = Task(shipped.results(game), shipped.catalog(), game, BUDGET, preset)
     bench = Bench(task, {game: evidence})
     figures = bench.row(TEAM, cell, 0, 0.0)
-    each = [preset.rewards(costs(run)) for run in evidence.judging[cell]]
-    chosen = task.rewards(evidence.choosing)
-    highest = bench.row(TEAM, max(chosen, key=chosen.__getitem__), 0, 0.0)
+
+    # The agents' rewards: a row per judging run, a column per agent.
+    agents_rewards = [preset.rewards(costs(run)) for run in evidence.judging[cell]]
+    by_agent = dict(zip(AXES, zip(*agents_rewards, strict=True), strict=True))
+
+    # The choosing runs say which algorithm has the highest mean reward; the judging runs give its figures.
+    mean_rewards = task.rewards(evidence.choosing)
+    highest = bench.row(TEAM, max(mean_rewards, key=mean_rewards.__getitem__), 0, 0.0)
     return {
         "preset": preset.name,
         "scale": preset.scale,
@@ -151,7 +164,7 @@ def picked(cell: Cell, game: str, preset: Preset) -> Row:
         "converged": figures["converged"],
         "reward": figures["reward"],
         "regret": figures["regret"],
-        **{f"reward_{axis}": fmean(own) for axis, own in zip(AXES, zip(*each, strict=True), strict=True)},
+        **{f"reward_{axis}": fmean(rewards) for axis, rewards in by_agent.items()},
         "highest": str(Cell.of(highest)),
         "highest_exploitability": highest["exploitability"],
         "highest_converged": highest["converged"],
@@ -160,41 +173,52 @@ def picked(cell: Cell, game: str, preset: Preset) -> Row:
 
 def fastest_pick() -> Cell:
     """Return what the shipped team picks under the weights of Table 4, whose speed is measured anew."""
-    among = evidence_of("kuhn").recommendable(PRESETS[SPEED_PRESET])
-    return shipped.team("kuhn").pick("kuhn", BUDGET, SPEED_PRESET, among)
+    candidates = evidence_of("kuhn").recommendable(PRESETS[SPEED_PRESET])
+    return shipped.team("kuhn").pick("kuhn", BUDGET, SPEED_PRESET, candidates)
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases; a quick run has no teams of its own."""
+    """Return all cases; a quick run trains no teams."""
     algorithms = {**fixed_cells(shipped.catalog()), "RLCCFR": fastest_pick()}
     games = ("kuhn", "goofspiel") if quick else shipped.GAMES
-    found = [
+    # Table 4.
+    all_cases = [
         Case(f"speed/{name}", partial(speed, name, cell))
         for name, cell in algorithms.items()
         if not (quick and name == "DeepCFR")
     ]
-    found += [
+    # The lines of Figures 2 to 5 that the shipped measurement lacks.
+    all_cases += [
         Case(f"ecfr/{game}/{mode}", partial(ecfr, game, mode, 1_000 if quick else ITERATIONS[-1]))
         for game in games
         for mode in ECFR_MODES
     ]
-    found += [
+    # Whether little is gained after 10,000 iterations.
+    all_cases += [
         Case(f"longer/{game}/{rule}", partial(longer, game, rule, LONGER))
         for game in games
         if game != "royal"
         for rule in ("cfr", "dcfr")
     ]
     if not quick:
-        found += [
+        # A digest of the shipped runs is an argument, so that a team is trained again if they change.
+        all_cases += [
             Case(f"team/{game}/{rewards}", partial(picks, game, rewards, runs_digest(game)))
             for game in games
             for rewards in REWARDS
         ]
-    return found
+    return all_cases
 
 
 class Parts(NamedTuple):
-    """The rows of an experiment: on speeds, by algorithm; on ECFR's modes; on longer runs; and on teams' picks."""
+    """The rows of the experiment.
+
+    Attributes:
+        speeds: rows of :func:`speed`, indexed by algorithm.
+        ecfr: rows of :func:`ecfr`.
+        longer: rows of :func:`longer`.
+        teams: rows of :func:`picks`; none in a quick run.
+    """
 
     speeds: pd.DataFrame
     ecfr: pd.DataFrame
@@ -204,18 +228,23 @@ class Parts(NamedTuple):
 
 def parsed(rows: pd.DataFrame) -> Parts:
     """Return the rows by what they are about."""
-    about = rows["case"].str.split("/").str[0]
-    speeds, of_ecfr, of_longer, of_teams = (rows[about == part] for part in ("speed", "ecfr", "longer", "team"))
-    return Parts(speeds.set_index("algorithm"), of_ecfr, of_longer, of_teams)
+    kind = rows["case"].str.split("/").str[0]
+    return Parts(
+        rows[kind == "speed"].set_index("algorithm"),
+        rows[kind == "ecfr"],
+        rows[kind == "longer"],
+        rows[kind == "team"],
+    )
 
 
 def pick_of(teams: pd.DataFrame, game: str, preset: str, scale: Scale) -> Cell:
     """Return what RLCCFR picks: the team that learned mean rewards, or the shipped team if none was trained here."""
-    own = teams[teams["case"] == f"team/{game}/mean"] if len(teams) else teams
-    if not len(own):
+    picks_on_game = teams[teams["case"] == f"team/{game}/mean"] if len(teams) else teams
+    if not len(picks_on_game):
         weights = replace(PRESETS[preset], scale=scale)
         return shipped.team(game).pick(game, BUDGET, weights, evidence_of(game).recommendable(weights))
-    (row,) = own[(own["preset"] == preset) & (own["scale"] == scale)].to_dict("records")
+    same_weights = (picks_on_game["preset"] == preset) & (picks_on_game["scale"] == scale)
+    (row,) = picks_on_game[same_weights].to_dict("records")
     return Cell.of({str(name): value for name, value in row.items()})
 
 
@@ -235,15 +264,15 @@ def methods(parts: Parts, game: str, preset: str, scale: Scale) -> dict[str, Met
     """Return the paper's methods on a game by name; RLCCFR is a team's pick, and ECFR has the paper's formula."""
     evidence = evidence_of(game)
     cells = {**fixed_cells(shipped.catalog()), "RLCCFR": pick_of(parts.teams, game, preset, scale)}
-    found = {}
+    by_name = {}
     for name, cell in cells.items():
-        runs = evidence.judging[cell]
-        speed_of_runs = fmean(run.speed for run in runs)
-        found[name] = Method(final(shipped.results(game), game, cell), speed_of_runs)
-    own = parts.ecfr.loc[parts.ecfr["case"] == f"ecfr/{game}/rlccfr", "exploitability"]
-    if len(own):
-        found["ECFR"] = found["ECFR"]._replace(exploitability=float(own.iloc[-1]))
-    return found
+        mean_speed = fmean(run.speed for run in evidence.judging[cell])
+        by_name[name] = Method(final(shipped.results(game), game, cell), mean_speed)
+    # The exploitability of ECFR is that of the paper's formula; the catalog's has another. The speed is the catalog's.
+    curve = parts.ecfr.loc[parts.ecfr["case"] == f"ecfr/{game}/rlccfr", "exploitability"]
+    if len(curve):
+        by_name["ECFR"] = by_name["ECFR"]._replace(exploitability=float(curve.iloc[-1]))
+    return by_name
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
@@ -268,14 +297,17 @@ def figures(parts: Parts, folder: Path) -> Iterator[str]:
         "exploitability itself."
     )
     for panel in PANELS:
+        # ECFR in the modes that were run; a quick run lacks some games.
         beside: dict[str, Line] = {}
         for mode, title in ECFR_MODES.items():
-            own = parts.ecfr[parts.ecfr["case"] == f"ecfr/{panel.game}/{mode}"]
-            beside |= {title: (own["iteration"].tolist(), own["exploitability"].tolist())} if len(own) else {}
+            curve = parts.ecfr[parts.ecfr["case"] == f"ecfr/{panel.game}/{mode}"]
+            if len(curve):
+                beside[title] = (curve["iteration"].tolist(), curve["exploitability"].tolist())
         name = f"rlccfr-figure-{panel.number}.svg"
         pick = pick_of(parts.teams, panel.game, panel.preset, PRINTED)
         draw(panel, shipped.results(), shipped.catalog(), pick, folder / name, beside)
         converged = all(run.converged for run in evidence_of(panel.game).judging[pick])
+        caveat = "" if converged else ", which has not converged after 1,000 iterations"
         yield from (
             "",
             f"### Figure {panel.number}: {panel.game}, weights {panel.preset}",
@@ -283,7 +315,7 @@ def figures(parts: Parts, folder: Path) -> Iterator[str]:
             f"![Figure]({name})",
             "",
         )
-        yield f"The team's pick is `{pick}`{'' if converged else ', which has not converged after 1,000 iterations'}."
+        yield f"The team's pick is `{pick}`{caveat}."
     yield ""
 
 
@@ -298,20 +330,20 @@ def table_4(parts: Parts) -> Iterator[str]:
         "",
     )
     columns = [f"{count:,} iterations" for count in ITERATIONS]
-    shown = []
+    lines = []
     for name, published in PUBLISHED.items():
         if name not in parts.speeds.index:
             continue
-        here, plain = (parts.speeds.loc[one, columns].to_numpy(float) for one in (name, "CFR"))
-        times = here / plain
-        theirs = [published[k] / PUBLISHED["CFR"][k] for k in range(2)]
-        shown.append((
-            name, *(f"{one:,.0f}" for one in here), *(f"{one:.3g}" for one in times),
-            *(f"{one:.2f}" for one in published), *(f"{one:.3g}" for one in theirs),
+        speeds = parts.speeds.loc[name, columns].to_numpy(float)
+        multiples = speeds / parts.speeds.loc["CFR", columns].to_numpy(float)
+        published_multiples = [published[k] / PUBLISHED["CFR"][k] for k in range(2)]
+        lines.append((
+            name, *(f"{number:,.0f}" for number in speeds), *(f"{number:.3g}" for number in multiples),
+            *(f"{number:.2f}" for number in published), *(f"{number:.3g}" for number in published_multiples),
         ))  # fmt: skip
     counts = [f"{count:,}" for count in ITERATIONS]
     groups = ("here", "times CFR, here", "published", "times CFR, published")
-    yield from table(("", *(f"{group}, {count}" for group in groups for count in counts)), shown)
+    yield from table(("", *(f"{group}, {count}" for group in groups for count in counts)), lines)
 
 
 def scales(teams: pd.DataFrame) -> Iterator[str]:
@@ -365,42 +397,42 @@ LOWEST = {"kuhn": "RLCCFR", "leduc": "DCFR", "goofspiel": "ECFR"}
 
 def judged(parts: Parts, scale: Scale) -> list[Judged]:
     """Return what the paper says of Figures 2 to 5 and Table 4, judged under a scale of e."""
-    found = []
     by_game = {panel.game: methods(parts, panel.game, panel.preset, scale) for panel in PANELS}
-    for game, reached in by_game.items():
-        least = min(reached, key=lambda name: reached[name].exploitability)
-        at_least = f"{least} ends at {reached[least].exploitability:.2g}"
-        named = LOWEST.get(game, "RLCCFR")
-        own = "" if least == named else f", {named} at {reached[named].exploitability:.2g}"
-        if game in LOWEST:
-            holds = told(least == named)
-            found.append(Judged(f"On {game}, {named} is best", game, holds, f"{at_least}{own}"))
-        else:
-            said = "On Royal, a smaller exploitability is better"
-            found.append(Judged(said, game, OPEN, f"it names no method; {at_least}{own}"))
-    for panel in PANELS[1:]:
-        found.append(_beaten_but_slower(by_game[panel.game], panel.game))
+    judgements = [_lowest(reached, game) for game, reached in by_game.items()]
+    judgements += [_beaten_but_slower(by_game[panel.game], panel.game) for panel in PANELS[1:]]
     table_4_methods = methods(parts, "kuhn", SPEED_PRESET, scale)
     fastest = max(table_4_methods, key=lambda name: table_4_methods[name].speed)
     speeds = f"{fastest} makes {table_4_methods[fastest].speed:.3g} times CFR's iterations per second"
     if fastest != "RLCCFR":
         speeds += f", RLCCFR {table_4_methods['RLCCFR'].speed:.3g}"
-    found.append(Judged("RLCCFR is fastest (Table 4)", "kuhn", told(fastest == "RLCCFR"), speeds))
-    return found
+    judgements.append(Judged("RLCCFR is fastest (Table 4)", "kuhn", verdict_of(fastest == "RLCCFR"), speeds))
+    return judgements
+
+
+def _lowest(reached: Mapping[str, Method], game: str) -> Judged:
+    """Judge which method has the least exploitability on a game."""
+    least = min(reached, key=lambda name: reached[name].exploitability)
+    named = LOWEST.get(game, "RLCCFR")
+    figures = f"{least} ends at {reached[least].exploitability:.2g}"
+    if least != named:
+        figures += f", {named} at {reached[named].exploitability:.2g}"
+    if game not in LOWEST:
+        return Judged("On Royal, a smaller exploitability is better", game, OPEN, f"it names no method; {figures}")
+    return Judged(f"On {game}, {named} is best", game, verdict_of(least == named), figures)
 
 
 def _beaten_but_slower(reached: Mapping[str, Method], game: str) -> Judged:
     """Judge that there are methods that beat RLCCFR in exploitability, but not in speed."""
     ours = reached["RLCCFR"]
-    better = {name: one for name, one in reached.items() if one.exploitability < ours.exploitability}
-    faster = [name for name, one in better.items() if one.speed > ours.speed]
+    better = {name: method for name, method in reached.items() if method.exploitability < ours.exploitability}
+    faster = [name for name, method in better.items() if method.speed > ours.speed]
     said = "Some algorithms beat RLCCFR in exploitability, but not in speed (Figures 3 to 5)"
     if not better:
-        return Judged(said, game, told(False), "none beats it in exploitability")
+        return Judged(said, game, verdict_of(False), "none beats it in exploitability")
     slower = [name for name in better if name not in faster]
-    parts = {"lower and slower": slower, "lower and faster": faster}
-    figures = "; ".join(f"{what}: {', '.join(names)}" for what, names in parts.items() if names)
-    return Judged(said, game, told(len(faster) < len(better)), figures)
+    groups = {"lower and slower": slower, "lower and faster": faster}
+    figures = "; ".join(f"{group}: {', '.join(names)}" for group, names in groups.items() if names)
+    return Judged(said, game, verdict_of(len(faster) < len(better)), figures)
 
 
 def claims_by_scale(parts: Parts) -> Iterator[str]:
@@ -412,10 +444,10 @@ def claims_by_scale(parts: Parts) -> Iterator[str]:
     )
     yield ""
     by_scale = {scale: judged(parts, scale) for scale in sorted(SCALES, key=lambda scale: scale != PRINTED)}
-    heads = [f"{scale}{' (as printed)' if scale == PRINTED else ''}" for scale in by_scale]
+    heads = [f"{scale} (as printed)" if scale == PRINTED else scale for scale in by_scale]
     lines = []
     for same_claim in zip(*by_scale.values(), strict=True):
-        cells = [f"{one.verdict}: {one.figures}" for one in same_claim]
+        cells = [f"{judgement.verdict}: {judgement.figures}" for judgement in same_claim]
         lines.append((same_claim[0].said, same_claim[0].game, *cells))
     yield from table(("said", "game", *heads), lines)
 
@@ -424,31 +456,36 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the paper says, with e as printed."""
     parts = parsed(rows)
     by_claim: dict[str, list[Judged]] = {}
-    for one in judged(parts, PRINTED):
-        by_claim.setdefault(one.said, []).append(one)
-    found = [
-        Claim(
-            said,
-            {one.game: Finding(one.verdict, 0 if one.verdict == OPEN else 1) for one in same},
-            "; ".join(one.figures if len(same) == 1 else f"{one.game}: {one.figures}" for one in same),
-            NO_STAND_IN,
-        )
-        for said, same in by_claim.items()
-    ]
+    for judgement in judged(parts, PRINTED):
+        by_claim.setdefault(judgement.said, []).append(judgement)
     gains = {}
-    for case, of in parts.longer.groupby("case", sort=False):
-        before, after = of["exploitability"]
-        gains[" ".join(str(case).split("/")[1:])] = before / after
+    for case, runs in parts.longer.groupby("case", sort=False):
+        before, after = runs["exploitability"]
+        _, game, rule = str(case).split("/")
+        gains[f"{game} {rule}"] = before / after
     return [
-        *found,
+        *(_claim(said, judgements) for said, judgements in by_claim.items()),
         Claim(
             "After 10,000 iterations, little is gained",
-            {name: Finding(told(gain < LITTLE), 0) for name, gain in gains.items()},
+            {name: Finding(verdict_of(gain < LITTLE), 0) for name, gain in gains.items()},
             f"ratio to the exploitability after {LONGER:,}: "
             + ", ".join(f"{name} {gain:.3g}" for name, gain in gains.items()),
             "CFR and DCFR alone",
         ),
     ]
+
+
+def _claim(said: str, judgements: Sequence[Judged]) -> Claim:
+    """Return a claim with its judgements on several games."""
+    findings = {}
+    for judgement in judgements:
+        # A figure rests on one run of each algorithm.
+        findings[judgement.game] = Finding(judgement.verdict, 0 if judgement.verdict == OPEN else 1)
+    if len(judgements) == 1:
+        figures = judgements[0].figures
+    else:
+        figures = "; ".join(f"{judgement.game}: {judgement.figures}" for judgement in judgements)
+    return Claim(said, findings, figures, NO_STAND_IN)
 
 
 EXPERIMENT = Experiment(

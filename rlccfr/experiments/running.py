@@ -1,4 +1,8 @@
-"""Running an experiment: cases that were measured are kept, so that a run may be stopped and go on."""
+"""Running an experiment: each measured case is kept in a file, so that a run may be stopped and go on.
+
+The file has a line of JSON per case: its key, the digest of its settings, the engine's version, the processor, its
+rows, and a checksum.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +22,19 @@ from rlccfr.experiments.experiment import COLUMNS, Case, Experiment
 from rlccfr.experiments.pages import table
 from rlccfr.files import as_json, checksum, held, require_writable, write_atomically
 
+Identity = tuple[str, str, str]
+"""What tells measured cases apart: the key, the digest of the settings, and the engine's version."""
+
+Measured = dict[str, Any]
+"""A measured case, as the file has it, without the checksum."""
+
 
 def measure(
     experiment: Experiment, store: Path, quick: bool, report: Callable[[float, str], None] | None = None
 ) -> pd.DataFrame:
     """Measure the cases that a store lacks, keep each as soon as it is measured, and return the rows of all cases.
 
-    Cases with other settings, or measured by another version of the engine, are measured again; the store keeps the old
-    ones too.
+    A case is measured again if its settings or the engine's version have changed; the store keeps the old one too.
 
     Args:
         store: directory of the file with the measured cases.
@@ -34,47 +43,51 @@ def measure(
     Raises:
         RLCCFRError: the file can't be read or written, or another process is measuring into the store.
     """
-    path, cases = kept_at(experiment, store, quick), experiment.cases(quick)
+    path = cases_file(experiment, store, quick)
+    cases = experiment.cases(quick)
+    # A file that can't be written is found before an hour's work, not after it.
     require_writable(path)
     with held(store / experiment.id):
-        kept = _kept(path)
+        measured = _read(path)
         for done, case in enumerate(cases):
             if report:
                 report(done / len(cases), case.key)
-            if _identity(case) in kept:
+            if _identity(case) in measured:
                 continue
             key, settings, engine = _identity(case)
-            one = {"case": key, "settings": settings, "engine": engine, "processor": processor_model()}
-            kept[key, settings, engine] = {**one, "rows": list(case.measure())}
-            write_atomically(path, "".join(f"{_line(one)}\n" for one in kept.values()).encode(), RLCCFRError)
-    return _rows(cases, kept)
+            stamp = {"case": key, "settings": settings, "engine": engine, "processor": processor_model()}
+            measured[key, settings, engine] = {**stamp, "rows": list(case.measure())}
+            # The whole file, after each case: whenever the run is stopped, no measured case is lost.
+            write_atomically(path, "".join(f"{_line(entry)}\n" for entry in measured.values()).encode(), RLCCFRError)
+    return _rows(cases, measured)
 
 
 def stored(experiment: Experiment, store: Path) -> pd.DataFrame | None:
-    """Return the rows of a full run that a store has; None if it lacks some case.
+    """Return the rows of a full run from a store, or None if it lacks a case.
 
     Raises:
         RLCCFRError: the file can't be read.
     """
-    cases, kept = experiment.cases(False), _kept(kept_at(experiment, store, False))
-    return _rows(cases, kept) if all(_identity(case) in kept for case in cases) else None
+    cases = experiment.cases(False)
+    measured = _read(cases_file(experiment, store, False))
+    return _rows(cases, measured) if all(_identity(case) in measured for case in cases) else None
 
 
-def _identity(case: Case) -> tuple[str, str, str]:
-    """Return the case's key and settings, and the version of the engine."""
+def _identity(case: Case) -> Identity:
     return case.key, case.settings, engine_version()
 
 
-def _rows(cases: Sequence[Case], kept: Mapping[tuple[str, str, str], Any]) -> pd.DataFrame:
-    """Return the rows of cases, with the case's key and processor."""
-    found = [kept[_identity(case)] for case in cases]
-    return pd.DataFrame(
-        [{"case": one["case"], "processor": one["processor"], **row} for one in found for row in one["rows"]]
-    )
+def _rows(cases: Sequence[Case], measured: Mapping[Identity, Measured]) -> pd.DataFrame:
+    """Return the rows of cases, each with its case's key and processor."""
+    rows = []
+    for case in cases:
+        entry = measured[_identity(case)]
+        rows += [{"case": entry["case"], "processor": entry["processor"], **row} for row in entry["rows"]]
+    return pd.DataFrame(rows)
 
 
-def _kept(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Return all cases in a file, by key, settings and version of the engine.
+def _read(path: Path) -> dict[Identity, Measured]:
+    """Return all cases in a file.
 
     Raises:
         RLCCFRError: the file can't be read.
@@ -82,19 +95,19 @@ def _kept(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
     if not path.exists():
         return {}
     try:
-        found = [_case(line) for line in path.read_text().splitlines()]
-        return {(one["case"], one["settings"], one["engine"]): one for one in found}
+        entries = [_case(line) for line in path.read_text().splitlines()]
+        return {(entry["case"], entry["settings"], entry["engine"]): entry for entry in entries}
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise RLCCFRError(f"{path} can't be read ({first_line(error)}): delete it to measure again") from None
 
 
-def _line(case: dict[str, Any]) -> str:
+def _line(case: Measured) -> str:
     return as_json({**case, "checksum": checksum(case)})
 
 
-def _case(line: str) -> dict[str, Any]:
+def _case(line: str) -> Measured:
     """Return the case that a line holds; a changed line raises a ValueError."""
-    case: dict[str, Any] = json.loads(line)
+    case: Measured = json.loads(line)
     if "checksum" not in case:
         raise ValueError("a line has no checksum, so an earlier version wrote it")
     if case.pop("checksum") != checksum(case):
@@ -102,13 +115,13 @@ def _case(line: str) -> dict[str, Any]:
     return case
 
 
-def kept_at(experiment: Experiment, store: Path, quick: bool) -> Path:
-    """Return the path of the file that keeps an experiment's cases."""
+def cases_file(experiment: Experiment, store: Path, quick: bool) -> Path:
+    """Return the path of the file that keeps an experiment's measured cases."""
     return store / f"{experiment.id}{'-quick' * quick}.jsonl"
 
 
 def page_of(experiment: Experiment, out: Path, quick: bool) -> Path:
-    """Return the path of an experiment's page: in a directory, or for a quick run in ``quick`` there.
+    """Return the path of an experiment's page: in a directory, or, for a quick run, in its subdirectory ``quick``.
 
     Raises:
         RLCCFRError: the page can't be written.
@@ -137,6 +150,7 @@ def write_page(experiment: Experiment, rows: pd.DataFrame, out: Path, quick: boo
         *["This is a quick run, of a small part, with few iterations and seeds: it shows that all works.", ""] * quick,
         *experiment.page(rows.copy(), path.parent, quick),
     ]
+    # A quick run is too short to judge by.
     if not quick:
         lines += ["", "## What is said, and what is found here", ""]
         lines += table(COLUMNS, [claim.row for claim in experiment.claims(rows.copy())])
@@ -145,7 +159,7 @@ def write_page(experiment: Experiment, rows: pd.DataFrame, out: Path, quick: boo
 
 
 def write_claims(store: Path, out: Path) -> Path:
-    """Write a page of all that the sources say, from the full runs that a store has, and return its path.
+    """Write a page with the claims of all sources, judged by the full runs in a store, and return its path.
 
     Raises:
         RLCCFRError: a file can't be read or written.
@@ -174,10 +188,11 @@ def write_claims(store: Path, out: Path) -> Path:
 
 def version() -> str:
     """Return the version of the library, and the commit if it runs from a repository."""
-    here = Path(rlccfr.__file__).parent
-    git = ["git", "-C", str(here), "rev-parse", "--short", "HEAD"]
+    package = Path(rlccfr.__file__).parent
+    git = ["git", "-C", str(package), "rev-parse", "--short", "HEAD"]
     try:
         commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         commit = ""
-    return f"rlccfr {rlccfr.__version__}{f', commit {commit}' if commit else ''}"
+    number = f"rlccfr {rlccfr.__version__}"
+    return f"{number}, commit {commit}" if commit else number

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, draw, grouped, interval, table, told
+from rlccfr.experiments.pages import Ratio, draw, grouped, interval, table, verdict_of
 from rlccfr.games.names import load_game
 from rlccfr.policies.matches import distances, exact_match
 from rlccfr.solver import Solver
@@ -26,11 +26,16 @@ WARM: Mapping[str, Any] = {"retrain_from_scratch": False}
 WARM_SEEDS = 3
 
 QUICK: Mapping[str, Any] = {**SETTINGS, "traversals": 100, "train_steps": 20, "policy_steps": 10}
-LARGE, LARGE_SETTINGS = "leduc(ranks=6,suits=2,raises=4)", {"memory": 50_000, "traversals": 1000, "train_steps": 200}
-"""Stand-in for 5-card-flop hold'em, with 324,337 histories, and its settings other than Leduc's."""
+LARGE = "leduc(ranks=6,suits=2,raises=4)"
+"""Stand-in for 5-card-flop hold'em, with 324,337 histories."""
+
+LARGE_SETTINGS = {"memory": 50_000, "traversals": 1000, "train_steps": 200}
+"""Settings on this game other than Leduc's."""
 
 LARGE_ITERATIONS = 40
-KEPT = (10, 30)
+RESERVOIRS = (10, 30)
+"""Numbers of value networks in a reservoir."""
+
 PUBLISHED = {
     "mean": (0.012, 0.013, 0.052, 0.083, 0.113, 0.175),
     "deviation": (0.017, 0.018, 0.048, 0.075, 0.109, 0.206),
@@ -38,6 +43,8 @@ PUBLISHED = {
 """Steinberger's Table 1: distance of the two averages by depth, on his game, after 180 iterations."""
 
 AVERAGES = {"Deep CFR": {"average": "network"}, "SD-CFR": {"average": "value_networks"}}
+"""Settings of the two averages that are compared."""
+
 STEP = 10
 """Number of iterations between points of the comparison."""
 
@@ -62,29 +69,31 @@ def solvers(game: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Solv
 
 def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> list[Row]:
     """Return the exploitability of both averages, the value of their match, and at the end their distances."""
-    found = solvers(game, seed, settings)
+    # Both train the same value networks, so that only the averages differ.
+    both_solvers = solvers(game, seed, settings)
     rows: list[Row] = []
     for done in range(STEP, iterations + 1, STEP):
         averages = {}
-        for name, solver in found.items():
+        for name, solver in both_solvers.items():
             solver.run(iterations=STEP, curve=False)
             averages[name] = solver.average_policy()
             rows.append({"average": name, "iterations": done, "exploitability": averages[name].exploitability()})
+        # Positive if SD-CFR's average wins, over both seats.
         value = exact_match(averages["SD-CFR"], averages["Deep CFR"]).value
         rows.append({"average": "match", "iterations": done, "value": value})
-    apart = distances(averages["SD-CFR"], averages["Deep CFR"])
-    return rows + [{"average": "distance", **dict(row)} for _, row in apart.iterrows()]
+    by_depth = distances(averages["SD-CFR"], averages["Deep CFR"])
+    return rows + [{"average": "distance", **dict(row)} for _, row in by_depth.iterrows()]
 
 
-def sampled(iterations: int, settings: Mapping[str, Any], kept: int, seed: int) -> list[Row]:
-    """Return the exploitability of the average over a reservoir of value networks."""
-    rule = {"id": "deep_lcfr", **settings, "average": "value_networks", "kept_networks": kept}
+def sampled(iterations: int, settings: Mapping[str, Any], size: int, seed: int) -> list[Row]:
+    """Return the exploitability of the average over a reservoir of value networks of a size."""
+    rule = {"id": "deep_lcfr", **settings, "average": "value_networks", "kept_networks": size}
     solver = Solver(load_game("leduc"), rule, "external", seed=seed)
     rows: list[Row] = []
     for done in range(STEP, iterations + 1, STEP):
         solver.run(iterations=STEP, curve=False)
         exploitability = solver.average_policy().exploitability()
-        rows.append({"average": f"{kept} networks", "iterations": done, "exploitability": exploitability})
+        rows.append({"average": f"{size} networks", "iterations": done, "exploitability": exploitability})
     return rows
 
 
@@ -96,19 +105,21 @@ def cases(quick: bool) -> list[Case]:
             Case("warm/0", partial(both, "leduc", 20, {**QUICK, **WARM}, 0)),
             Case("kept/10/0", partial(sampled, 20, QUICK, 10, 0)),
         ]
-    found = [
+    all_cases = [
         Case(f"{start}/{seed}", partial(both, "leduc", 100, settings, seed))
         for start, settings, seeds in (("leduc", SETTINGS, 5), ("warm", {**SETTINGS, **WARM}, WARM_SEEDS))
         for seed in range(seeds)
     ]
-    found += [
-        Case(f"kept/{kept}/{seed}", partial(sampled, 100, SETTINGS, kept, seed)) for kept in KEPT for seed in (0, 1)
+    all_cases += [
+        Case(f"kept/{size}/{seed}", partial(sampled, 100, SETTINGS, size, seed))
+        for size in RESERVOIRS
+        for seed in (0, 1)
     ]
-    return [*found, Case("large/0", partial(both, LARGE, LARGE_ITERATIONS, {**SETTINGS, **LARGE_SETTINGS}, 0))]
+    return [*all_cases, Case("large/0", partial(both, LARGE, LARGE_ITERATIONS, {**SETTINGS, **LARGE_SETTINGS}, 0))]
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the parts of the cases' keys, and the averages of warm starts under names of their own."""
+    """Return the rows with the fields of the cases' keys; the averages of warm starts are renamed."""
     keys = rows["case"].str.split("/")
     rows = rows.assign(part=keys.str[0], seed=keys.str[-1])
     warm = (rows["part"] == "warm") & rows["average"].isin(list(AVERAGES))
@@ -134,27 +145,36 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the source says."""
     rows = parsed(rows)
     small = rows[rows["part"].isin([*STARTS, "kept"])]
-    found = last(small)
-    times = to_deep_cfr(found)
-    kept = {name: Ratio.of(of, found["SD-CFR"][: len(of)]) for name, of in found.items() if "networks" in name}
-    warm = Ratio.of(found["SD-CFR, warm start"], found["SD-CFR"][: len(found["SD-CFR, warm start"])])
+    reached = last(small)
+    to_average_network = to_deep_cfr(reached)
+    # These have fewer seeds than SD-CFR from scratch, and are compared with as many of its first ones.
+    reservoirs = {
+        name: Ratio.of(values, reached["SD-CFR"][: len(values)])
+        for name, values in reached.items()
+        if "networks" in name
+    }
+    warm_starts = reached["SD-CFR, warm start"]
+    warm = Ratio.of(warm_starts, reached["SD-CFR"][: len(warm_starts)])
     return [
         Claim(
             "SD-CFR ends below Deep CFR",
-            {start: Finding(ratio.below_one, len(found[f"SD-CFR{SUFFIXES[start]}"])) for start, ratio in times.items()},
-            "ratio " + ", ".join(f"{ratio} ({start})" for start, ratio in times.items()),
+            {
+                start: Finding(ratio.below_one, len(reached[f"SD-CFR{SUFFIXES[start]}"]))
+                for start, ratio in to_average_network.items()
+            },
+            "ratio " + ", ".join(f"{ratio} ({start})" for start, ratio in to_average_network.items()),
             AVERAGE_NETWORK,
         ),
         Claim(
             "(not said there) A warm start of value networks, the source's, ends below starts from scratch",
-            {"Leduc": Finding(warm.below_one, len(found["SD-CFR, warm start"]))},
+            {"Leduc": Finding(warm.below_one, len(warm_starts))},
             f"ratio of SD-CFR's exploitability {warm}",
             NO_STAND_IN,
         ),
         Claim(
             "An average over a sample of the networks ends higher",
-            {f"Leduc ({name})": Finding(one.above_one, len(found[name])) for name, one in kept.items()},
-            ", ".join(f"{name}: ratio {one}" for name, one in kept.items()),
+            {f"Leduc ({name})": Finding(ratio.above_one, len(reached[name])) for name, ratio in reservoirs.items()},
+            ", ".join(f"{name}: ratio {ratio}" for name, ratio in reservoirs.items()),
             NO_STAND_IN,
         ),
         matches(rows),
@@ -165,28 +185,30 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 def games(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, int]]:
     """Yield the runs whose averages were compared: their name, their rows and their number of seeds."""
     for part, name in (*STARTS.items(), ("large", f"`{LARGE}`")):
-        of = rows[rows["part"] == part]
-        if len(of):
-            yield name, of, of["seed"].nunique()
+        runs = rows[rows["part"] == part]
+        if len(runs):
+            yield name, runs, runs["seed"].nunique()
 
 
 def matches(rows: pd.DataFrame) -> Claim:
     """Judge the claim on matches."""
-    findings, figures = {}, []
-    for name, of, seeds in games(rows):
-        values = of.loc[of["average"] == "match", "value"]
-        findings[name] = Finding(told(bool((values > 0).all())), seeds)
+    findings = {}
+    figures = []
+    for name, runs, seeds in games(rows):
+        values = runs.loc[runs["average"] == "match", "value"]
+        findings[name] = Finding(verdict_of(bool((values > 0).all())), seeds)
         figures.append(f"ahead at {(values > 0).sum()} of {len(values)} points ({name})")
     return Claim("SD-CFR wins the match throughout (hold'em)", findings, ", ".join(figures), HOLDEM)
 
 
 def depths(rows: pd.DataFrame) -> Claim:
     """Judge the claim on depth, by the mean distance in the first half of the depths and in the second."""
-    findings, figures = {}, []
-    for name, of, seeds in games(rows):
-        by_depth = of[of["average"] == "distance"].groupby("depth")["mean"].mean().to_numpy()
+    findings = {}
+    figures = []
+    for name, runs, seeds in games(rows):
+        by_depth = runs[runs["average"] == "distance"].groupby("depth")["mean"].mean().to_numpy()
         shallow, deep = (float(half.mean()) for half in np.array_split(by_depth, 2))
-        findings[name] = Finding(told(deep > shallow), seeds)
+        findings[name] = Finding(verdict_of(deep > shallow), seeds)
         figures.append(f"{shallow:.3f} and {deep:.3f} ({name})")
     return Claim(
         "The two averages differ more at greater depth (hold'em)",
@@ -211,34 +233,35 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "its last weights after each iteration. His other games, a Leduc of 6,178,561 histories and a hold'em, do not "
         "fit an hour.",
     )
-    own = rows[rows["part"].isin([*STARTS, "kept"]) & rows["exploitability"].notna()]
-    draw(own, "iterations", "average", folder / "sd-cfr.svg", "leduc")
+    small = rows[rows["part"].isin([*STARTS, "kept"]) & rows["exploitability"].notna()]
+    draw(small, "iterations", "average", folder / "sd-cfr.svg", "leduc")
     yield from ("", "## Leduc", "", "![Exploitability against iterations](sd-cfr.svg)", "")
-    yield from ends(own)
+    yield from ends(small)
     yield from (
         "",
         "Steinberger finds that an average over a reservoir of fewer networks than iterations reaches a plateau and "
         "oscillates.",
     )
-    for name, of, _ in games(rows):
+    for name, runs, _ in games(rows):
         yield from ("", f"## Match and distance on {name}", "")
         if name == f"`{LARGE}`":
-            others = ", ".join(f"{key}={value:,}" for key, value in LARGE_SETTINGS.items())
-            yield f"Here the settings are others: `{others}`, and {LARGE_ITERATIONS} iterations, with one seed."
+            changed = ", ".join(f"{key}={value:,}" for key, value in LARGE_SETTINGS.items())
+            yield f"Here the settings are others: `{changed}`, and {LARGE_ITERATIONS} iterations, with one seed."
             yield ""
-        yield from match(of)
+        yield from match(runs)
         yield ""
-        yield from apart(of[of["average"] == "distance"])
+        yield from distances_by_depth(runs[runs["average"] == "distance"])
 
 
 def ends(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the table of exploitabilities at the end of the runs."""
-    found = last(rows)
-    shown = [(name, len(of), interval(of)) for name, of in found.items()]
-    yield from table(("average", "seeds", f"exploitability after {rows['iterations'].max():,.0f} iterations"), shown)
+    reached = last(rows)
+    lines = [(name, len(values), interval(values)) for name, values in reached.items()]
+    yield from table(("average", "seeds", f"exploitability after {rows['iterations'].max():,.0f} iterations"), lines)
     yield ""
     yield from (
-        f"SD-CFR's is {ratio} times Deep CFR's, seed by seed ({start})." for start, ratio in to_deep_cfr(found).items()
+        f"SD-CFR's is {ratio} times Deep CFR's, seed by seed ({start})."
+        for start, ratio in to_deep_cfr(reached).items()
     )
 
 
@@ -254,19 +277,19 @@ def match(rows: pd.DataFrame) -> Iterator[str]:
     )
 
 
-def apart(rows: pd.DataFrame) -> Iterator[str]:
+def distances_by_depth(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the table of distances by depth."""
     yield (
         "Total variation between the two averages by depth, the number of moves before. Steinberger's figures are of "
         "his hold'em, without the formula; they grow with depth."
     )
     yield ""
-    shown = []
-    for depth, of in rows.groupby(rows["depth"].astype(int)):
-        here = [f"{of[what].mean():.3f}" for what in PUBLISHED]
+    lines = []
+    for depth, at_depth in rows.groupby(rows["depth"].astype(int)):
+        measured = [f"{at_depth[figure].mean():.3f}" for figure in PUBLISHED]
         published = [dict(enumerate(values)).get(int(str(depth)), "-") for values in PUBLISHED.values()]
-        shown.append((depth, *here, *published))
-    yield from table(("depth", "mean", "deviation", "published mean", "published deviation"), shown)
+        lines.append((depth, *measured, *published))
+    yield from table(("depth", "mean", "deviation", "published mean", "published deviation"), lines)
 
 
 EXPERIMENT = Experiment(

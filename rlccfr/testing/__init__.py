@@ -10,7 +10,7 @@ or run, the library's own error is raised instead.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.registry import Registry, abstractions, samplers, update_rules
 from rlccfr.solver import Solver
-from rlccfr.testing.convergence import Convergence as Convergence
-from rlccfr.testing.convergence import check_convergence, fewer
 from rlccfr.testing.estimates import Estimates as Estimates
 from rlccfr.testing.estimates import own_draws as own_draws
 from rlccfr.testing.estimates import own_reach as own_reach
@@ -36,6 +34,32 @@ PUBLIC_CHANCE = "leduc(ranks=2,suits=2,raises=1)"
 LEVEL = 1e-4
 """Level of each statistical test: the probability, over seeds, with which a correct sampler may fail it."""
 
+LONG = 200_000
+"""Number of exact iterations on Kuhn that must reach a hundredth of the uniform policy's exploitability.
+
+CFR's bound falls as 1 / sqrt(T). The slowest sound rule of the catalog, Hedge, reaches half of that hundredth. A rule
+that is stuck, such as one that always mixes its policy with the uniform one, may look well after fewer iterations.
+"""
+
+
+class Convergence(NamedTuple):
+    """Exploitability on Kuhn of a run with a component, and of plain CFR, after the same numbers of iterations.
+
+    Attributes:
+        iterations: numbers of iterations.
+        reached: NashConv / 2 with the component after each of them.
+        plain: NashConv / 2 of plain CFR after each of them.
+    """
+
+    iterations: tuple[int, ...]
+    reached: tuple[float, ...]
+    plain: tuple[float, ...]
+
+    def __str__(self) -> str:
+        reached = [f"{value:.3g} after {count:,}" for value, count in zip(self.reached, self.iterations, strict=True)]
+        plain = [f"{value:.3g}" for value in self.plain]
+        return f"exploitability on Kuhn: {' and '.join(reached)} iterations; plain CFR: {' and '.join(plain)}"
+
 
 def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: bool = True) -> Convergence | None:
     """Check the schedules, plain functions and runs of an update rule, and return how it converges.
@@ -47,24 +71,28 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
 
     Raises:
         ConformanceError: a check fails.
+
+    Example:
+        >>> check_update_rule("cfr_plus").iterations
+        (2000, 200000)
     """
-    made = update_rules.resolve(rule)
-    _check_schedule(made)
-    check_reweight(made)
-    check_policy_map(made)
-    check_symmetry(made)
-    for sampler in ("none",) if made.exact_only else ("none", "external", "outcome"):
-        _check_runs({"update_rule": made, "sampler": sampler})
-    found = check_convergence({"update_rule": made}) if converges else None
-    _check_described(update_rules, made)
-    return found
+    update_rule = update_rules.resolve(rule)
+    _check_schedule(update_rule)
+    check_reweight(update_rule)
+    check_policy_map(update_rule)
+    check_symmetry(update_rule)
+    for sampler in ("none",) if update_rule.exact_only else ("none", "external", "outcome"):
+        _check_runs({"update_rule": update_rule, "sampler": sampler})
+    convergence = _check_convergence({"update_rule": update_rule}) if converges else None
+    _check_described(update_rules, update_rule)
+    return convergence
 
 
 def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 200_000) -> None:
     """Check that a sampler's estimates are unbiased, and that it runs with plain and with floored regrets.
 
-    The estimates of a sampler without weights must have the regrets times its own reach as their means. Regrets from
-    learned values are not checked.
+    A sampler that does not divide its estimates by the reach of its draws must have the regrets times that reach as
+    their means. Regrets from learned values are not checked.
 
     Args:
         sampler: an id, ``{"id": ..., **hyperparameters}``, or the sampler itself.
@@ -75,30 +103,31 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
         ConformanceError: a check fails.
     """
     whole_number(walks, "walks", 200, BudgetError)
-    made = samplers.resolve(sampler)
-    check_probabilities(made)
+    resolved = samplers.resolve(sampler)
+    check_probabilities(resolved)
     for rule in ("cfr", "cfr_plus"):
-        _check_runs({"update_rule": rule, "sampler": made})
-    if not made.exact:
-        _check_unbiased(made, walks)
-    _check_described(samplers, made)
+        _check_runs({"update_rule": rule, "sampler": resolved})
+    if not resolved.exact:
+        _check_unbiased(resolved, walks)
+    _check_described(samplers, resolved)
 
 
-def _check_unbiased(made: Sampler, walks: int) -> None:
-    for name in (*GAMES, PUBLIC_CHANCE) if made.chance in SHARED_CHANCE else GAMES:
+def _check_unbiased(sampler: Sampler, walks: int) -> None:
+    """Compare the means of a sampler's estimates with an exact pass, on each game and for each player."""
+    for name in (*GAMES, PUBLIC_CHANCE) if sampler.chance in SHARED_CHANCE else GAMES:
         tree = load_game(name)
         policy = _random_policy(tree)
         for player in (0, 1):
-            found = Estimates.of(made, tree, policy, player, batches=200, walks=walks // 200)
-            expected = Estimates.exact(tree, policy, player, policy, own_draws(made, tree, policy))
-            for what, batches, mean in zip(Estimates._fields, found, expected, strict=True):
-                if what == "regrets" and made.values in ("table", "network"):
+            estimates = Estimates.of(sampler, tree, policy, player, batches=200, walks=walks // 200)
+            exact = Estimates.exact(tree, policy, player, policy, own_draws(sampler, tree, policy))
+            for quantity, batches, mean in zip(Estimates._fields, estimates, exact, strict=True):
+                if quantity == "regrets" and sampler.values in ("table", "network"):
                     continue
-                p, _ = smallest_p(batches, mean)
-                if p < LEVEL:
+                p_value, _ = smallest_p(batches, mean)
+                if p_value < LEVEL:
                     raise ConformanceError(
-                        f"{made.title} is biased: on {name} the mean of its {what} for player {player} differs from "
-                        f"the exact pass (p = {p:.1g})"
+                        f"{sampler.title} is biased: on {name} the mean of its {quantity} for player {player} differs "
+                        f"from the exact pass (p = {p_value:.1g})"
                     )
 
 
@@ -115,13 +144,60 @@ def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> Con
     Raises:
         ConformanceError: a check fails.
     """
-    made = abstractions.resolve(abstraction)
-    games = GAMES if made.buckets is None else (GAMES[0], PUBLIC_CHANCE)
+    resolved = abstractions.resolve(abstraction)
+    games = GAMES if resolved.buckets is None else (GAMES[0], PUBLIC_CHANCE)
     for sampler in ("none", "external"):
-        _check_runs({"update_rule": "cfr", "sampler": sampler, "abstraction": made}, games)
-    found = check_convergence({"update_rule": "cfr", "abstraction": made})
-    _check_described(abstractions, made)
-    return found
+        _check_runs({"update_rule": "cfr", "sampler": sampler, "abstraction": resolved}, games)
+    convergence = _check_convergence({"update_rule": "cfr", "abstraction": resolved})
+    _check_described(abstractions, resolved)
+    return convergence
+
+
+def _check_convergence(components: Mapping[str, Any]) -> Convergence:
+    """Check the exploitability that exact runs on Kuhn reach, and return it.
+
+    It must be at most a hundredth of the uniform policy's after :data:`LONG` iterations. Fitted models and buckets
+    approximate, so need not come near 0: with them, it must be at most a half, after :func:`_fewer` iterations.
+
+    Args:
+        components: arguments of a solver, the first of which that is a component is checked.
+
+    Raises:
+        ConformanceError: it is larger.
+    """
+    component = next(value for value in components.values() if isinstance(value, Component))
+    approximates = component.learns or (isinstance(component, Abstraction) and component.buckets is not None)
+    if approximates:
+        iterations: tuple[int, ...] = (_fewer(2000, components),)
+        share = 1 / 2
+        words = "a half"
+    else:
+        iterations = (2000, LONG)
+        share = 1 / 100
+        words = "a hundredth"
+    convergence = Convergence(
+        iterations, _reached(components, iterations), _reached({"update_rule": "cfr"}, iterations)
+    )
+    uniform = Policy.uniform(load_game("kuhn")).exploitability()
+    if convergence.reached[-1] > share * uniform:
+        raise ConformanceError(
+            f"{component.title} does not converge: {convergence}; {iterations[-1]:,} iterations must reach {words} of "
+            f"the uniform policy's {uniform:.3g}"
+        )
+    return convergence
+
+
+def _reached(components: Mapping[str, Any], iterations: Sequence[int]) -> tuple[float, ...]:
+    """Return the exploitability of one run on Kuhn after each number of iterations."""
+    solver = Solver(load_game("kuhn"), **components)
+    steps = (end - begin for begin, end in zip((0, *iterations), iterations, strict=False))
+    return tuple(solver.run(iterations=step, curve=False).exploitability for step in steps)
+
+
+def _fewer(iterations: int, components: Mapping[str, Any]) -> int:
+    """Return ``iterations``, or a fifth if models are fitted: such iterations cost more and achieve more."""
+    fits_models = any(isinstance(value, Component) and value.learns for value in components.values())
+    return iterations // 5 if fits_models else iterations
 
 
 def _random_policy(tree: GameTree) -> np.ndarray:
@@ -132,6 +208,7 @@ def _random_policy(tree: GameTree) -> np.ndarray:
 
 
 def _check_schedule(rule: UpdateRule) -> None:
+    """Check that a rule's schedules are functions of t alone."""
     try:
         rows = rule.schedule(1, 2000)
     except ComponentError as error:
@@ -141,6 +218,7 @@ def _check_schedule(rule: UpdateRule) -> None:
 
 
 def _check_described(registry: Registry[Any], component: Component) -> None:
+    """Check that a registered component has a description and a source."""
     if component.id not in registry:
         return
     entry = registry[component.id]
@@ -148,25 +226,27 @@ def _check_described(registry: Registry[Any], component: Component) -> None:
         raise ConformanceError(f"{component.title} needs a docstring that says what it does, and a source")
 
 
-def _check_runs(parts: dict[str, Any], games: Sequence[str] = GAMES) -> None:
+def _check_runs(components: dict[str, Any], games: Sequence[str] = GAMES) -> None:
     """Check that tables stay finite, policies are valid, and a run stopped and continued gives the same numbers.
 
-    A controller plans for the budget of each call, so the last does not apply to it.
+    A controller plans for the budget of each call, so a run in several calls gives other numbers.
     """
-    plans = any(isinstance(part, UpdateRule) and part.controller is not None for part in parts.values())
+    plans = any(isinstance(value, UpdateRule) and value.controller is not None for value in components.values())
+    iterations = _fewer(40, components)
     for name in games:
         tree = load_game(name)
-        whole, cut = (Solver(tree, seed=5, **parts) for _ in range(2))
-        part = fewer(40, parts)
-        whole.run(iterations=3 * part, curve=False)
+        at_once = Solver(tree, seed=5, **components)
+        in_parts = Solver(tree, seed=5, **components)
+        at_once.run(iterations=3 * iterations, curve=False)
         for _ in range(3):
-            cut.run(iterations=part, curve=False)
-        for solver in (whole, cut):
+            in_parts.run(iterations=iterations, curve=False)
+        for solver in (at_once, in_parts):
+            # A policy refuses probabilities that are not finite or do not sum to 1.
             Policy(tree, solver.average_policy().probabilities)
             Policy(tree, solver.current_policy().probabilities)
             solver.result()
-        same = np.array_equal(whole.average_policy().probabilities, cut.average_policy().probabilities)
+        same = np.array_equal(at_once.average_policy().probabilities, in_parts.average_policy().probabilities)
         if not (same or plans):
             raise ConformanceError(
-                f"{whole!r} gives other numbers when stopped and continued: something is kept outside the tables"
+                f"{at_once!r} gives other numbers when stopped and continued: something is kept outside the tables"
             )

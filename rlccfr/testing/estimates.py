@@ -22,11 +22,19 @@ from rlccfr.solver import Solver
 
 
 class Estimates(NamedTuple):
-    """Estimates from one player's walks: arrays (m,), (m,) and (n,), or one row of each array per batch of walks."""
+    """Estimates from one player's walks, on a game with m sequences and n infosets.
 
-    regrets: np.ndarray  # instantaneous regrets of the traverser
-    increments: np.ndarray  # increments of the other player's policy sum
-    mass: np.ndarray  # reach of the traverser's infosets by the other player and chance
+    Drawn estimates have a first axis for the batches of walks; exact ones do not.
+
+    Attributes:
+        regrets: (m,) or (b, m) instantaneous counterfactual regrets of the traverser.
+        increments: (m,) or (b, m) increments of the opponent's policy sum.
+        mass: (n,) or (b, n) reach of the traverser's infosets by the opponent and chance.
+    """
+
+    regrets: np.ndarray
+    increments: np.ndarray
+    mass: np.ndarray
 
     @classmethod
     def exact(
@@ -40,18 +48,25 @@ class Estimates(NamedTuple):
         """Return the exact values of the estimates.
 
         Args:
-            response: (m,) policy of the other player.
-            drawn: (m,) policy by which the player's own actions are drawn, if regrets and masses are not divided by its
+            tree: the game.
+            policy: (m,) policy of both players.
+            player: the traverser, 0 or 1.
+            response: (m,) policy of the opponent.
+            drawn: (m,) policy by which the traverser's actions are drawn, if regrets and masses are not divided by its
                 reach; see :func:`own_draws`.
         """
-        scratch, increments = scratch_for(tree), np.zeros(tree.num_sequences)
+        scratch = scratch_for(tree)
+        increments = np.zeros(tree.num_sequences)
         tables = Tables(np.zeros_like(increments), policy, increments, np.zeros((len(increments), 1)))
         fill_average_increments(tree.view, tables, scratch, 1 - player, -1)
         regrets_against(tree.view, player, policy, response, scratch.mass, scratch)
-        regrets, mass = scratch.gradient[:-2], scratch.mass
+        regrets = scratch.gradient[:-2]  # the last two are those of the empty sequences
+        mass = scratch.mass
         if drawn is not None:
+            # A walk that is not divided by the reach of its draws meets an infoset that much more seldom.
             reach = own_reach(tree, drawn)
-            regrets, mass = regrets * np.repeat(reach, np.diff(tree.view.first_sequence)), mass * reach
+            regrets = regrets * np.repeat(reach, np.diff(tree.view.first_sequence))
+            mass = mass * reach
         return cls(regrets, increments, mass)
 
     @classmethod
@@ -67,24 +82,35 @@ class Estimates(NamedTuple):
         response: np.ndarray | None = None,
         seed: int = 0,
     ) -> Estimates:
-        """Return the mean estimates of each batch of walks, from a fixed policy, (m,), and random counts.
+        """Return the mean estimates of each batch of walks, from a fixed policy and random counts.
 
         Args:
+            sampler: the sampler.
+            tree: the game.
+            policy: (m,) policy of both players.
+            player: the traverser, 0 or 1.
             batches: number of batches.
             walks: number of walks per batch.
-            response: (m,) policy of the other player; by default ``policy``.
+            response: (m,) policy of the opponent; by default ``policy``.
+            seed: seed of the walks.
         """
         return cls._drawn(RunState.at_start(tree, seed), sampler, (policy, response), player, batches, walks)
 
     @classmethod
     def now(cls, solver: Solver, player: int, *, batches: int, walks: int, seed: int = 0) -> Estimates:
-        """Return the same from a run's current policies and its learned values of histories, without changing the run.
+        """Return the mean estimates of each batch of walks of a run, which is not changed.
+
+        The walks start from the run's current policies and its learned values of histories.
 
         Args:
             solver: solver of a flat game.
+            player: the traverser, 0 or 1.
+            batches: number of batches.
+            walks: number of walks per batch.
+            seed: seed of the walks.
 
         Raises:
-            ComponentError: the opponent plays best responses, which are not those of the current policies.
+            ComponentError: the opponent plays best responses, so the current policies are not what is walked with.
         """
         if solver.abstraction.best_response:
             raise ComponentError("estimates of a run against best responses are not offered: take Estimates.of")
@@ -99,7 +125,7 @@ class Estimates(NamedTuple):
         cls,
         state: RunState,
         sampler: Sampler,
-        played: tuple[np.ndarray, np.ndarray | None],
+        policies: tuple[np.ndarray, np.ndarray | None],
         player: int,
         batches: int,
         walks: int,
@@ -107,9 +133,10 @@ class Estimates(NamedTuple):
         """Return the mean estimates of each batch.
 
         Args:
-            played: policy (m,), and the other player's if it is another.
+            policies: policy (m,) of both players, and the opponent's if it plays another.
         """
-        tree, (policy, response) = state.game, played
+        tree = state.game
+        policy, response = policies
         binding = Binding.of(
             tree, UpdateRule(), sampler, Abstraction(best_response=response is not None), RunOptions(walks=walks), 0
         )
@@ -117,22 +144,34 @@ class Estimates(NamedTuple):
         tables = memory.tables
         tables.policy[:] = policy
         tables.response[:] = policy if response is None else response
+        # Some samplers draw by these counts, and must be unbiased whatever they are.
         tables.uniform_count[:] = np.random.default_rng(7).random(tree.num_sequences)
         sizes = (tree.num_sequences, tree.num_sequences, tree.num_infosets)
-        found = cls(*(np.empty((batches, size)) for size in sizes))
+        estimates = cls(*(np.empty((batches, size)) for size in sizes))
         for batch in range(batches):
+            # Clear what the walks add to.
             tables.policy_sum[:] = 0
             tables.gain[:] = 0
             tables.mass[:] = UNVISITED
             tables.num_visited[:] = tree.view.infoset_begin[:2]
             estimate_by_walks(state, binding, memory, player, average=True)
-            mass = np.where(tables.mass == UNVISITED, 0.0, tables.mass)
-            found.regrets[batch], found.increments[batch], found.mass[batch] = tables.gain, tables.policy_sum, mass
-        return found
+            estimates.regrets[batch] = tables.gain
+            estimates.increments[batch] = tables.policy_sum
+            estimates.mass[batch] = np.where(tables.mass == UNVISITED, 0.0, tables.mass)
+        return estimates
 
 
 def own_draws(sampler: Sampler, tree: GameTree, policy: np.ndarray) -> np.ndarray | None:
-    """Return the policy (m,) by which a sampler without weights draws own actions; None for other samplers."""
+    """Return the policy by which a sampler draws the traverser's actions, if it does not divide by their reach.
+
+    Args:
+        sampler: the sampler.
+        tree: the game.
+        policy: (m,) current policy.
+
+    Returns:
+        (m,) policy: ``policy`` mixed with the sampler's exploration; None for a sampler with weights.
+    """
     if sampler.weighted:
         return None
     explored = balanced_policy(tree) if sampler.explores == "sequences" else tree.uniform_policy()
@@ -141,27 +180,34 @@ def own_draws(sampler: Sampler, tree: GameTree, policy: np.ndarray) -> np.ndarra
 
 
 def own_reach(tree: GameTree, policy: np.ndarray) -> np.ndarray:
-    """Return each infoset's reach by its owner's earlier actions, (n,), under a policy (m,)."""
-    view, of_sequence = tree.view, np.ones(tree.num_sequences + 2)
-    found = np.empty(tree.num_infosets)
+    """Return each infoset's reach (n,) by its owner's earlier actions, under a policy (m,)."""
+    view = tree.view
+    sequence_reach = np.ones(tree.num_sequences + 2)  # the last two are the empty sequences
+    infoset_reach = np.empty(tree.num_infosets)
     for infoset in range(tree.num_infosets):  # parents come first
-        own = slice(view.first_sequence[infoset], view.first_sequence[infoset + 1])
-        found[infoset] = of_sequence[view.parent[infoset]]
-        of_sequence[own] = found[infoset] * policy[own]
-    return found
+        sequences = slice(view.first_sequence[infoset], view.first_sequence[infoset + 1])
+        infoset_reach[infoset] = sequence_reach[view.parent[infoset]]
+        sequence_reach[sequences] = infoset_reach[infoset] * policy[sequences]
+    return infoset_reach
 
 
 def smallest_p(batches: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
     """Return the smallest Holm-corrected p-value of "the mean is ``expected``", and the number of columns tested.
 
     A column that does not vary must be as expected: its p-value is 1 or 0.
+
+    Args:
+        batches: (b, c) independent estimates of c quantities.
+        expected: (c,) what their means should be.
     """
     count = len(batches)
-    mean, error = batches.mean(0), batches.std(0, ddof=1) / np.sqrt(count)
-    fixed = error < 1e-12 * max(1.0, float(np.abs(expected).max(initial=0.0)))
-    if not np.allclose(mean[fixed], expected[fixed], rtol=0, atol=1e-10):
-        return 0.0, int(fixed.sum())
-    z = (mean[~fixed] - expected[~fixed]) / error[~fixed]
-    if not len(z):
+    mean = batches.mean(0)
+    error = batches.std(0, ddof=1) / np.sqrt(count)
+    is_constant = error < 1e-12 * max(1.0, float(np.abs(expected).max(initial=0.0)))
+    if not np.allclose(mean[is_constant], expected[is_constant], rtol=0, atol=1e-10):
+        return 0.0, int(is_constant.sum())
+    statistics = (mean[~is_constant] - expected[~is_constant]) / error[~is_constant]
+    if not len(statistics):
         return 1.0, 0
-    return float(min(1.0, 2 * stats.t.sf(np.abs(z).max(), count - 1) * len(z))), len(z)
+    p_value = 2 * stats.t.sf(np.abs(statistics).max(), count - 1)  # two-sided
+    return float(min(1.0, p_value * len(statistics))), len(statistics)

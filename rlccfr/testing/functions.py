@@ -1,4 +1,4 @@
-"""Checks of components' plain functions, which are called in Python here; see :mod:`rlccfr.testing`."""
+"""Checks of components' plain functions, which are called here in Python, uncompiled; see :mod:`rlccfr.testing`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ from rlccfr.components import Component, Sampler, UpdateRule
 from rlccfr.errors import RLCCFRError, what_failed
 from rlccfr.kernels.plain import check_signature, reads_regret
 
+NUM_ACTIONS = (1, 2, 3, 7)
+"""Numbers of actions of the infosets on which functions are called."""
+
 
 class ConformanceError(RLCCFRError, AssertionError):
     """A component that fails a check."""
 
 
 def called(component: Component, name: str, *arguments: Any) -> Any:
-    """Call a component's plain function in Python, where errors have lines and wrong indices are noticed everywhere."""
+    """Call a component's plain function in Python, where errors name a line and wrong indices raise one.
+
+    Raises:
+        ConformanceError: the function raises anything.
+    """
     function = getattr(component, name)
     check_signature(name, function)
     try:
@@ -29,11 +36,16 @@ def called(component: Component, name: str, *arguments: Any) -> Any:
 
 
 def check_reweight(rule: UpdateRule) -> None:
-    """Check that a rule's ``reweight`` leaves finite regrets finite."""
+    """Check that a rule's ``reweight`` leaves finite regrets finite.
+
+    Raises:
+        ConformanceError: it does not, or fails.
+    """
     if rule.reweight is None:
         return
-    rng, parameters = np.random.default_rng(0), rule.schedule(3, 0)[0, 5:]
-    for actions in (1, 2, 3, 7):
+    rng = np.random.default_rng(0)
+    parameters = rule.schedule(3, 0)[0, 5:]
+    for actions in NUM_ACTIONS:
         regrets = rng.normal(size=actions)
         cumulative = (10 * rng.normal(size=actions),) if reads_regret(rule.reweight) else ()
         called(rule, "reweight", regrets, 0.5, np.zeros((actions, len(rule.arrays))), parameters, 2.0, *cumulative)
@@ -42,15 +54,21 @@ def check_reweight(rule: UpdateRule) -> None:
 
 
 def check_probabilities(sampler: Sampler) -> None:
-    """Check that a sampler's functions give probabilities."""
-    rng, parameters = np.random.default_rng(0), sampler.schedule(3, 1)[0]
-    for actions in (1, 2, 3, 7):
-        policy, count = rng.dirichlet(np.ones(actions)), rng.random(actions)
+    """Check that a sampler's functions give probabilities.
+
+    Raises:
+        ConformanceError: they do not, or fail.
+    """
+    rng = np.random.default_rng(0)
+    parameters = sampler.schedule(3, 1)[0]
+    for actions in NUM_ACTIONS:
+        policy = rng.dirichlet(np.ones(actions))
+        count = rng.random(actions)
         if sampler.inclusion is not None:
-            found = np.full(actions, np.nan)
-            called(sampler, "inclusion", policy, count, parameters, found)
-            if not ((found > 0) & (found <= 1)).all():
-                raise ConformanceError(f"the inclusion of {sampler.title} gives {found}; each must lie in (0, 1]")
+            inclusion = np.full(actions, np.nan)
+            called(sampler, "inclusion", policy, count, parameters, inclusion)
+            if not ((inclusion > 0) & (inclusion <= 1)).all():
+                raise ConformanceError(f"the inclusion of {sampler.title} gives {inclusion}; each must lie in (0, 1]")
         if sampler.mixture is not None:
             share = called(sampler, "mixture", policy, count, 3.0, parameters)
             if share is None or not 0 <= share <= 1:
@@ -58,11 +76,17 @@ def check_probabilities(sampler: Sampler) -> None:
 
 
 def check_policy_map(rule: UpdateRule) -> None:
-    """Check that a rule's ``policy_map`` gives policies."""
+    """Check that a rule's ``policy_map`` gives policies.
+
+    Raises:
+        ConformanceError: it does not, or fails.
+    """
     if rule.policy_map is None:
         return
-    rng, parameters = np.random.default_rng(0), rule.schedule(3, 0)[0, 5:]
-    for actions in (1, 2, 3, 7):
+    rng = np.random.default_rng(0)
+    parameters = rule.schedule(3, 0)[0, 5:]
+    for actions in NUM_ACTIONS:
+        # Mixed regrets, none above 0, all 0, and large ones.
         for row in (rng.normal(size=actions), -rng.random(actions), np.zeros(actions), 1e6 * rng.normal(size=actions)):
             policy = row.copy()
             called(rule, "policy_map", policy, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
@@ -71,7 +95,7 @@ def check_policy_map(rule: UpdateRule) -> None:
 
 
 def check_symmetry(rule: UpdateRule) -> None:
-    """Check that the functions of a rule that says it is ``symmetric`` treat permuted regrets alike.
+    """Check that the functions of a rule that says it is ``symmetric`` do not depend on the order of actions.
 
     Raises:
         ConformanceError: they do not.
@@ -80,29 +104,43 @@ def check_symmetry(rule: UpdateRule) -> None:
         return
     rng = np.random.default_rng(0)
     for actions in (2, 3, 7):
-        drawn = rng.normal(size=actions)
-        tied = np.where(np.arange(actions) < 2, drawn.max() + 1, drawn)
-        for row in (drawn, tied, np.abs(drawn), np.ones(actions), np.zeros(actions)):
+        mixed = rng.normal(size=actions)
+        tied = np.where(np.arange(actions) < 2, mixed.max() + 1, mixed)
+        for row in (mixed, tied, np.abs(mixed), np.ones(actions), np.zeros(actions)):
             for t in (1, 3, 100):
-                order, parameters = rng.permutation(actions), rule.schedule(t, 0)[0, 5:]
+                order = rng.permutation(actions)
+                parameters = rule.schedule(t, 0)[0, 5:]
                 state = np.abs(rng.normal(size=(actions, len(rule.arrays))))
-                straight = [found[order] for found in _folded(rule, row, state, parameters)]
-                turned = _folded(rule, row[order], state[order], parameters)
-                if not all(np.allclose(one, other, 1e-9, 0.0) for one, other in zip(straight, turned, strict=True)):
+                # Update and then permute, or permute and then update: the arrays must be the same.
+                permuted_after = [array[order] for array in _updated(rule, row, state, parameters)]
+                permuted_before = _updated(rule, row[order], state[order], parameters)
+                pairs = zip(permuted_after, permuted_before, strict=True)
+                if not all(np.allclose(after, before, 1e-9, 0.0) for after, before in pairs):
                     raise ConformanceError(
                         f"{rule.title} says that it is symmetric, but turns the regrets {row} into other policies "
                         "when they are permuted: leave out symmetric=True"
                     )
 
 
-def _folded(
+def _updated(
     rule: UpdateRule, row: np.ndarray, state: np.ndarray, parameters: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return new regrets, a policy and the rule's arrays, after both functions have had the same row."""
-    regrets, policy, state = row.copy(), row.copy(), state.copy()
+    """Return what both functions of a rule make of the same row.
+
+    Args:
+        row: (a,) regrets at an infoset with a actions.
+        state: (a, k) the rule's k arrays there.
+        parameters: the schedule's parameters.
+
+    Returns:
+        New regrets (a,), a policy (a,), and the rule's arrays (a, k).
+    """
+    regrets = row.copy()
+    policy = row.copy()
+    state = state.copy()
     if rule.reweight is not None:
-        past = (row.copy(),) if reads_regret(rule.reweight) else ()
-        called(rule, "reweight", regrets, 0.5, state, parameters, 2.0, *past)
+        cumulative = (row.copy(),) if reads_regret(rule.reweight) else ()
+        called(rule, "reweight", regrets, 0.5, state, parameters, 2.0, *cumulative)
     if rule.policy_map is not None:
         called(rule, "policy_map", policy, state, parameters, 2.0)
     return regrets, policy, state

@@ -195,7 +195,7 @@ EXPERIMENT = Experiment("damaged", "", "", lambda _: [Case("one", partial(figure
 
 def cases(folder: Path) -> Path:
     running.measure(EXPERIMENT, folder, False)
-    return running.kept_at(EXPERIMENT, folder, False)
+    return running.cases_file(EXPERIMENT, folder, False)
 
 
 def cases_say(path: Path) -> Said:

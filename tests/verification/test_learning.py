@@ -192,9 +192,18 @@ def test_deep_cfr_beside_openspiels(figures):
         f"given number of steps in batches of {BATCH}; advantages are fitted with new weights. Means of {SEEDS} seeds. "
         "The gate: a ratio of 20 and no worse exploitability in every row. Theirs trains on raw rows, ours on one row "
         "per infoset.",
+        beside_openspiels(rows),
     )  # fmt: skip
     missed = [one for one in rows if one["ratio"] < 20 or one["exploitability"] > one["OpenSpiel's"]]
     assert not missed
+
+
+def beside_openspiels(rows: list[dict]) -> str:
+    worse = sum(row["exploitability"] > row["OpenSpiel's"] for row in rows)
+    return (
+        f"{min(row['ratio'] for row in rows):.3g} times as fast at least, gate 20; "
+        f"a worse exploitability in {worse} of {len(rows)} rows, gate none"
+    )
 
 
 @pytest.mark.verify

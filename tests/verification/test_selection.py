@@ -80,11 +80,17 @@ def test_shipped_teams_pick_what_is_best(figures):
         "Picks of the shipped teams among 336 measured algorithms", rows,
         "Regret in the mean reward, by the judging seeds; a deterministic algorithm has one run, and is judged by its "
         f"second timing. It must be at most {LEAST}, or the pick tied with the best.",
+        picks_missed(rows),
     )  # fmt: skip
     assert not [row for row in rows if row["regret"] > LEAST and not row["tied"]]
     for _, own in pd.DataFrame(rows).groupby("game"):  # an untrained team fails this
         assert ((own["untrained"] > LEAST) & ~own["untrained tied"].astype(bool)).any()
         assert own["untrained"].mean() > max(LEAST, own["regret"].mean())
+
+
+def picks_missed(rows):
+    missed = sum(row["regret"] > LEAST and not row["tied"] for row in rows)
+    return f"{missed} of {len(rows)} picks have a regret above {LEAST} and are not tied with the best, gate none"
 
 
 @pytest.mark.parametrize("game", shipped.GAMES)
@@ -96,9 +102,18 @@ def test_a_hundred_evaluations_of_336(game, figures):
     figures(
         f"A hundred evaluations of 336 algorithms on {game}, one CPU second: mean regret over ten seeds",
         means.reset_index()[["preset", *METHODS]].to_dict("records"),
+        summary=team_beside(means),
     )
     team = means["team"].mean()
-    assert all(team <= means[other].mean() for other in ("random search", "successive halving", "joint DQN"))
+    assert all(team <= means[method].mean() for method in BESIDE_THE_TEAM)
+
+
+BESIDE_THE_TEAM = ("random search", "successive halving", "joint DQN")
+
+
+def team_beside(means):
+    methods = ", ".join(f"{method} {means[method].mean():.3g}" for method in BESIDE_THE_TEAM)
+    return f"the team's mean regret is {means['team'].mean():.3g}, gate at most that of each of: {methods}"
 
 
 PREDICTIVE = {"pcfr_plus", "pdcfr_plus", "hs_pcfr_plus"}
@@ -147,10 +162,10 @@ def test_ten_runs_again(figures):
             row[when] = one["exploitability"]
             row[f"speed {when}"] = one["throughput"] / one["reference_throughput"]
         rows.append(row)
-    near = [row for row in rows if row["speed again"] == pytest.approx(row["speed shipped"], rel=0.25)]
+    near = near_in_speed(rows)
     where = "the same processor as" if same else "another processor than"
     note = f"On {where} the shipped measurement; {len(near)} of {len(rows)} speeds are within 25 % of the shipped ones."
-    figures("Ten runs of the shipped measurement, repeated", rows, note)
+    figures("Ten runs of the shipped measurement, repeated", rows, note, speeds_near(rows))
     for row in rows:
         assert row["twice"] == row["again"]
         assert row["speed twice"] == pytest.approx(row["speed again"], rel=0.25)
@@ -158,6 +173,14 @@ def test_ten_runs_again(figures):
             row["shipped"] if same and row["draws nothing"] else pytest.approx(row["shipped"], rel=1e-6)
         )
     assert len(near) == len(rows)
+
+
+def near_in_speed(rows):
+    return [row for row in rows if row["speed again"] == pytest.approx(row["speed shipped"], rel=0.25)]
+
+
+def speeds_near(rows):
+    return f"{len(near_in_speed(rows))} of {len(rows)} speeds are within 25 % of the shipped ones, gate all"
 
 
 def in_a_process_of_its_own(job):
@@ -171,7 +194,8 @@ def test_games_never_met(figures, which, games):
     rows = of_the_best_chooser(games)
     found = summary(rows)
     shown = [{"kind": kind, **one} for kind, one in found.items()]
-    figures(f"Regret of {unmeasured.ranked()[0]} on games that it has not learned from, {which}", shown)
+    title = f"Regret of {unmeasured.ranked()[0]} on games that it has not learned from, {which}"
+    figures(title, shown, summary=gains_of(shown))
     for kind in (MEMBER, LARGER):
         assert found[kind][PICK] <= found[kind][SBS]
     together = summary(rows[rows["kind"].isin([MEMBER, LARGER])])[ALL]
@@ -179,18 +203,37 @@ def test_games_never_met(figures, which, games):
     assert together["gain from"] > 0
 
 
+def gains_of(rows):
+    gains = ", ".join(f"{row['gain']:.2g} on {row['kind']}" for row in rows if row["kind"] in (MEMBER, LARGER, ALL))
+    low = next(row["gain from"] for row in rows if row["kind"] == ALL)
+    return f"gain over the single best: {gains}; gate 0. 95 % interval over all from {low:.2g}, gate above 0"
+
+
 def test_regret_in_decades_is_at_most_a_third_of_the_single_bests(figures):
     """In decades of exploitability, on test games; choosers that do not answer users are told beside."""
     rows = never_met.in_decades()
-    figures("Regret in decades of exploitability on test games", rows.to_dict("records"))
+    figures("Regret in decades of exploitability on test games", rows.to_dict("records"), summary=decades_of(rows))
     ratios = rows.set_index("chooser")["ratio"]
     assert ratios[unmeasured.ranked()[0]] <= never_met.THIRD
 
 
+def decades_of(rows):
+    chooser = unmeasured.ranked()[0]
+    ratio = rows.set_index("chooser")["ratio"][chooser]
+    return f"{ratio:.3g} times the single best's with {chooser}, gate {never_met.THIRD:.2g}"
+
+
 def test_without_a_whole_family_choosers_are_no_worse_than_the_single_best(figures):
     rows = never_met.families()
-    figures("Regret on the held-out games of families that were left out", rows.to_dict("records"))
+    title = "Regret on the held-out games of families that were left out"
+    figures(title, rows.to_dict("records"), summary=families_lost(rows))
     assert (rows[unmeasured.ranked()[0]] <= rows[SBS]).all()
+
+
+def families_lost(rows):
+    chooser = unmeasured.ranked()[0]
+    lost = rows.loc[rows[chooser] > rows[SBS], "without"]
+    return f"{chooser} is worse than the single best without {', '.join(lost)}; gate: without none"
 
 
 def of_the_best_chooser(games):

@@ -24,8 +24,8 @@ from rlccfr.experiments.experiment import (
     Experiment,
     Finding,
 )
-from rlccfr.experiments.pages import Ratio, all_of, interval, told
-from rlccfr.experiments.running import kept_at, measure, stored, write_page
+from rlccfr.experiments.pages import Ratio, interval, verdict_of
+from rlccfr.experiments.running import cases_file, measure, stored, write_page
 
 NFSP = "open_spiel.python.pytorch.nfsp"
 RUNNABLE = pytest.mark.parametrize(
@@ -59,7 +59,9 @@ def counting(calls: Counter, *, stop_at: str = "") -> Experiment:
         return [Case(name, partial(observe, name)) for name in "abc"]
 
     def claims(rows):
-        return [Claim("It has three rows", {"no game": Finding(told(len(rows) == 3), 0)}, f"{len(rows)}", NO_STAND_IN)]
+        return [
+            Claim("It has three rows", {"no game": Finding(verdict_of(len(rows) == 3), 0)}, f"{len(rows)}", NO_STAND_IN)
+        ]
 
     return Experiment("trial", "A trial", "Nobody, 2026", cases, page, claims)
 
@@ -102,13 +104,13 @@ def test_cases_with_other_settings_are_measured_again(tmp_path):
     for number in (1, 2, 1):
         trial = Experiment("trial", "", "", lambda quick, n=number: [Case("a", partial(value, n))], None, None)
         assert measure(trial, tmp_path, False)["value"].tolist() == [number]
-    assert len(kept_at(trial, tmp_path, False).read_text().splitlines()) == 2
+    assert len(cases_file(trial, tmp_path, False).read_text().splitlines()) == 2
 
 
 @pytest.mark.parametrize("damage", [lambda text: text[:-3], lambda text: text.replace("1.0", "1.5", 1)])
 def test_a_damaged_file_is_named_in_one_line(tmp_path, damage):
     measure(counting(Counter()), tmp_path, False)
-    path = kept_at(counting(Counter()), tmp_path, False)
+    path = cases_file(counting(Counter()), tmp_path, False)
     path.write_text(damage(path.read_text()))
     with pytest.raises(RLCCFRError, match=r"trial\.jsonl can't be read .*: delete it to measure again") as error:
         measure(counting(Counter()), tmp_path, False)
@@ -134,9 +136,9 @@ def test_a_ratio_is_judged_by_its_interval():
 
 def test_that_a_ratio_is_one_can_be_refuted_but_not_proved():
     """The intervals are those of the test above."""
-    assert Ratio.of([2.0, 8.0], [1.0, 1.0]).one == ALIKE
-    assert Ratio.of([2.0, 2.1, 1.9], [1.0, 1.0, 1.0]).one == FAILS
-    assert Ratio.of([1.0], [1.0]).one == OPEN
+    assert Ratio.of([2.0, 8.0], [1.0, 1.0]).equals_one == ALIKE
+    assert Ratio.of([2.0, 2.1, 1.9], [1.0, 1.0, 1.0]).equals_one == FAILS
+    assert Ratio.of([1.0], [1.0]).equals_one == OPEN
 
 
 def claim(**findings):
@@ -180,13 +182,6 @@ def test_one_run_is_said_to_be_one():
 def test_a_claim_that_hides_what_it_rests_on_is_refused(make, message):
     with pytest.raises(RLCCFRError, match=message):
         make()
-
-
-def test_verdicts_together():
-    assert all_of([HOLDS, HOLDS]) == HOLDS
-    assert all_of([HOLDS, ALIKE]) == ALIKE
-    assert all_of([HOLDS, OPEN, FAILS]) == FAILS
-    assert all_of([HOLDS, OPEN]) == all_of([]) == OPEN
 
 
 def test_what_was_not_run_in_full_is_said(run, tmp_path):
