@@ -12,6 +12,7 @@ from benchmarks.markdown import table
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, PICK, REPETITIONS, summary
+from rlccfr.agents.predicting.choosers import NAMES
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.envs.reward import DECADES
 
@@ -53,7 +54,7 @@ def section() -> Iterator[str]:
 def compared() -> pd.DataFrame:
     """Return the mean regrets of all choosers and of the SBS on validation and test games."""
     rows = []
-    for name in unmeasured.CHOOSERS:
+    for name in NAMES:
         own = unmeasured.rows_of(name)
         by_game = own.groupby(["member", "game"])[[PICK, SBS]].mean().groupby("member").mean()
         rows.append({"chooser": name, **by_game[PICK]})
@@ -63,7 +64,7 @@ def compared() -> pd.DataFrame:
 def in_decades() -> pd.DataFrame:
     """Return the choosers' regrets on test games in decades of exploitability, beside the SBS's."""
     rows = []
-    for name in unmeasured.CHOOSERS:
+    for name in NAMES:
         own = unmeasured.rows_of(name)
         own = own[(own["member"] == "test") & (own["preset"] == "accuracy")]
         by_game = DECADES * own.groupby("game")[[PICK, SBS]].mean()
@@ -91,7 +92,7 @@ def families() -> pd.DataFrame:
     means = by_game.groupby(["without", "picked by"], sort=False).mean()
     found = means[PICK].unstack("picked by")
     found[SBS] = means[SBS].groupby("without").first()
-    return found[[*unmeasured.CHOOSERS, SBS]].reset_index()
+    return found[[*NAMES, SBS]].reset_index()
 
 
 def alone(name: str) -> Iterator[str]:

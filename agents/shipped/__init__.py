@@ -140,21 +140,20 @@ def public_results() -> TableEvaluator:
     return TableEvaluator(path(PUBLIC_MEASURED))
 
 
-def team(game: str | None = None) -> SelectorTeam:
+def team(game: str) -> SelectorTeam:
     """Return a shipped team.
 
     Each team observes the budget and the reward weights, and so serves all of them.
 
     Args:
         game: one of :data:`GAMES` for the team trained on it, or ``"all"`` for the team trained on all of them; one of
-            :data:`PUBLIC_GAMES` for the team trained on all of those; by default the team for games that were not
-            measured.
+            :data:`PUBLIC_GAMES` for the team trained on all of those.
 
     Raises:
         RLCCFRError: the file is missing or damaged.
     """
     name = "public" if game in PUBLIC_GAMES else game
-    return load_team(f"team-{name}.npz" if name else "team.npz")
+    return load_team(f"team-{name}.npz")
 
 
 @cache

@@ -227,15 +227,18 @@ def _for_unmeasured(
     Raises:
         RLCCFRError: the catalog lacks an algorithm that the chooser may pick.
     """
-    best = unmeasured.best(budget.unit, evaluator)
+    best = unmeasured.best(evaluator)
     _check_catalog(best.chooser.catalog, wanted_catalog, "tabular")
-    nearest_budget, budget_note = _nearest_learned(budget, best.chooser.budgets, best.who)
+    nearest_budget, budget_note = _nearest_learned(budget, best.chooser.budgets, best.name)
+    if nearest_budget.unit not in {learned.unit for learned in best.chooser.budgets}:
+        nearest_budget = shipped.BUDGETS[-1]  # a regression predicts nothing in other units
+        budget_note += f"; picked as for {nearest_budget}"
     choice = unmeasured.choice(best, game, nearest_budget, preset)
     same_catalog = wanted_catalog is not None and set(wanted_catalog) == set(best.chooser.catalog)
     catalog_note = ""
     if not same_catalog:
         catalog_note = "; such picks come from the catalog tabular alone; such a race also tries others"
-    why = f"{choice.why}{NOT_RUN}{catalog_note}{best.note}{budget_note}"
+    why = f"{choice.why}{NOT_RUN}{catalog_note}{budget_note}"
     return Advice(game, budget, preset, choice.cell, choice.basis, {}, why)
 
 

@@ -64,7 +64,7 @@ def test_the_recommendation_is_the_q_networks_argmax_not_the_best_cell_seen(eval
     team = quick(evaluator, small)
     team.train(12)
     with torch.no_grad():  # as if the first network had learned that the second rule is best
-        team.selectors[0].model.q_net.q_net[-1].bias += torch.tensor([0.0, 100.0, 0.0])
+        team.selectors[0].policy.q_net.q_net[-1].bias += torch.tensor([0.0, 100.0, 0.0])
     pick = team.recommend()
     assert pick.cell.update_rule == "cfr"
     team.env.reset(options={"game": "kuhn"})
@@ -161,8 +161,8 @@ def test_what_is_unavailable_is_neither_measured_nor_recommended(make_evaluator,
     evaluator = make_evaluator(lambda game, cell: 1e-9 if cell.update_rule != "cfr" else 0.1)
     team = quick(evaluator, catalog)
     with torch.no_grad():
-        team.selectors[1].model.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])  # external sampling only
-        team.selectors[0].model.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])
+        team.selectors[1].policy.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])  # external sampling only
+        team.selectors[0].policy.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])
     assert team.recommend().cell == ("test_exact_only_rule", "none", "none")
     team.train(100)
     assert {cell for _, cell, _ in team.experience} == {
