@@ -359,10 +359,11 @@ class ControlAgents:
         observations = torch.as_tensor(transitions.observations)
         later_observations = torch.as_tensor(transitions.later)
         picked = torch.as_tensor(transitions.picks)
+        # What each agent saw, the picks of the agents before it included.
         inputs = [observations, *(self._inputs(observations, picked, agent) for agent in range(1, len(AGENTS)))]
         with torch.no_grad():
             later_values = self._values(later_observations)
-            later_values[torch.as_tensor(transitions.over)] = 0.0
+            later_values[torch.as_tensor(transitions.over)] = 0.0  # nothing follows the end of a run
         last_target = torch.as_tensor(transitions.rewards, dtype=torch.float32) + later_values
         picks = Picks(inputs, [None] * len(inputs), picked)
         targets = [*values_of_answers(self.policies, picks), last_target]

@@ -68,8 +68,9 @@ def next_to_measure(
         return covering
     if generator.random() >= epsilon:
         best = greedy_triple(q, recommendable(measured, available))
-        if unmeasured[best]:
+        if unmeasured[best]:  # the team would recommend what it has never measured
             return best
+        # Otherwise one agent, drawn at random, deviates; the next one does if all of its deviations were measured.
         incumbent = max(measured, key=measured.__getitem__)
         for agent in generator.permutation(3):
             neighbours = _neighbours(incumbent, int(agent), unmeasured)

@@ -50,7 +50,6 @@ from rlccfr.envs.reward import SCALES, Costs, Preset, Worth, reward
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
-
 VERSION = 3
 """Version of the training. Raise it when the same seed and measurements would give another team."""
 
@@ -372,6 +371,7 @@ class QLearning:
         """Return measured picks, drawn with replacement, and the target of each agent's, (b,)."""
         generator = self.team.generator
         batch_size = self.team.hyperparameters.batch_size
+        # A row, its algorithm and new reward weights make one replayed episode.
         drawn = self._measured[generator.integers(len(self._measured), size=batch_size)]
         rows = drawn[:, 0]
         triples = drawn[:, 1:]
@@ -397,7 +397,7 @@ class QLearning:
                 with torch.no_grad():
                     answer = preferred(policy, *self._turn(later_agent, place, weights))
                 place = (*place, answer.numpy())
-            completed = np.stack(place[1:], axis=1)
+            completed = np.stack(place[1:], axis=1)  # the agent's pick with the answers: a measured algorithm
             own_return = self._returns(rows, completed, weights)[:, agent]
             targets.append(torch.as_tensor(own_return, dtype=torch.float32))
         return targets
@@ -414,7 +414,7 @@ class QLearning:
         returns = agents_rewards(self.replay.costs[place], weights)
         next_rows = self.replay.following[place]
         goes_on = next_rows >= 0
-        if goes_on.any():
+        if goes_on.any():  # bootstrap from the next decision, which has the same reward weights
             gamma = self.team.hyperparameters.gamma
             returns[goes_on] += gamma * self._values(next_rows[goes_on], weights[goes_on])
         return returns
@@ -484,8 +484,8 @@ def learn_from(
     """
     losses = []
     for agent, (policy, inputs, target) in enumerate(zip(policies, picks.inputs, targets, strict=True)):
-        values = policy.q_net(inputs).gather(1, picks.picks[:, agent : agent + 1])[:, 0]
-        loss = smooth_l1_loss(values, target)
+        values = policy.q_net(inputs).gather(1, picks.picks[:, agent : agent + 1])[:, 0]  # Q of what was picked
+        loss = smooth_l1_loss(values, target)  # Huber's, less sensitive to outliers than the square
         update_learning_rate(policy.optimizer, learning_rate)
         policy.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

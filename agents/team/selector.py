@@ -166,6 +166,7 @@ class Selector:
         for index, source_index in source_indices.items():
             weight[index] = state[weight_name][source_index]
             bias[index] = state[bias_name][source_index]
+        # The hidden layers stay as they are: what is known of observations serves the new choices, too.
         self.restore(state | {weight_name: weight, bias_name: bias})
 
 

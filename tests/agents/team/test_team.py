@@ -13,9 +13,10 @@ from holding import other_process_holding
 
 from rlccfr import Policy, Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
-from rlccfr.agents.team.learning import QLearning, Replay
+from rlccfr.agents.team.learning import QLearning, Replay, agents_rewards
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.measuring.live import LiveEvaluator
+from rlccfr.envs.observation import weights_of
 from rlccfr.envs.reward import costs
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
@@ -104,10 +105,9 @@ def test_rewards_are_each_agents_own(evaluator, small):
         measured = evaluator.records[team_request(team, situation, cell)]
         assert outcome.costs == costs(measured)
         assert len(set(team.env.preset.rewards(outcome.costs))) == 3
-    for agent, selector in enumerate(team.selectors):
-        stored = selector.buffer.rewards[: selector.buffer.size(), 0]
-        own = [team.env.preset.rewards(outcome.costs)[agent] for _, _, outcome in team.experience]
-        assert set(stored) <= {np.float32(value) for value in own}
+        learned = agents_rewards(np.array([outcome.costs]), weights_of(team.env.preset)[None])[0]
+        assert learned == pytest.approx(team.env.preset.rewards(outcome.costs))
+        assert learned.mean() == pytest.approx(team.env.step(small.flat(cell))[1])  # after a reset by team_request
 
 
 def team_request(team, situation, cell):
