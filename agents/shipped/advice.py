@@ -110,7 +110,7 @@ def recommend(
     """Return the best algorithm measured on a game; for a game that was not measured, a chooser's pick or the SBS.
 
     A budget beyond those that were measured, or that a chooser has learned from, gets the answer for the nearest of
-    them, and ``why`` says so.
+    them; a budget in a unit that the chooser has not met, for the longest headline budget. ``why`` says so.
 
     Args:
         game: a name that :func:`rlccfr.load_game` takes, or the game that it returned.

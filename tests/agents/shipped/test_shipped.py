@@ -187,7 +187,7 @@ def test_advice_says_among_how_many_a_pick_is_tied(tied, size, words):
     assert _rank_in_words(tied, size) == words
 
 
-def test_teams_without_a_family_are_judged_on_it(data):
+def test_choosers_without_a_family_are_judged_on_it(data):
     rows = pd.read_parquet(data / shipped.GENERALISATION)
     judged = {which: set(group["game"]) for which, group in rows.groupby(["without", "picked by"])}
     assert judged == {  # the other families hold out or train on nothing
