@@ -26,7 +26,8 @@ from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.reward import PRESETS
 
 THIRDS = tuple(f"third {number}" for number in (1, 2, 3))
-LARGEST, LARGER = "largest of each family", "at least 1,000 histories, learned on at most 300"
+LARGEST = "largest of each family"
+LARGER = "at least 1,000 histories, learned on at most 300"
 FOLDS = (*THIRDS, LARGEST, LARGER, *(f"family {family.name}" for family in FAMILIES if family.train))
 HELD_OUT = "validation games"
 

@@ -102,10 +102,13 @@ def above_the_best(picks: Picks, features: pd.DataFrame, errors: pd.DataFrame, f
     """Return the error of each game's pick above that of the best algorithm; a fold's games are new to the chooser."""
     above = []
     for fold in sorted(folds["fold"].unique()):
-        new = folds.index[folds["fold"] == fold]
-        known = errors.index.difference(new)
-        found = picks(features.loc[known], errors.loc[known], features.loc[new])
-        above += [errors.at[game, one] - errors.loc[game].min() for game, one in zip(new, found, strict=True)]
+        games = folds.index[folds["fold"] == fold]
+        training_games = errors.index.difference(games)
+        algorithms = picks(features.loc[training_games], errors.loc[training_games], features.loc[games])
+        above += [
+            errors.at[game, algorithm] - errors.loc[game].min()
+            for game, algorithm in zip(games, algorithms, strict=True)
+        ]
     return above
 
 

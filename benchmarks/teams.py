@@ -47,7 +47,9 @@ from rlccfr.envs.sweeping.plan import FURTHER, Job, Limits, jobs
 from rlccfr.envs.sweeping.sweep import close_calls
 from rlccfr.files import write_atomically
 
-SWEPT, FAMILIES_SWEPT, PUBLIC_SWEPT = (Path("runs") / name for name in ("sweep", "families", "public"))
+SWEPT = Path("runs/sweep")
+FAMILIES_SWEPT = Path("runs/families")
+PUBLIC_SWEPT = Path("runs/public")
 RESULTS = Path(__file__).parent / "results"
 """Folder under version control: measurements that are not shipped, and what each file was made from."""
 
@@ -62,10 +64,14 @@ BRIEF = Budget("seconds", 0.001)
 BETWEEN = tuple(Budget("seconds", amount) for amount in (0.03, 0.3))
 """Budgets that no chooser has met."""
 
-CLOSE, LIMITS = 0.05, Limits(further=FURTHER)
-"""Value of ``--close`` in `make measure`, and the limits of its runs."""
+CLOSE = 0.05
+"""Value of ``--close`` in `make measure`."""
 
-PUBLIC_CLOSE, PUBLIC_SEEDS = 0.01, 3
+LIMITS = Limits(further=FURTHER)
+"""Limits of the runs of `make measure`."""
+
+PUBLIC_CLOSE = 0.01
+PUBLIC_SEEDS = 3
 """Values of ``--close`` and ``--close-seeds`` on games with a public tree."""
 
 JOINING = ("sapcfr_plus", "ddcfr_schedule", "cfr_reset")
@@ -143,14 +149,14 @@ def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], 
 
 def planned(store: Store) -> list[Job]:
     """Return the runs of `make measure` on the paper's games, with more seeds of models that are close to the best."""
-    found: list[Job] = []
+    planned_jobs: list[Job] = []
     for game in shipped.GAMES:
         seeds = range(3 if game == "royal" else 5)
         first = jobs({game: seeds}, shipped.catalog(), limits=LIMITS)
-        found += first + close_calls(first, store, seeds, CLOSE)
+        planned_jobs += first + close_calls(first, store, seeds, CLOSE)
         for catalog in (Catalog.extended_tabular().plus(JOINING), Catalog.schedules()):
-            found += jobs({game: seeds}, catalog, limits=LIMITS)
-    return found
+            planned_jobs += jobs({game: seeds}, catalog, limits=LIMITS)
+    return planned_jobs
 
 
 def members() -> list[Job]:
@@ -244,7 +250,7 @@ def made(path: Path, made_from: Origin, write: Callable[[Path], object]) -> None
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path)
     record = {**recorded(), path.name: made_from}  # others may have been recorded while this was written
-    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(one)}" for name, one in record.items())
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(sources)}" for name, sources in record.items())
     write_atomically(RESULTS / MADE_FROM, f"{{\n{lines}\n}}\n".encode())
 
 
