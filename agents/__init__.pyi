@@ -5,10 +5,9 @@ from .control.hyperparameters import ControlHyperparameters
 from .control.train import train_controller
 from .judging.bench import TeamPlan, build_table
 from .judging.recommendation_table import RecommendationTable
-from .team.expansion import expand_team
 from .team.hyperparameters import Hyperparameters
 from .team.recommendation import Recommendation
-from .team.team import SelectorTeam
+from .team.team import SelectorTeam, expand_team
 
 __all__ = [
     "ControlHyperparameters",

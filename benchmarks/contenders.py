@@ -116,7 +116,7 @@ def lite_exploitability() -> Contender:
 
 
 ALTERNATING, WALKS = "both players in turn", "one walk for each player"
-AT_ONCE = "a walk for each player, both from the same policies"  # shown by benchmarks/audit.py
+AT_ONCE = "a walk for each player, both from the same policies"
 ROWS: dict[str, list[Contender]] = {
     "CFR+, exact": [
         ours("cfr_plus"),

@@ -9,28 +9,25 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import product
 
 import pandas as pd
 
 from benchmarks.markdown import table
-from benchmarks.teams import BRIEF, met, others, trained_for_unseen
+from benchmarks.teams import BRIEF, met, others
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import ChoosingRuns
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import PICK, judged
-from rlccfr.agents.predicting.choosers import ByTeam, Chooser
+from rlccfr.agents.predicting.choosers import NAMES, Chooser, named
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
-from rlccfr.agents.predicting.named import NAMES, named
-from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.catalog.families import FAMILIES, TRAIN, VALIDATION, family_of
-from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.reward import PRESETS
 
 THIRDS = tuple(f"third {number}" for number in (1, 2, 3))
-LARGEST, LARGER = "largest of each family", "at least 1,000 histories, learned on at most 300"
+LARGEST = "largest of each family"
+LARGER = "at least 1,000 histories, learned on at most 300"
 FOLDS = (*THIRDS, LARGEST, LARGER, *(f"family {family.name}" for family in FAMILIES if family.train))
 HELD_OUT = "validation games"
 
@@ -41,34 +38,16 @@ def learned(name: str, games: Sequence[str]) -> Chooser:
     return named(name, measured, ChoosingRuns(others()))
 
 
-def as_for_measured(games: Sequence[str]) -> Chooser:
-    """Return a team that is trained on these games alone."""
-    spec = EpisodeSpec.parse(games, budget=met(), catalog=shipped.tabular(), evaluator=others())
-    return ByTeam(train_on_table(spec))
-
-
-def for_unseen(games: Sequence[str]) -> Chooser:
-    """Return a team that is trained on these games and picks for others."""
-    return ByTeam(trained_for_unseen(games))
-
-
-PICKED_BY = {
-    "team as for measured games": as_for_measured,
-    "team for unseen games": for_unseen,
-    **{name: partial(learned, name) for name in NAMES},
-}
-
-
 def main() -> None:
     """Print a table of mean regrets, with one line per way to leave games out."""
-    trials = list(product((*FOLDS, HELD_OUT), PICKED_BY))
+    trials = list(product((*FOLDS, HELD_OUT), NAMES))
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
         rows = pd.concat(executor.map(trial, *zip(*trials, strict=True)))
     print("\n".join(table(rows.pivot_table("regret", "left out", "picked by", sort=False).reset_index())))
 
 
 def split(fold: str) -> tuple[list[str], list[str]]:
-    """Return the games that a team is trained on, and those that it is judged on."""
+    """Return the games that a chooser learns from, and those that it is judged on."""
     if fold == HELD_OUT:
         return list(TRAIN), list(VALIDATION)
     sizes = {game: compiled(game).num_histories for game in TRAIN}
@@ -84,12 +63,11 @@ def split(fold: str) -> tuple[list[str], list[str]]:
     return [game for game in TRAIN if game not in judged_on], judged_on
 
 
-def trial(fold: str, method: str) -> pd.DataFrame:
-    """Return the mean regrets, per game that training left out, of a method's picks and of the SBS."""
-    own, games = split(fold)
-    picks = PICKED_BY[method](own)
-    rows = judged(picks, others(), games, shipped.BUDGETS, list(PRESETS.values())).groupby("game")[[PICK, SBS]]
-    regrets = rows.mean().rename(columns={PICK: method})
+def trial(fold: str, name: str) -> pd.DataFrame:
+    """Return the mean regrets, per game that was left out, of a chooser's picks and of the SBS."""
+    training_games, games = split(fold)
+    rows = judged(learned(name, training_games), others(), games, shipped.BUDGETS, list(PRESETS.values()))
+    regrets = rows.groupby("game")[[PICK, SBS]].mean().rename(columns={PICK: name})
     return regrets.melt(var_name="picked by", value_name="regret").assign(**{"left out": fold})
 
 

@@ -17,14 +17,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from benchmarks.baselines import joint, no_network, tpe
 from rlccfr.agents import shipped
-from rlccfr.agents.baselines import halving, joint, no_network, random_cells, tpe
-from rlccfr.agents.baselines.halving import Halving, successive_halving
-from rlccfr.agents.baselines.joint import joint_dqn
-from rlccfr.agents.baselines.no_network import search_without_networks
-from rlccfr.agents.baselines.random_cells import random_search
+from rlccfr.agents.baselines import halving, random_cells
+from rlccfr.agents.baselines.halving import Halving
 from rlccfr.agents.baselines.task import SearchResult, Task
-from rlccfr.agents.baselines.tpe import tpe_search
 from rlccfr.agents.judging.bench import Bench, TeamPlan, trained_team
 from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
 from rlccfr.agents.team import learning
@@ -88,12 +85,13 @@ class Method(NamedTuple):
 
 METHODS = {
     "team": Method(_team, learning.VERSION),
-    "random search": Method(_search(random_search), random_cells.VERSION),
-    "successive halving": Method(_search(successive_halving), halving.VERSION),
-    "joint DQN": Method(_search(joint_dqn), joint.VERSION),
-    "TPE": Method(_search(tpe_search), tpe.VERSION),
-    "no network": Method(_search(search_without_networks), no_network.VERSION),
+    "random search": Method(_search(random_cells.random_search), random_cells.VERSION),
+    "successive halving": Method(_search(halving.successive_halving), halving.VERSION),
+    "joint DQN": Method(_search(joint.joint_dqn), joint.VERSION),
+    "TPE": Method(_search(tpe.tpe_search), tpe.VERSION),
+    "no network": Method(_search(no_network.search_without_networks), no_network.VERSION),
 }
+"""The methods that are compared. A new baseline is a module in :mod:`benchmarks.baselines` and a line here."""
 
 
 def at_a_hundred(games: Sequence[str] = shipped.GAMES, seeds: int = 10) -> list[Trial]:

@@ -12,6 +12,7 @@ from benchmarks.markdown import table
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, PICK, REPETITIONS, summary
+from rlccfr.agents.predicting.choosers import NAMES
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.envs.reward import DECADES
 
@@ -36,7 +37,8 @@ def section() -> Iterator[str]:
         "under the weights `accuracy`, on test games:"
     )
     yield ""
-    ratios, left_out = in_decades(), families()
+    ratios = in_decades()
+    without_family = families()
     yield from table(ratios)
     reached = ratios.set_index("chooser").loc[best, "ratio"] <= THIRD
     yield (
@@ -44,18 +46,18 @@ def section() -> Iterator[str]:
         "left out, on its held-out games:"
     )
     yield ""
-    yield from table(left_out)
-    no_worse = int((left_out[best] <= left_out[SBS]).sum())
-    yield f"\nThe pick by {best} is no worse than the SBS on {no_worse} of {len(left_out)} families."
+    yield from table(without_family)
+    no_worse = int((without_family[best] <= without_family[SBS]).sum())
+    yield f"\nThe pick by {best} is no worse than the SBS on {no_worse} of {len(without_family)} families."
     yield from alone(best)
 
 
 def compared() -> pd.DataFrame:
     """Return the mean regrets of all choosers and of the SBS on validation and test games."""
     rows = []
-    for name in unmeasured.CHOOSERS:
-        own = unmeasured.rows_of(name)
-        by_game = own.groupby(["member", "game"])[[PICK, SBS]].mean().groupby("member").mean()
+    for name in NAMES:
+        judgements = unmeasured.rows_of(name)
+        by_game = judgements.groupby(["member", "game"])[[PICK, SBS]].mean().groupby("member").mean()
         rows.append({"chooser": name, **by_game[PICK]})
     return pd.DataFrame([*rows, {"chooser": SBS, **by_game[SBS]}])[["chooser", "validation", "test"]]
 
@@ -63,11 +65,12 @@ def compared() -> pd.DataFrame:
 def in_decades() -> pd.DataFrame:
     """Return the choosers' regrets on test games in decades of exploitability, beside the SBS's."""
     rows = []
-    for name in unmeasured.CHOOSERS:
-        own = unmeasured.rows_of(name)
-        own = own[(own["member"] == "test") & (own["preset"] == "accuracy")]
-        by_game = DECADES * own.groupby("game")[[PICK, SBS]].mean()
-        pick, single = by_game[PICK].to_numpy(), by_game[SBS].to_numpy()
+    for name in NAMES:
+        judgements = unmeasured.rows_of(name)
+        judgements = judgements[(judgements["member"] == "test") & (judgements["preset"] == "accuracy")]
+        by_game = DECADES * judgements.groupby("game")[[PICK, SBS]].mean()
+        pick = by_game[PICK].to_numpy()
+        single = by_game[SBS].to_numpy()
         low, high = ratio_interval(pick, single)
         ratio = pick.mean() / single.mean() if single.mean() > 0 else np.inf
         means = {"decades": pick.mean(), "decades of the SBS": single.mean(), "ratio": ratio}
@@ -86,27 +89,27 @@ def ratio_interval(first: np.ndarray, second: np.ndarray) -> tuple[float, float]
 def families() -> pd.DataFrame:
     """Return the mean regrets of choosers that learned nothing of a family, on its held-out games."""
     rows = unmeasured.judgements()
-    rows = rows[(rows["without"] != "") & rows["budget"].isin([str(one) for one in shipped.BUDGETS])]
+    rows = rows[(rows["without"] != "") & rows["budget"].isin(list(map(str, shipped.BUDGETS)))]
     by_game = rows.groupby(["without", "picked by", "game"], sort=False)[[PICK, SBS]].mean()
     means = by_game.groupby(["without", "picked by"], sort=False).mean()
-    found = means[PICK].unstack("picked by")
-    found[SBS] = means[SBS].groupby("without").first()
-    return found[[*unmeasured.CHOOSERS, SBS]].reset_index()
+    regrets = means[PICK].unstack("picked by")
+    regrets[SBS] = means[SBS].groupby("without").first()
+    return regrets[[*NAMES, SBS]].reset_index()
 
 
 def alone(name: str) -> Iterator[str]:
     """Yield the lines on one chooser: by game, by kind of game, and by circumstance."""
-    own = unmeasured.rows_of(name)
+    judgements = unmeasured.rows_of(name)
     yield (
         f"\nFor {name}, by game. *measuring* is the engine CPU seconds that it takes to measure all algorithms "
         "instead. All are means over budgets and reward weights:"
     )
     yield ""
     columns = ["kind", "member", "game", "histories"]
-    yield from table(own.groupby(columns, sort=False)[[PICK, SBS, "measuring"]].mean().reset_index())
+    yield from table(judgements.groupby(columns, sort=False)[[PICK, SBS, "measuring"]].mean().reset_index())
     yield from ("", "By kind of game, with the gain over the SBS and a bootstrap's 95 % interval of it over games:", "")
-    yield from table(_summarised(own))
-    together = summary(own[own["kind"].isin([MEMBER, LARGER])].assign(kind=ALL))[ALL]
+    yield from table(_summarised(judgements))
+    together = summary(judgements[judgements["kind"].isin([MEMBER, LARGER])].assign(kind=ALL))[ALL]
     interval = (together.get("gain from", -np.inf), together.get("gain to", np.inf))
     verdict = "reached" if interval[0] > 0 else "missed"
     yield (
@@ -114,15 +117,16 @@ def alone(name: str) -> Iterator[str]:
         f"{together[PICK]:.4f} and the SBS's {together[SBS]:.4f}. The gain is {together['gain']:.4f}, with the "
         f"interval {interval[0]:.4f} to {interval[1]:.4f}. The aim, an interval above 0, is {verdict}."
     )
-    yield from simpler.by_circumstance(own)
+    yield from simpler.by_circumstance(judgements)
     yield from (
         "",
         "By kind again, for test games alone. Validation games were looked at while it was decided how to learn. Test "
         "games were named before any of them was measured ([decision 16](adr/0016-learning-for-unseen-games.md)):",
         "",
     )
-    yield from table(_summarised(own[own["member"] == "test"]))
+    yield from table(_summarised(judgements[judgements["member"] == "test"]))
 
 
 def _summarised(rows: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame([{"kind": kind, **found} for kind, found in summary(rows).items()])
+    """Return the figures of each kind of game as a row."""
+    return pd.DataFrame([{"kind": kind, **figures} for kind, figures in summary(rows).items()])

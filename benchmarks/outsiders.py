@@ -20,7 +20,6 @@ import pandas as pd
 from benchmarks.markdown import table
 from benchmarks.teams import BRIEF, RESULTS, met, others, say
 from rlccfr.agents import shipped
-from rlccfr.agents.predicting.boosted_trees import BoostedTrees
 from rlccfr.agents.predicting.choosers import ByPrediction
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
@@ -40,27 +39,24 @@ Picks = Callable[[pd.DataFrame, pd.DataFrame, pd.DataFrame], list[str]]
 
 def by_asf(kind: str, model: str, **settings: Any) -> Picks:
     """Return a selector of ASF by the names of its classes."""
-    from asf import predictors, selectors
 
     def pick(features: pd.DataFrame, errors: pd.DataFrame, new: pd.DataFrame) -> list[str]:
+        from asf import predictors, selectors
+
         selector = getattr(selectors, kind)(getattr(predictors, model), **settings)
         with contextlib.redirect_stdout(io.StringIO()):
             selector.fit(features, errors)
-            found = selector.predict(new)
-        return [found[game][0][0] for game in new.index]
+            ranked = selector.predict(new)
+        return [ranked[game][0][0] for game in new.index]
 
     return pick
 
 
-def by_regression(predictor: Callable[[MeasuredCosts], Any]) -> Picks:
-    """Return our chooser without probes, which learns the costs of all budgets from the games of the other folds."""
-
-    def pick(features: pd.DataFrame, errors: pd.DataFrame, new: pd.DataFrame) -> list[str]:
-        known = MeasuredCosts.read(others(), shipped.tabular(), list(features.index), (BRIEF, *met()))
-        chooser = ByPrediction(predictor(known))
-        return ["/".join(chooser.pick(game, BUDGET, PRESETS["accuracy"])) for game in new.index]
-
-    return pick
+def by_regression(features: pd.DataFrame, errors: pd.DataFrame, new: pd.DataFrame) -> list[str]:
+    """Pick by our regression without probes, which learns the costs under all budgets on the training games."""
+    measured = MeasuredCosts.read(others(), shipped.tabular(), list(features.index), (BRIEF, *met()))
+    chooser = ByPrediction(KernelRegression(measured))
+    return ["/".join(chooser.pick(game, BUDGET, PRESETS["accuracy"])) for game in new.index]
 
 
 def single_best(features: pd.DataFrame, errors: pd.DataFrame, new: pd.DataFrame) -> list[str]:
@@ -76,8 +72,7 @@ def contenders() -> dict[str, Picks]:
             "PerformanceModel", "RandomForestRegressorWrapper", normalize="none"
         ),
         "ASF, one classifier": by_asf("MultiClassClassifier", "RandomForestClassifierWrapper"),
-        "kernel regression": by_regression(KernelRegression),
-        "boosted trees": by_regression(BoostedTrees),
+        "kernel regression": by_regression,
     }
 
 
@@ -107,22 +102,26 @@ def above_the_best(picks: Picks, features: pd.DataFrame, errors: pd.DataFrame, f
     """Return the error of each game's pick above that of the best algorithm; a fold's games are new to the chooser."""
     above = []
     for fold in sorted(folds["fold"].unique()):
-        new = folds.index[folds["fold"] == fold]
-        known = errors.index.difference(new)
-        found = picks(features.loc[known], errors.loc[known], features.loc[new])
-        above += [errors.at[game, one] - errors.loc[game].min() for game, one in zip(new, found, strict=True)]
+        games = folds.index[folds["fold"] == fold]
+        training_games = errors.index.difference(games)
+        algorithms = picks(features.loc[training_games], errors.loc[training_games], features.loc[games])
+        above += [
+            errors.at[game, algorithm] - errors.loc[game].min()
+            for game, algorithm in zip(games, algorithms, strict=True)
+        ]
     return above
 
 
 def section() -> Iterator[str]:
     """Yield the section of the page on selection."""
     rows = pd.read_csv(STORE)
+    rows = rows[rows["choice by"].isin(contenders())]
     yield from (
         "## Other people's selectors",
         "",
         f"The measurements on the {rows['games'].iloc[0]} games of the families, after {BUDGET}, are written as a "
         "scenario of ASlib (`rlccfr results aslib`), on which selectors of ASF, the successor of AutoFolio, and the "
-        "choosers here pick on the same folds of cross-validation, without probes. Mean error of the picks, in decades "
+        "chooser here pick on the same folds of cross-validation, without probes. Mean error of the picks, in decades "
         "of exploitability above the best algorithm of each game (`python -m benchmarks.outsiders`), and its range "
         f"over {SEEDS} seeds of what draws at random:",
         "",

@@ -18,6 +18,7 @@ from typing import Any
 from benchmarks import simpler
 from benchmarks.targets import ratio_row
 from rlccfr.agents import shipped
+from rlccfr.agents.predicting.choosers import NAMES
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.families import TRAIN
@@ -174,7 +175,7 @@ def package() -> str:
         "trained on the paper's algorithms; `rlccfr results table leduc --catalog extended-tabular` trains one on the "
         "extended catalog's. `rlccfr recommend leduc` names the best of all of them, and with `--catalog paper` the "
         f"team's pick among the paper's. For any other game, it names the pick of {unmeasured.ranked()[0]}, learned "
-        f"from {len(TRAIN)} small games: of {len(unmeasured.CHOOSERS)} choosers, this had the least regret on validation "
+        f"from {len(TRAIN)} small games: of {len(NAMES)} choosers, this had the least regret on validation "
         "games. Where the single best algorithm of those small games did better on validation games of the game's "
         "kind, it names that one. "
         '`rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says which it is, and how good '

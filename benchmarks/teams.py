@@ -1,12 +1,12 @@
 """``python -m benchmarks.teams``: write the files that the package ships, from the runs of `make measure`.
 
 These files go to agents/shipped/data: the runs of the paper's games, without other runs that runs/sweep may hold; the
-runs of games with a public tree, and a team for all of these; a team for each of the paper's games and one for all; a
-team for unseen games, trained on the families' training games; the costs on these games, from which other choosers
-learn; and the judgement of that team and of these choosers on other games. The families' runs go to benchmarks/results,
-so that teams can be trained again without hours of measuring. A file is kept as long as it was made from the same runs
-by the same version of learning and judging; benchmarks/results/made-from.json records these. A file of measurements is
-also kept if runs/ lacks some of its runs.
+runs of games with a public tree, and a team for all of these; a team for each of the paper's games and one for all; the
+costs on the families' training games, from which choosers for games that were not measured learn; and the judgement of
+these choosers on other games. The families' runs go to benchmarks/results, so that choosers can be judged again without
+hours of measuring. A file is kept as long as it was made from the same runs by the same version of learning and
+judging; benchmarks/results/made-from.json records these. A file of measurements is also kept if runs/ lacks some of its
+runs.
 """
 
 from __future__ import annotations
@@ -28,11 +28,9 @@ from benchmarks.methods import digest_of_runs
 from rlccfr.agents import shipped
 from rlccfr.agents.judging import unseen_games as generalisation
 from rlccfr.agents.judging.evidence import ChoosingRuns
-from rlccfr.agents.judging.recommendation_table import TEAM
 from rlccfr.agents.judging.unseen_games import judged
-from rlccfr.agents.predicting.choosers import ByTeam, Chooser
+from rlccfr.agents.predicting.choosers import NAMES, named
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
-from rlccfr.agents.predicting.named import NAMES, named
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.team import learning
 from rlccfr.agents.team.pretraining import train_on_table
@@ -49,7 +47,9 @@ from rlccfr.envs.sweeping.plan import FURTHER, Job, Limits, jobs
 from rlccfr.envs.sweeping.sweep import close_calls
 from rlccfr.files import write_atomically
 
-SWEPT, FAMILIES_SWEPT, PUBLIC_SWEPT = (Path("runs") / name for name in ("sweep", "families", "public"))
+SWEPT = Path("runs/sweep")
+FAMILIES_SWEPT = Path("runs/families")
+PUBLIC_SWEPT = Path("runs/public")
 RESULTS = Path(__file__).parent / "results"
 """Folder under version control: measurements that are not shipped, and what each file was made from."""
 
@@ -59,15 +59,19 @@ ITERATIONS = 1_000
 """Number of iterations of the paper's budget, which teams learn besides those in seconds."""
 
 BRIEF = Budget("seconds", 0.001)
-"""Further budget of teams for unseen games: a small game with little time resembles a large one with more."""
+"""Further budget of choosers for unseen games: a small game with little time resembles a large one with more."""
 
 BETWEEN = tuple(Budget("seconds", amount) for amount in (0.03, 0.3))
-"""Budgets that no team has met."""
+"""Budgets that no chooser has met."""
 
-CLOSE, LIMITS = 0.05, Limits(further=FURTHER)
-"""Value of ``--close`` in `make measure`, and the limits of its runs."""
+CLOSE = 0.05
+"""Value of ``--close`` in `make measure`."""
 
-PUBLIC_CLOSE, PUBLIC_SEEDS = 0.01, 3
+LIMITS = Limits(further=FURTHER)
+"""Limits of the runs of `make measure`."""
+
+PUBLIC_CLOSE = 0.01
+PUBLIC_SEEDS = 3
 """Values of ``--close`` and ``--close-seeds`` on games with a public tree."""
 
 JOINING = ("sapcfr_plus", "ddcfr_schedule", "cfr_reset")
@@ -86,13 +90,12 @@ def main() -> None:
             partial(write_team, partial(trained, games)),
         )
     published(RESULTS / MEASURED, Store(FAMILIES_SWEPT), lambda store: members(), (BRIEF, *met(), *BETWEEN))
-    made_for_unseen(shipped.DATA / "team.npz", TRAIN)
     made(
         shipped.DATA / shipped.COSTS,
         source(RESULTS / MEASURED, (BRIEF, *met()), TRAIN),
         lambda path: small_games().save(path),
     )
-    basis = origin(RESULTS / MEASURED, (BRIEF, *met(), *BETWEEN), (*TRAIN, *held_out()))
+    basis = source(RESULTS / MEASURED, (BRIEF, *met(), *BETWEEN), (*TRAIN, *held_out()))
     made(shipped.DATA / shipped.GENERALISATION, {**basis, "judging": generalisation.VERSION}, generalise)
     public = shipped.DATA / shipped.PUBLIC_MEASURED
     published(public, Store(PUBLIC_SWEPT), on_public_trees, shipped.PUBLIC_BUDGETS)
@@ -146,14 +149,14 @@ def published(path: Path, store: Store, plan: Callable[[Store], Sequence[Job]], 
 
 def planned(store: Store) -> list[Job]:
     """Return the runs of `make measure` on the paper's games, with more seeds of models that are close to the best."""
-    found: list[Job] = []
+    planned_jobs: list[Job] = []
     for game in shipped.GAMES:
         seeds = range(3 if game == "royal" else 5)
         first = jobs({game: seeds}, shipped.catalog(), limits=LIMITS)
-        found += first + close_calls(first, store, seeds, CLOSE)
+        planned_jobs += first + close_calls(first, store, seeds, CLOSE)
         for catalog in (Catalog.extended_tabular().plus(JOINING), Catalog.schedules()):
-            found += jobs({game: seeds}, catalog, limits=LIMITS)
-    return found
+            planned_jobs += jobs({game: seeds}, catalog, limits=LIMITS)
+    return planned_jobs
 
 
 def members() -> list[Job]:
@@ -183,7 +186,7 @@ def others() -> TableEvaluator:
 
 
 def small_games() -> MeasuredCosts:
-    """Return the costs on the training games of the families, under the budgets that teams for unseen games learn."""
+    """Return the costs on the training games of the families, under the budgets that choosers learn."""
     return MeasuredCosts.read(others(), shipped.tabular(), TRAIN, (BRIEF, *met()))
 
 
@@ -194,29 +197,25 @@ def generalise(path: Path) -> None:
     left out, or ""; and ``picked by``, the chooser's name.
     """
     learned = unmeasured.costs()
-    found = judgements(shipped.team(), learned, list(held_out()), "")
+    rows = judgements(learned, list(held_out()), "")
     for family in FAMILIES:
         if family.train and family.held_out:
-            left_out = FAMILIES_SWEPT.parent / f"team-without-{family.name}.npz"
-            made_for_unseen(left_out, [game for game in TRAIN if game not in family.train])
-            team = SelectorTeam.load(left_out)
-            found += judgements(team, learned.without(family.train), family.held_out, family.name)
+            rows += judgements(learned.without(family.train), family.held_out, family.name)
     buffer = io.BytesIO()
-    pd.concat(found, ignore_index=True).to_parquet(buffer, index=False)
+    pd.concat(rows, ignore_index=True).to_parquet(buffer, index=False)
     write_atomically(path, buffer.getvalue())
 
 
-def judgements(team: SelectorTeam, learned: MeasuredCosts, games: Sequence[str], without: str) -> list[pd.DataFrame]:
-    """Return the judgements of a team, and of all choosers that learn from costs, on some games."""
-    choosers: dict[str, Chooser] = {TEAM: ByTeam(team)}
-    choosers |= {name: named(name, learned, ChoosingRuns(others())) for name in NAMES}
-    found = []
-    for name, chooser in choosers.items():
-        say(f"judging the {name}{' without ' * bool(without)}{without} on {len(games)} games")
+def judgements(learned: MeasuredCosts, games: Sequence[str], without: str) -> list[pd.DataFrame]:
+    """Return the judgements of all choosers that have learned from these costs, on some games."""
+    frames = []
+    for name in NAMES:
+        say(f"judging {name}{' without ' * bool(without)}{without} on {len(games)} games")
+        chooser = named(name, learned, ChoosingRuns(others()))
         rows = judged(chooser, others(), games, (*shipped.BUDGETS, *BETWEEN), list(PRESETS.values()))
         about = {"member": rows["game"].map(held_out()), "without": without, "picked by": name}
-        found.append(rows.assign(**about))  # type: ignore[arg-type]
-    return found
+        frames.append(rows.assign(**about))  # type: ignore[arg-type]
+    return frames
 
 
 def trained(games: Sequence[str]) -> SelectorTeam:
@@ -232,18 +231,6 @@ def trained_on_public_trees() -> SelectorTeam:
         evaluator=shipped.public_results(),
     )  # fmt: skip
     return train_on_table(spec)
-
-
-def trained_for_unseen(games: Sequence[str]) -> SelectorTeam:
-    """Return a team that is trained on these games and picks for others."""
-    spec = EpisodeSpec.parse(games, budget=(BRIEF, *met()), catalog=shipped.tabular(), evaluator=others())
-    return train_on_table(spec, unseen=True)
-
-
-def made_for_unseen(path: Path, games: Sequence[str]) -> None:
-    """Train a team for unseen games and write it, unless a file has it already."""
-    made_from = origin(RESULTS / MEASURED, (BRIEF, *met()), games)
-    made(path, made_from, partial(write_team, partial(trained_for_unseen, games)))
 
 
 def write_team(train: Callable[[], SelectorTeam], path: Path) -> None:
@@ -263,7 +250,7 @@ def made(path: Path, made_from: Origin, write: Callable[[Path], object]) -> None
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path)
     record = {**recorded(), path.name: made_from}  # others may have been recorded while this was written
-    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(one)}" for name, one in record.items())
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(sources)}" for name, sources in record.items())
     write_atomically(RESULTS / MADE_FROM, f"{{\n{lines}\n}}\n".encode())
 
 

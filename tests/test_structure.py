@@ -37,7 +37,6 @@ LATE = {
     ("rlccfr.solver", "rlccfr.limits"): "Solver.run keeps its limits, which are a subject of their own",
     ("rlccfr.agents.team.team", "rlccfr.agents.team.team_file"): "SelectorTeam.save and SelectorTeam.load",
     ("rlccfr.agents.team.team", "rlccfr.agents.team.learning"): "SelectorTeam.train needs torch, and a team does not",
-    ("rlccfr.agents.team.team", "rlccfr.agents.team.q_picture"): "SelectorTeam.plot draws itself",
 }
 """Imports that close a circle, and the reason for each: a method of a class that another module carries out."""
 

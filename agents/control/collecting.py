@@ -83,6 +83,7 @@ def held_picks(decisions: int, rng: np.random.Generator) -> np.ndarray:
     random = random_picks(decisions, rng, 1.0)
     change = rng.random(decisions) < 1.0 / HOLD
     change[0] = True
+    # Each decision takes the random pick of the latest decision that changed it.
     last_change = np.maximum.accumulate(np.where(change, np.arange(decisions), 0))
     held: np.ndarray = random[last_change]
     return held

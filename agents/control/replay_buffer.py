@@ -87,7 +87,7 @@ class ReplayBuffer:
 
     def add(self, task: int, episode: Episode) -> None:
         """Add a run, in place of the oldest if the buffer is full."""
-        row = self.count % len(self.task)
+        row = self.count % len(self.task)  # a ring: the oldest run is overwritten
         decision_count = len(episode.picks)
         self.task[row] = task
         self.observations[row, :decision_count] = episode.observations
@@ -128,6 +128,7 @@ class ReplayBuffer:
             n_steps: number of decisions over which rewards are summed, fewer where the run ends before.
             rng: generator of the draws.
         """
+        # Runs first and then decisions: a long run counts no more than a short one.
         run = rng.integers(len(self), size=size)
         task = self.task[run]
         decision_count = self.decisions[task]

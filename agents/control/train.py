@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import multiprocessing
 import os
 import time
@@ -14,17 +15,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from rlccfr.agents.control.collecting import Task, collect
-from rlccfr.agents.control.directory import LOG, MEMBER, remove_trainings
+from rlccfr.agents.control.directory import CONTROLLER, LOG, MEMBER, STATE, remove_trainings
 from rlccfr.agents.control.games import control_games
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.training import ControlTraining, Round
-from rlccfr.agents.control.training_file import refuse_others, resume_training, save_members, save_training
+from rlccfr.agents.team.team_file import FILE_NAME as TEAM_FILE
+from rlccfr.archives import archive_of, read_archive
 from rlccfr.components.controller import Controller
+from rlccfr.controller_file import save_controller
 from rlccfr.envs.sweeping.pool import Pool, physical_cores
-from rlccfr.errors import RLCCFRError, whole_number
-from rlccfr.files import held
+from rlccfr.errors import CheckpointError, RLCCFRError, what_failed, whole_number
+from rlccfr.files import held, write_atomically
 from rlccfr.games.names import GameName
 from rlccfr.interrupts import uninterrupted
 
@@ -216,3 +220,94 @@ def _append(path: Path, row: Mapping[str, Any], fresh: bool) -> None:
         if fresh:
             writer.writeheader()
         writer.writerow(row)
+
+
+def save_training(training: ControlTraining, directory: Path) -> None:
+    """Write the controller and the training's state.
+
+    Raises:
+        CheckpointError: a file can't be written.
+    """
+    _save_controller([training], directory)
+    arrays = {"settings": np.array(json.dumps(training.settings)), **training.state()}
+    write_atomically(directory / STATE, archive_of(arrays))
+
+
+def save_members(trainings: Sequence[ControlTraining], directory: Path) -> None:
+    """Write the controller of several trainings that have ended, and their logs as one.
+
+    Raises:
+        CheckpointError: a file can't be written.
+    """
+    _save_controller(trainings, directory)
+    paths = [directory / f"{MEMBER}{number}" / LOG for number in range(len(trainings))]
+    logs = {number: pd.read_csv(path) for number, path in enumerate(paths) if path.exists() and path.stat().st_size}
+    if logs:
+        joint_log = pd.concat(logs, names=["member"]).reset_index("member")
+        write_atomically(directory / LOG, joint_log.to_csv(index=False).encode())
+
+
+def _save_controller(trainings: Sequence[ControlTraining], directory: Path) -> None:
+    """Write one controller with the networks of all trainings, and how it was trained."""
+    about = trainings[0].settings | {
+        "members": len(trainings),
+        "rounds_done": min(training.done for training in trainings),
+        "cpu_seconds": round(sum(training.cpu_seconds for training in trainings)),
+    }
+    controller = Controller.together([training.controller for training in trainings])
+    save_controller(controller, directory / CONTROLLER, about)
+
+
+def refuse_others(directory: Path, fresh: bool) -> None:
+    """Refuse a directory that holds a team, or unless ``fresh`` a training by an earlier version of the package.
+
+    Raises:
+        RLCCFRError: it does.
+    """
+    if (directory / TEAM_FILE).exists():
+        raise RLCCFRError(f"{directory} holds a team, whose log would be lost; name another directory (--out)")
+    if (directory / STATE).exists() and not fresh:
+        raise RLCCFRError(
+            f"{directory} holds a training by an earlier version; name another directory (--out), or replace it by "
+            "fresh (--fresh)"
+        )
+
+
+def resume_training(training: ControlTraining, directory: Path) -> bool:
+    """Restore the state that a training with the same settings left in a directory.
+
+    Returns:
+        Whether there was one.
+
+    Raises:
+        RLCCFRError: the directory holds a training with other settings, or one that can't be read.
+    """
+    path = directory / STATE
+    if not path.exists():
+        return False
+    try:
+        saved = read_archive(path)
+        settings = json.loads(str(saved.pop("settings")))
+    except CheckpointError:
+        raise
+    except Exception as error:  # damaged archives fail in many modules, without a common base
+        raise _damaged(path, error) from error
+    expected = json.loads(json.dumps(training.settings))  # with the types that JSON makes of them, as in the file
+    different = [name for name in expected if expected[name] != settings.get(name)]
+    if different:
+        raise RLCCFRError(
+            f"{directory} holds a training with other settings ({', '.join(different)}); name another directory "
+            "(--out), or replace this one (--fresh)"
+        )
+    try:
+        training.restore(saved)
+    except Exception as error:  # an array is missing, or is another training's
+        raise _damaged(path, error) from error
+    return True
+
+
+def _damaged(path: Path, error: Exception) -> CheckpointError:
+    """Return the error about a file that can't be restored."""
+    return CheckpointError(
+        f"{path} is not a whole training file ({what_failed(error)}); remove it, or name another directory"
+    )

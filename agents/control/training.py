@@ -1,4 +1,9 @@
-"""Training of a controller on live runs of many games."""
+"""Training of a controller: three DQN agents that pick in turn, and learn from live runs of many games.
+
+A round of :class:`ControlTraining` makes runs (:mod:`rlccfr.agents.control.collecting`), stores them
+(:mod:`rlccfr.agents.control.replay_buffer`), and lets :class:`ControlAgents` take gradient steps on decisions drawn
+from them, by the double Q-learning of :mod:`rlccfr.agents.team.learning`.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +17,26 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from stable_baselines3.dqn.policies import DQNPolicy
+from torch import nn
+from torch.nn.functional import one_hot
 
-from rlccfr.agents.control.agents import ControlAgents
 from rlccfr.agents.control.collecting import Collected, Task, collect, exploring_picks, held_picks
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
-from rlccfr.agents.control.replay_buffer import ReplayBuffer
-from rlccfr.agents.team.selector_dqn import single_threaded
-from rlccfr.components.controller import Controller
+from rlccfr.agents.control.replay_buffer import ReplayBuffer, Transitions
+from rlccfr.agents.q_networks import (
+    contained_randomness,
+    new_policy,
+    optimizer_state,
+    restore_optimizer,
+    set_weights,
+    single_threaded,
+    weights_of,
+)
+from rlccfr.agents.team.learning import Picks, best_answer, learn_from, preferred, values_of_answers
+from rlccfr.agents.team.selector import with_prefix
+from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
 from rlccfr.envs.control.run import Episode, marks_of
 from rlccfr.errors import RLCCFRError, brief, whole_number
 from rlccfr.games.names import GameName, as_name
@@ -255,8 +273,8 @@ class ControlTraining:
         self.cpu_seconds = counts["cpu_seconds"]
         for name, rng in self._generators.items():
             rng.bit_generator.state = counts["generators"][name]
-        self.replay_buffer.restore(_with_prefix(saved, "memory/"))
-        self.agents.restore(_with_prefix(saved, "agents/"))
+        self.replay_buffer.restore(with_prefix(saved, "memory/"))
+        self.agents.restore(with_prefix(saved, "agents/"))
 
     @property
     def _generators(self) -> dict[str, np.random.Generator]:
@@ -264,6 +282,118 @@ class ControlTraining:
         return {"draws": self._run_generator, "samples": self._sampling_generator}
 
 
-def _with_prefix(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """Return the arrays whose names begin with a prefix, by the rest of their names."""
-    return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
+class ControlAgents:
+    """The agents of :data:`rlccfr.components.controller.AGENTS`, which pick in turn and learn from the same decisions.
+
+    The first agent's network takes an observation. Each further one also takes the picks of the agents before it, each
+    as one number per choice: 1 for the pick, 0 for the others.
+
+    Args:
+        hyperparameters: hyperparameters of the networks and of training.
+        seed: seed of the initial weights.
+
+    Attributes:
+        hyperparameters: the argument.
+        counts: number of choices of each agent.
+        policies: Q-network, target network and optimiser of each agent.
+        rounds_averaged: number of rounds whose weights are in the mean.
+        mean_weights: (weights,) mean of the Q-networks' weights, in the order of :meth:`Controller.flat_weights`; empty
+            before the first.
+    """
+
+    def __init__(self, hyperparameters: ControlHyperparameters, seed: int) -> None:
+        self.hyperparameters = hyperparameters
+        self.counts = [len(choices) for choices in CHOICES]
+        self.rounds_averaged = 0
+        self.mean_weights = np.zeros(0)
+        self.policies: list[DQNPolicy] = []
+        input_size = len(OBSERVATION)
+        with contained_randomness(seed):
+            for count in self.counts:
+                # The schedule gives the optimiser's first rate alone; each step has a rate of its own.
+                policy = new_policy(input_size, count, hyperparameters.hidden, lambda _: hyperparameters.learning_rate)
+                self.policies.append(policy)
+                input_size += count
+
+    @property
+    def current(self) -> Controller:
+        """A controller with the Q-networks as they are."""
+        networks = []
+        for policy in self.policies:
+            layers = [layer for layer in policy.q_net.q_net if isinstance(layer, nn.Linear)]
+            networks.append(
+                tuple((layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in layers)
+            )
+        return Controller(CHOICES, (tuple(networks),))
+
+    @property
+    def controller(self) -> Controller:
+        """A controller with the mean of the weights added so far; before the first, with the networks as they are."""
+        return self.current.with_weights(self.mean_weights) if self.rounds_averaged else self.current
+
+    def add_to_mean(self) -> None:
+        """Add the Q-networks' weights to their mean, which is the training's result.
+
+        Such a mean is less noisy than the last networks (Izmailov, Podoprikhin, Garipov, Vetrov and Wilson, Averaging
+        weights leads to wider optima and better generalization, UAI 2018).
+        """
+        weights = self.current.flat_weights()
+        self.rounds_averaged += 1
+        previous_mean = self.mean_weights if self.rounds_averaged > 1 else weights
+        self.mean_weights = previous_mean + (weights - previous_mean) / self.rounds_averaged
+
+    def learn(self, transitions: Transitions, rate: float) -> float:
+        """Make a gradient step of each agent, and move its target network.
+
+        The target of the last agent's pick is the rewards that followed and the value of the later decision. The target
+        of an earlier agent's pick is the value of the next agent's best pick, given this one
+        (:mod:`rlccfr.agents.team.learning`).
+
+        Args:
+            transitions: batch of b decisions.
+            rate: learning rate.
+
+        Returns:
+            The sum of the agents' Huber losses.
+        """
+        observations = torch.as_tensor(transitions.observations)
+        later_observations = torch.as_tensor(transitions.later)
+        picked = torch.as_tensor(transitions.picks)
+        # What each agent saw, the picks of the agents before it included.
+        inputs = [observations, *(self._inputs(observations, picked, agent) for agent in range(1, len(AGENTS)))]
+        with torch.no_grad():
+            later_values = self._values(later_observations)
+            later_values[torch.as_tensor(transitions.over)] = 0.0  # nothing follows the end of a run
+        last_target = torch.as_tensor(transitions.rewards, dtype=torch.float32) + later_values
+        picks = Picks(inputs, [None] * len(inputs), picked)
+        targets = [*values_of_answers(self.policies, picks), last_target]
+        return sum(learn_from(self.policies, picks, targets, rate, self.hyperparameters.tau))
+
+    def _inputs(self, observations: torch.Tensor, picks: torch.Tensor, agent: int) -> torch.Tensor:
+        """Return an agent's inputs, (b, inputs), after the picks, (b, 3), of the agents before it."""
+        earlier_picks = [one_hot(picks[:, k], self.counts[k]).float() for k in range(agent)]
+        return torch.cat([observations, *earlier_picks], dim=1)
+
+    def _values(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return the value of observations if all agents pick what they prefer, (b,)."""
+        inputs = observations
+        for policy, count in zip(self.policies[:-1], self.counts, strict=False):
+            inputs = torch.cat([inputs, one_hot(preferred(policy, inputs), count).float()], dim=1)
+        return best_answer(self.policies[-1], inputs)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all arrays that learning depends on, by name."""
+        arrays = {"rounds_averaged": np.array(self.rounds_averaged), "mean_weights": self.mean_weights}
+        for agent, policy in zip(AGENTS, self.policies, strict=True):
+            arrays |= {f"{agent}/{name}": array.copy() for name, array in weights_of(policy).items()}
+            arrays |= {f"{agent}/optimizer/{name}": array for name, array in optimizer_state(policy).items()}
+        return arrays
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Restore the arrays that :meth:`state` returned."""
+        self.rounds_averaged = int(saved["rounds_averaged"])
+        self.mean_weights = saved["mean_weights"]
+        for agent, policy in zip(AGENTS, self.policies, strict=True):
+            arrays = with_prefix(saved, f"{agent}/")
+            set_weights(policy, {name: arrays[name] for name in policy.state_dict()})
+            restore_optimizer(policy, with_prefix(arrays, "optimizer/"))

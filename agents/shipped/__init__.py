@@ -16,8 +16,7 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
-from rlccfr.games.names import openspiel_name
-from rlccfr.games.public.names import is_public, rules_of
+from rlccfr.games.names import form_named, identity_of
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -77,6 +76,7 @@ class Part(NamedTuple):
         budgets: headline budgets, in engine CPU seconds, the longest last.
         catalogs: catalogs of which every algorithm ran on every game, the default first.
         described: these catalogs in words, for messages.
+        learned: whether teams and choosers have learned from these runs.
     """
 
     file: str
@@ -84,23 +84,36 @@ class Part(NamedTuple):
     budgets: tuple[Budget, ...]
     catalogs: tuple[Catalog, ...]
     described: str
+    learned: bool
 
 
 def paper_part() -> Part:
     """Return the part on the paper's games."""
     catalogs = (catalog(), Catalog.extended_tabular())
     described = "the catalogs paper, tabular and extended-tabular, networks of the preset sweep"
-    return Part(MEASURED, GAMES, BUDGETS, catalogs, described)
+    return Part(MEASURED, GAMES, BUDGETS, catalogs, described, learned=True)
 
 
 def public_part() -> Part:
     """Return the part on games with a public tree."""
-    return Part(PUBLIC_MEASURED, PUBLIC_GAMES, PUBLIC_BUDGETS, (public_catalog(),), "the catalog public")
+    catalogs = (public_catalog(),)
+    return Part(PUBLIC_MEASURED, PUBLIC_GAMES, PUBLIC_BUDGETS, catalogs, "the catalog public", learned=False)
+
+
+PARTS = {"paper": paper_part, "public": public_part}
+"""The parts of the measurements, by the default catalog of their games' form."""
 
 
 def part_of(game: str) -> Part:
-    """Return the part that a game belongs to, or would belong to if it had been measured."""
-    return public_part() if is_public(game) else paper_part()
+    """Return the part that a game belongs to, or would belong to if it had been measured.
+
+    Raises:
+        RLCCFRError: no game of the same form was measured.
+    """
+    form = form_named(game)
+    if form.catalogs[0] not in PARTS:
+        raise RLCCFRError(f"{game!r} is held {form.title}, and no such game was measured: name an algorithm yourself")
+    return PARTS[form.catalogs[0]]()
 
 
 def name_of(game: str) -> str | None:
@@ -109,8 +122,7 @@ def name_of(game: str) -> str | None:
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
     """
-    identity: Callable[[str], object] = rules_of if is_public(game) else openspiel_name
-    return next((name for name in part_of(game).games if identity(name) == identity(game)), None)
+    return next((name for name in part_of(game).games if identity_of(name) == identity_of(game)), None)
 
 
 @cache
@@ -140,21 +152,20 @@ def public_results() -> TableEvaluator:
     return TableEvaluator(path(PUBLIC_MEASURED))
 
 
-def team(game: str | None = None) -> SelectorTeam:
+def team(game: str) -> SelectorTeam:
     """Return a shipped team.
 
     Each team observes the budget and the reward weights, and so serves all of them.
 
     Args:
         game: one of :data:`GAMES` for the team trained on it, or ``"all"`` for the team trained on all of them; one of
-            :data:`PUBLIC_GAMES` for the team trained on all of those; by default the team for games that were not
-            measured.
+            :data:`PUBLIC_GAMES` for the team trained on all of those.
 
     Raises:
         RLCCFRError: the file is missing or damaged.
     """
     name = "public" if game in PUBLIC_GAMES else game
-    return load_team(f"team-{name}.npz" if name else "team.npz")
+    return load_team(f"team-{name}.npz")
 
 
 @cache

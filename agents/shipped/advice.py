@@ -33,7 +33,6 @@ from rlccfr.files import none_for_nan
 from rlccfr.game import Game, checked_game
 from rlccfr.games.gambit.files import is_of_file
 from rlccfr.games.names import GameName, as_name
-from rlccfr.games.public.names import is_public
 
 RACED = ("exploitability", "throughput", "reward", "converged")
 """Figures of each algorithm in a race."""
@@ -109,7 +108,7 @@ def recommend(
     """Return the best algorithm measured on a game; for a game that was not measured, a chooser's pick or the SBS.
 
     A budget beyond those that were measured, or that a chooser has learned from, gets the answer for the nearest of
-    them, and ``why`` says so.
+    them; a budget in a unit that the chooser has not met, for the longest headline budget. ``why`` says so.
 
     Args:
         game: a name that :func:`rlccfr.load_game` takes, or the game that it returned.
@@ -145,12 +144,12 @@ def recommend(
 
     # A measured game: the best measured algorithm, or from the paper's catalog the pick of the game's team.
     if shipped_name is not None:
-        if wanted_catalog == shipped.catalog() and not is_public(name):
+        if wanted_catalog == shipped.catalog() and part.learned:
             return _pick_of_team(name, shipped_name, limit, weights)
         return _best_measured(name, shipped_name, limit, weights, wanted_catalog)
 
     # Another game: the single best algorithm of similar games, or the pick of a chooser that has learned from others.
-    if is_public(name):
+    if not part.learned:
         _check_catalog(part.catalogs[0], wanted_catalog, "public")
         choice = unmeasured.public_choice(limit, weights)
         return Advice(name, limit, weights, choice.cell, choice.basis, {}, f"{choice.why}{NOT_RUN}")
@@ -213,7 +212,7 @@ def _best_measured(
     best = best_measured(table, shipped_name, catalogs_of(table, shipped_name, wanted_catalog), budget, preset)
     paper = shipped.catalog()
     note = ""
-    if not is_public(game) and wanted_catalog is None and best.cell not in set(paper):
+    if shipped.part_of(game).learned and wanted_catalog is None and best.cell not in set(paper):
         note = f"; `--catalog paper` picks among the paper's {len(paper)} alone"
     return Advice(game, budget, preset, best.cell, "best measured", best.figures, f"{best.why}{note}")
 
@@ -226,15 +225,18 @@ def _for_unmeasured(
     Raises:
         RLCCFRError: the catalog lacks an algorithm that the chooser may pick.
     """
-    best = unmeasured.best(budget.unit, evaluator)
+    best = unmeasured.best(evaluator)
     _check_catalog(best.chooser.catalog, wanted_catalog, "tabular")
-    nearest_budget, budget_note = _nearest_learned(budget, best.chooser.budgets, best.who)
+    nearest_budget, budget_note = _nearest_learned(budget, best.chooser.budgets, best.name)
+    if nearest_budget.unit not in {learned.unit for learned in best.chooser.budgets}:
+        nearest_budget = shipped.BUDGETS[-1]  # a regression predicts nothing in other units
+        budget_note += f"; picked as for {nearest_budget}"
     choice = unmeasured.choice(best, game, nearest_budget, preset)
     same_catalog = wanted_catalog is not None and set(wanted_catalog) == set(best.chooser.catalog)
     catalog_note = ""
     if not same_catalog:
         catalog_note = "; such picks come from the catalog tabular alone; such a race also tries others"
-    why = f"{choice.why}{NOT_RUN}{catalog_note}{best.note}{budget_note}"
+    why = f"{choice.why}{NOT_RUN}{catalog_note}{budget_note}"
     return Advice(game, budget, preset, choice.cell, choice.basis, {}, why)
 
 

@@ -20,7 +20,6 @@ from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.reward import CONVERGED_LOG, Preset, Worth
 from rlccfr.errors import RLCCFRError
-from rlccfr.games.public.names import is_public
 
 RUNNERS = 5
 """Number of algorithms in a race."""
@@ -93,9 +92,9 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
         preset: reward weights.
         within: catalog of those that may take part; by default all.
     """
-    public = is_public(game)
-    mean_worths = _public_mean_worths(budget, preset) if public else _mean_worths(budget, preset)
-    winners = [] if public else _winners(budget, preset)
+    learned = shipped.part_of(game).learned
+    mean_worths = _mean_worths(budget, preset) if learned else _public_mean_worths(budget, preset)
+    winners = _winners(budget, preset) if learned else []
     if within is not None:
         allowed = set(within)
         winners = [cell for cell in winners if cell in allowed]

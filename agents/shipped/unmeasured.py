@@ -15,20 +15,15 @@ from rlccfr.agents import shipped
 from rlccfr.agents.baselines.best import single_best, virtual_best
 from rlccfr.agents.baselines.task import Rewards, Worths, rewards_of, worths_of
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.agents.judging.recommendation_table import SBS, TEAM
+from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import FAMILY, PICK, kind_of, mean_regrets, measured_regret
-from rlccfr.agents.predicting.choosers import ByTeam, Chooser
+from rlccfr.agents.predicting.choosers import NAMES, Chooser, named
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
-from rlccfr.agents.predicting.named import NAMES, named
 from rlccfr.agents.shipped.measured_best import nearest
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS, Preset
-from rlccfr.errors import RLCCFRError
-
-CHOOSERS = (TEAM, *NAMES)
-"""Names of the choosers that are compared; :func:`benchmarks.teams.generalise` judges each."""
 
 
 class Choice(NamedTuple):
@@ -49,19 +44,12 @@ class Named(NamedTuple):
     """A chooser with its name.
 
     Attributes:
-        name: one of :data:`CHOOSERS`.
+        name: one of :data:`NAMES`.
         chooser: the chooser.
-        note: remark on why no better chooser can be had here, or "".
     """
 
     name: str
     chooser: Chooser
-    note: str
-
-    @property
-    def who(self) -> str:
-        """The chooser as the subject of a sentence."""
-        return "the team" if self.name == TEAM else self.name
 
 
 @cache
@@ -76,7 +64,7 @@ def judgements() -> pd.DataFrame:
 
 @cache
 def costs() -> MeasuredCosts:
-    """Return the costs on the training games, from which choosers other than the team learn.
+    """Return the costs on the training games, from which choosers learn.
 
     Raises:
         RLCCFRError: the file is missing or damaged.
@@ -89,34 +77,20 @@ def ranked() -> list[str]:
     rows = _headline_judgements()
     rows = rows[(rows["without"] == "") & (rows["member"] == "validation")]
     regrets = {str(name): mean_regrets(judged)[PICK] for name, judged in rows.groupby("picked by")}
-    return sorted(regrets, key=regrets.__getitem__) or [TEAM]
+    return sorted(regrets, key=regrets.__getitem__) or list(NAMES)
 
 
-def chooser(name: str, evaluator: Evaluator) -> Chooser:
-    """Return a chooser that has learned from the package's data.
+def best(evaluator: Evaluator) -> Named:
+    """Return the best chooser by the validation games, which has learned from the package's data.
 
     Args:
-        name: one of :data:`CHOOSERS`.
         evaluator: evaluator that runs its probes, if it has any.
 
     Raises:
-        RLCCFRError: a package that it needs is not installed, or its file is missing or damaged.
+        RLCCFRError: a file is missing or damaged.
     """
-    return ByTeam(shipped.team()) if name == TEAM else named(name, costs(), evaluator)
-
-
-def best(unit: str, evaluator: Evaluator) -> Named:
-    """Return the best chooser that can be had here and that has learned from budgets in a unit; else the team."""
-    note = ""
-    for name in ranked():
-        try:
-            candidate = chooser(name, evaluator)
-        except RLCCFRError as error:
-            note = note or f"; {name} did better on validation games, but {error}"  # the best of those that are lacking
-            continue
-        if unit in {budget.unit for budget in candidate.budgets}:
-            return Named(name, candidate, note)
-    return Named(TEAM, chooser(TEAM, evaluator), note)
+    name = ranked()[0]
+    return Named(name, named(name, costs(), evaluator))
 
 
 def choice(by: Named, game: str, budget: Budget, preset: Preset) -> Choice:
@@ -137,7 +111,7 @@ def choice(by: Named, game: str, budget: Budget, preset: Preset) -> Choice:
     if single is not None and validation_regrets[SBS] < validation_regrets[PICK]:
         return Choice(single, "single best", f"the single best of the training games: {test_regret}")
     basis = "features" if by.chooser.left(budget) == budget else "features and probes"
-    why = f"picked from the game's {basis} by {by.who}: {test_regret}"
+    why = f"picked from the game's {basis} by {by.name}: {test_regret}"
     return Choice(by.chooser.pick(game, budget, preset), basis, why)
 
 

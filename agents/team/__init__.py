@@ -1,4 +1,4 @@
-"""The three DQNs: training, memory, file and log."""
+"""The three DQNs that choose an algorithm: training, experience, file and log."""
 
 from __future__ import annotations
 

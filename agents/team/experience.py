@@ -82,7 +82,8 @@ class Experience:
     @property
     def cpu_seconds(self) -> float:
         """Engine CPU seconds of all measurements; a run that several engine seeds share counts once."""
-        return sum({outcome.cell_id: outcome.cpu_seconds for _, _, outcome in self}.values())
+        seconds_by_run = {outcome.cell_id: outcome.cpu_seconds for _, _, outcome in self}
+        return sum(seconds_by_run.values())
 
     def __iter__(self) -> Iterator[tuple[Situation, Cell, Outcome]]:
         for situation, outcomes in self._outcomes.items():

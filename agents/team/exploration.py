@@ -31,8 +31,8 @@ def greedy_triple(q: QFunction, among: np.ndarray, picks: tuple[int, ...] = ()) 
             ``picks``.
     """
     while len(picks) < 3:
-        open_ = among[picks].reshape(among.shape[len(picks)], -1).any(axis=1)
-        picks = (*picks, int(np.argmax(np.where(open_, q(picks), -np.inf))))
+        legal = among[picks].reshape(among.shape[len(picks)], -1).any(axis=1)
+        picks = (*picks, int(np.argmax(np.where(legal, q(picks), -np.inf))))
     return picks[0], picks[1], picks[2]
 
 
@@ -58,24 +58,25 @@ def next_to_measure(
     Raises:
         RLCCFRError: every available algorithm has been measured.
     """
-    new = available.copy()
+    unmeasured = available.copy()
     for triple in measured:
-        new[triple] = False
-    if not new.any():
+        unmeasured[triple] = False
+    if not unmeasured.any():
         raise RLCCFRError("every available algorithm has been measured: there is nothing left to explore")
-    covering = _covering(measured, new, generator) if cover else None
+    covering = _covering(measured, unmeasured, generator) if cover else None
     if covering is not None:
         return covering
     if generator.random() >= epsilon:
         best = greedy_triple(q, recommendable(measured, available))
-        if new[best]:
+        if unmeasured[best]:  # the team would recommend what it has never measured
             return best
+        # Otherwise one agent, drawn at random, deviates; the next one does if all of its deviations were measured.
         incumbent = max(measured, key=measured.__getitem__)
         for agent in generator.permutation(3):
-            near = _neighbours(incumbent, int(agent), new)
-            if near:
-                return near[int(generator.integers(len(near)))]
-    return _random(new, generator)
+            neighbours = _neighbours(incumbent, int(agent), unmeasured)
+            if neighbours:
+                return neighbours[int(generator.integers(len(neighbours)))]
+    return _random(unmeasured, generator)
 
 
 def recommendable(measured: Mapping[Triple, Worth], available: np.ndarray) -> np.ndarray:
@@ -90,30 +91,32 @@ def recommendable(measured: Mapping[Triple, Worth], available: np.ndarray) -> np
     return allowed if allowed.any() else available
 
 
-def _covering(measured: Collection[Triple], new: np.ndarray, generator: np.random.Generator) -> Triple | None:
-    """Return a new algorithm with as many untried components as possible; None if all have been tried."""
-    score = np.zeros(new.shape)
+def _covering(measured: Collection[Triple], unmeasured: np.ndarray, generator: np.random.Generator) -> Triple | None:
+    """Return an unmeasured algorithm with as many untried components as possible; None if all have been tried."""
+    untried_counts = np.zeros(unmeasured.shape)
     for axis in range(3):
-        others = tuple(other for other in range(3) if other != axis)
-        untried = np.asarray(new.any(axis=others))
+        other_axes = tuple(other for other in range(3) if other != axis)
+        untried = np.asarray(unmeasured.any(axis=other_axes))
         untried[[triple[axis] for triple in measured]] = False
-        score += np.expand_dims(untried, others)
-    score[~new] = 0.0
-    return _random(score == score.max(), generator) if score.max() > 0 else None
+        untried_counts += np.expand_dims(untried, other_axes)
+    untried_counts[~unmeasured] = 0.0
+    most = untried_counts.max()
+    return _random(untried_counts == most, generator) if most > 0 else None
 
 
-def _neighbours(base: Triple, agent: int, new: np.ndarray) -> list[Triple]:
-    """Return the new algorithms that differ from ``base`` in one agent's pick."""
-    found = []
-    for choice in range(new.shape[agent]):
+def _neighbours(base: Triple, agent: int, unmeasured: np.ndarray) -> list[Triple]:
+    """Return the unmeasured algorithms that differ from ``base`` in one agent's pick."""
+    neighbours = []
+    for choice in range(unmeasured.shape[agent]):
         pick = list(base)
         pick[agent] = choice
-        if new[tuple(pick)]:
-            found.append((pick[0], pick[1], pick[2]))
-    return found
+        if unmeasured[tuple(pick)]:
+            neighbours.append((pick[0], pick[1], pick[2]))
+    return neighbours
 
 
 def _random(among: np.ndarray, generator: np.random.Generator) -> Triple:
+    """Return one of the algorithms where a bool array of the catalog's shape is true."""
     cells = np.argwhere(among)
     rule, sampler, abstraction = (int(index) for index in cells[generator.integers(len(cells))])
     return rule, sampler, abstraction

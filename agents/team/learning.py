@@ -17,37 +17,38 @@ Agent A picks the update rule, B the sampler knowing A's pick, and C the abstrac
    A value is that of the target network at the pick that the Q-network prefers: double Q-learning (van Hasselt, Guez
    and Silver, "Deep reinforcement learning with double Q-learning", AAAI 2016). Only measured answers count: the
    highest values over all belong to picks that were never tried.
-4. *Step.* Each agent takes a gradient step on the Huber loss towards its targets, and its target network follows
-   (:mod:`rlccfr.agents.double_q`).
+4. *Step.* Each agent takes a gradient step on the Huber loss towards its targets, and its target network follows.
 
 With ``Hyperparameters(rewards="own")``, each agent learns its own reward. The value of another agent's answer is then
 of no use to it: its target is its own reward of the algorithm that the later agents complete by their preferred
 answers, which was measured, and its own value of the next decision.
+
+The agents that steer a run (:mod:`rlccfr.agents.control.training`) share the functions of parts 3 and 4.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
+from stable_baselines3.common.utils import polyak_update, update_learning_rate
 from stable_baselines3.dqn.policies import DQNPolicy
+from torch import nn
+from torch.nn.functional import smooth_l1_loss
 
-from rlccfr.agents.double_q import Picks, best_answer, learn_from, preferred, values_of_answers
 from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.exploration import Triple, next_to_measure
-from rlccfr.agents.team.imagined_games import Lessons, Measured, imagined
 from rlccfr.agents.team.training_log import TrainingLog
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
-from rlccfr.envs.observation import GAME, weights_of, with_weights
+from rlccfr.envs.observation import weights_of, with_weights
 from rlccfr.envs.reward import SCALES, Costs, Preset, Worth, reward
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
-
 
 VERSION = 3
 """Version of the training. Raise it when the same seed and measurements would give another team."""
@@ -58,22 +59,8 @@ MEASURING = 0.8
 UNKNOWN = Costs(1.0, 1.0, 1.0, 1.0)
 """Costs that stand for those of algorithms that were not measured; nothing is learned from them."""
 
-
-@dataclass(frozen=True)
-class Plan:
-    """The amount of measuring and learning in one training.
-
-    Attributes:
-        cap: largest total number of evaluations.
-        settling: number of further rounds of learning, after the round that follows the last measured episode.
-    """
-
-    cap: int
-    settling: int
-
-    def share_done(self, evaluations: int, settled: int) -> float:
-        """Return the share of the plan that is done, from 0 to 1; evaluations and rounds count the same."""
-        return min(1.0, (min(evaluations, self.cap) + settled) / (self.cap + self.settling))
+MAX_GRADIENT_NORM = 10.0
+"""Largest norm of an agent's gradient, as in Stable-Baselines3's DQN."""
 
 
 class Decision(NamedTuple):
@@ -91,28 +78,29 @@ class Training:
 
     Args:
         team: the team; its experience, networks and random generator change.
-        plan: how much to measure and to learn.
+        cap: largest total number of evaluations.
         log: where a row is written for each measured episode.
     """
 
-    def __init__(self, team: SelectorTeam, plan: Plan, log: TrainingLog) -> None:
+    def __init__(self, team: SelectorTeam, cap: int, log: TrainingLog) -> None:
         self.team = team
-        self.plan = plan
+        self.cap = cap
         self.log = log
         self._learner: QLearning | None = None  # of the present experience
 
     @property
     def share_done(self) -> float:
-        """Share of the plan that is done, from 0 to 1."""
-        return self.plan.share_done(self.team.evaluations, self.team.settled)
+        """Share of the evaluations and of the rounds after the last one that is done, from 0 to 1."""
+        done = min(self.team.evaluations, self.cap) + self.team.settled
+        return min(1.0, done / (self.cap + self.team.hyperparameters.settling))
 
     @property
     def progress(self) -> float:
         """Approximate share of the training's time that is over, from 0 to 1."""
         if self.share_done == 1.0:
             return 1.0
-        measured = min(1.0, self.team.evaluations / self.plan.cap)
-        settled = self.team.settled / max(1, self.plan.settling)
+        measured = min(1.0, self.team.evaluations / self.cap)
+        settled = self.team.settled / max(1, self.team.hyperparameters.settling)
         return MEASURING * measured + (1 - MEASURING) * settled
 
     def step(self) -> bool:
@@ -121,7 +109,7 @@ class Training:
         Returns:
             Whether an episode was played.
         """
-        has_evaluations_left = self.team.evaluations < self.plan.cap
+        has_evaluations_left = self.team.evaluations < self.cap
         decisions = self._play_episode() if has_evaluations_left else []
         if has_evaluations_left or self._learner is None:
             self._learner = QLearning(Replay(self.team))  # the experience has grown
@@ -141,10 +129,10 @@ class Training:
         situation = self._where_to_explore()
         preset = env.presets[int(team.generator.integers(len(env.presets)))]
         self._reset(situation, preset)
-        for algorithm in situation.cells:  # replay the episode up to the decision; all of it is known
+        for algorithm in situation.cells:  # repeat the episode up to the decision; all of it was measured
             env.step(team.catalog.flat(algorithm))
         decisions: list[Decision] = []
-        while team.evaluations < self.plan.cap and not (decisions and decisions[-1].outcome.done):
+        while team.evaluations < self.cap and not (decisions and decisions[-1].outcome.done):
             triple = next_to_measure(
                 lambda picks: team.q_values(env, picks),
                 self._worths_at(situation, preset),
@@ -173,7 +161,7 @@ class Training:
         reached = [situation.after(algorithm) for situation, algorithm, outcome in earlier_outcomes if not outcome.done]
         # Somewhere with an algorithm that was not measured, from where the episode can be ended.
         num_available = int(team.available.sum())
-        evaluations_left = self.plan.cap - team.evaluations
+        evaluations_left = self.cap - team.evaluations
         unexhausted = [place for place in (*starts, *reached) if len(team.experience.at(place)) < num_available]
         endable = [place for place in unexhausted if env.segments - len(place.cells) <= evaluations_left]
         candidates = endable or unexhausted
@@ -204,14 +192,8 @@ class Training:
 
     def _reset(self, situation: Situation, preset: Preset) -> None:
         """Reset the environment to the beginning of the situation's episode."""
-        self.team.env.reset(
-            options={
-                "game": situation.game,
-                "engine_seed": situation.engine_seed,
-                "budget": situation.budget,
-                "preset": preset,
-            }
-        )
+        start = {"game": situation.game, "engine_seed": situation.engine_seed, "budget": situation.budget}
+        self.team.env.reset(options={**start, "preset": preset})
 
     def _log_row(self, decision: Decision) -> dict[str, float | int | str]:
         """Return an episode's row of the log: its last measurement, and losses and greedy picks after learning."""
@@ -219,7 +201,7 @@ class Training:
         self._reset(decision.situation, decision.preset)
         greedy = team.catalog.cell(*team.greedy(team.env, team.recommendable(team.env)))
         rewards = decision.preset.rewards(decision.outcome.costs)
-        row: dict[str, float | int | str] = {
+        return {
             "evaluations": team.evaluations,
             "game": decision.situation.game,
             "budget": str(decision.situation.budget),
@@ -233,7 +215,6 @@ class Training:
             **{f"loss_{axis}": selector.loss for axis, selector in zip(AXES, team.selectors, strict=True)},
             **{f"greedy_{axis}": id for axis, id in greedy._asdict().items()},
         }
-        return row
 
 
 # 2. Replay.
@@ -246,21 +227,17 @@ class Replay:
         team: team that learns.
         uniform: share of reward weights that are drawn uniformly from [0, 1], on any scale of e; the others are the
             team's own.
-        unseen: whether to learn to pick for games other than the team's own.
 
     Attributes:
-        known: (n, rules, samplers, abstractions) which algorithms can be learned from.
+        measured: (n, rules, samplers, abstractions) which algorithms can be learned from.
         answers: same shape: which algorithms may be the answer to earlier picks. Those that have not converged at the
             end of an episode are not recommended, so they are no answers.
         following: same shape: the situation that each algorithm leads to; -1 where the episode ends.
+        costs: (n, rules, samplers, abstractions, 4): each algorithm's :class:`Costs`.
         seen: what agents A, B and C saw, shapes (n, size), (n, rules, size) and (n, rules, samplers, size).
-        lessons: source of costs.
-
-    Raises:
-        RLCCFRError: ``unseen``, and not every algorithm was measured in whole runs.
     """
 
-    def __init__(self, team: SelectorTeam, uniform: float = 0.0, *, unseen: bool = False) -> None:
+    def __init__(self, team: SelectorTeam, uniform: float = 0.0) -> None:
         self.team = team
         self.uniform = uniform
         situations = list(dict.fromkeys(situation for situation, _, _ in team.experience))
@@ -268,11 +245,11 @@ class Replay:
         shape = team.catalog.shape
         size = team.env.observe().shape
         count = len(situations)
-        self.known = np.zeros((count, *shape), np.bool_)
+        self.measured = np.zeros((count, *shape), np.bool_)
         self.answers = np.zeros((count, *shape), np.bool_)
         self.following = np.full((count, *shape), -1)
+        self.costs = np.tile(UNKNOWN, (count, *shape, 1))
         self.seen = [np.zeros((count, *shape[:agent], *size), np.float32) for agent in range(3)]
-        costs = np.tile(UNKNOWN, (count, *shape, 1))
         for situation, algorithm, outcome in team.experience:
             index = (numbers[situation], *team.catalog.index(algorithm))
             following = -1 if outcome.done else numbers.get(situation.after(algorithm))
@@ -280,32 +257,32 @@ class Replay:
                 self.seen[agent][index[: agent + 1]] = observation
             if following is None:  # the rest of the episode was interrupted
                 continue
-            self.known[index] = True
+            self.measured[index] = True
             self.answers[index] = not outcome.done or outcome.costs.converged
             self.following[index] = following
-            costs[index] = outcome.costs
+            self.costs[index] = outcome.costs
         for _ in range(team.env.segments):  # drop algorithms that lead to situations without outcomes
-            has_outcomes = np.asarray(self.known.any(axis=(1, 2, 3)))
+            has_outcomes = np.asarray(self.measured.any(axis=(1, 2, 3)))
             leads_nowhere = (self.following >= 0) & ~has_outcomes[self.following]
-            self.known &= ~leads_nowhere
-        self.answers &= self.known
-        self.lessons: Lessons = imagined(team, numbers, self.known, costs, self.seen[0]) if unseen else Measured(costs)
+            self.measured &= ~leads_nowhere
+        self.answers &= self.measured
 
-    def open(self, agent: int, place: tuple[np.ndarray, ...], speed_alone: np.ndarray) -> np.ndarray:
+    def legal(self, agent: int, place: tuple[np.ndarray, ...], speed_alone: np.ndarray) -> np.ndarray:
         """Return which choices of an agent lead to answers, (b, choices).
 
-        If no choice leads to an answer, these are the choices that lead to known runs.
+        If no choice leads to an answer, these are the choices that lead to measured runs.
 
         Args:
             agent: 0, 1 or 2.
             place: situations, (b,), and for later agents the picks before, each (b,).
-            speed_alone: (b,) where the reward weights ask for speed alone, so that every known algorithm is an answer.
+            speed_alone: (b,) where the reward weights ask for speed alone, so that every measured algorithm is an
+                answer.
         """
         later_axes = tuple(range(2, 4 - agent))
-        known = np.asarray(self.known[place].any(axis=later_axes))
+        measured = np.asarray(self.measured[place].any(axis=later_axes))
         answers = np.asarray(self.answers[place].any(axis=later_axes))
-        any_known = speed_alone | ~answers.any(axis=1)
-        return np.where(any_known[:, None], known, answers)
+        all_measured = speed_alone | ~answers.any(axis=1)
+        return np.where(all_measured[:, None], measured, answers)
 
     def draw_weights(self, count: int) -> np.ndarray:
         """Draw reward weights, shape (count, 9), as observations have them (:func:`weights_of`)."""
@@ -320,7 +297,43 @@ class Replay:
         return weights
 
 
-# 3. Target, and 4. step.
+# 3. Target.
+
+
+class Picks(NamedTuple):
+    """Picks to learn from, and what each agent knew.
+
+    Attributes:
+        inputs: for each agent, (b, size) what it saw, the earlier agents' picks included.
+        legal: for each agent, (b, choices) which picks could be made; None for all.
+        picks: (b, agents) what was picked.
+    """
+
+    inputs: Sequence[torch.Tensor]
+    legal: Sequence[torch.Tensor | None]
+    picks: torch.Tensor
+
+
+def preferred(policy: DQNPolicy, inputs: torch.Tensor, legal: torch.Tensor | None = None) -> torch.Tensor:
+    """Return the pick, (b,), with the highest value of an agent's Q-network, among those that can be made."""
+    values = policy.q_net(inputs)
+    if legal is not None:
+        values = values.masked_fill(~legal, -torch.inf)
+    return torch.as_tensor(values.argmax(1))
+
+
+def best_answer(policy: DQNPolicy, inputs: torch.Tensor, legal: torch.Tensor | None = None) -> torch.Tensor:
+    """Return the target network's value, (b,), of the pick that the Q-network prefers."""
+    best = preferred(policy, inputs, legal)
+    values: torch.Tensor = policy.q_net_target(inputs)
+    return values.gather(1, best[:, None])[:, 0]
+
+
+def values_of_answers(policies: Sequence[DQNPolicy], picks: Picks) -> list[torch.Tensor]:
+    """Return the target, (b,), of each agent's pick but the last one's: the value of the next agent's best answer."""
+    with torch.no_grad():
+        answers = zip(policies[1:], picks.inputs[1:], picks.legal[1:], strict=True)
+        return [best_answer(*answer) for answer in answers]
 
 
 class QLearning:
@@ -333,80 +346,75 @@ class QLearning:
     def __init__(self, replay: Replay) -> None:
         self.team = replay.team
         self.replay = replay
-        self._measured = np.argwhere(replay.known)  # (m, 4): situation, update rule, sampler, abstraction
+        self._measured = np.argwhere(replay.measured)  # (m, 4): situation, update rule, sampler, abstraction
 
     def round(self, progress_remaining: float, steps: int) -> None:
         """Let each agent take gradient steps, each on a batch of measured picks.
 
         Args:
-            progress_remaining: share of all rounds that is left, from 1 to 0; the learning rate falls with it.
+            progress_remaining: share of all rounds that remains, from 1 to 0; the learning rate falls with it.
             steps: number of gradient steps.
         """
         if not len(self._measured):
             return
-        models = [selector.model for selector in self.team.selectors]
-        policies = [model.policy for model in models]
-        learning_rate = models[0].lr_schedule(progress_remaining)
+        hyperparameters = self.team.hyperparameters
+        policies = [selector.policy for selector in self.team.selectors]
+        learning_rate = hyperparameters.learning_rate_at(progress_remaining)
         losses = np.zeros(3)
         for _ in range(steps):
             picks, targets = self._batch()
-            losses += learn_from(policies, picks, targets, learning_rate, self.team.hyperparameters.tau)
-        for model, loss in zip(models, losses / steps, strict=True):
-            model.logger.record("train/loss", float(loss))
+            losses += learn_from(policies, picks, targets, learning_rate, hyperparameters.tau)
+        for selector, loss in zip(self.team.selectors, losses / steps, strict=True):
+            selector.loss = float(loss)
 
     def _batch(self) -> tuple[Picks, list[torch.Tensor]]:
         """Return measured picks, drawn with replacement, and the target of each agent's, (b,)."""
         generator = self.team.generator
         batch_size = self.team.hyperparameters.batch_size
+        # A row, its algorithm and new reward weights make one replayed episode.
         drawn = self._measured[generator.integers(len(self._measured), size=batch_size)]
         rows = drawn[:, 0]
         triples = drawn[:, 1:]
         weights = self.replay.draw_weights(len(rows))
-        costs, games = self.replay.lessons.draw(rows, generator)
-        places = [(rows, *triples[:, :agent].T) for agent in range(3)]
-        picks = Picks(
-            [self._seen(agent, place, weights, games) for agent, place in enumerate(places)],
-            [self._open(agent, place, weights) for agent, place in enumerate(places)],
-            torch.as_tensor(triples),
-        )
+        turns = [self._turn(agent, (rows, *triples[:, :agent].T), weights) for agent in range(3)]
+        inputs, legal = zip(*turns, strict=True)
+        picks = Picks(inputs, legal, torch.as_tensor(triples))
         if self.team.hyperparameters.rewards == "own":
-            return picks, self._own_targets(rows, triples, weights, costs, games)
+            return picks, self._own_targets(rows, triples, weights)
         # The mean reward: earlier agents bootstrap from the value of the next agent's best answer.
-        mean_returns = self._returns(rows, triples, weights, costs).mean(axis=1)
-        policies = [selector.model.policy for selector in self.team.selectors]
+        policies = [selector.policy for selector in self.team.selectors]
         targets_of_earlier_agents = values_of_answers(policies, picks)
+        mean_returns = self._returns(rows, triples, weights).mean(axis=1)
         return picks, [*targets_of_earlier_agents, torch.as_tensor(mean_returns, dtype=torch.float32)]
 
-    def _own_targets(
-        self, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray, costs: np.ndarray, games: np.ndarray | None
-    ) -> list[torch.Tensor]:
+    def _own_targets(self, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> list[torch.Tensor]:
         """Return the target of each agent's pick, (b,): its own return, if the later agents pick what they prefer."""
         targets = []
         for agent in range(3):
             place: tuple[np.ndarray, ...] = (rows, *triples[:, : agent + 1].T)
-            with torch.no_grad():
-                for later_agent in range(agent + 1, 3):
-                    answer = preferred(*self._turn(later_agent, place, weights, games)).numpy()
-                    place = (*place, answer)
-            completed = np.stack(place[1:], axis=1)
-            own_return = self._returns(rows, completed, weights, costs)[:, agent]
+            for later_agent in range(agent + 1, 3):
+                policy = self.team.selectors[later_agent].policy
+                with torch.no_grad():
+                    answer = preferred(policy, *self._turn(later_agent, place, weights))
+                place = (*place, answer.numpy())
+            completed = np.stack(place[1:], axis=1)  # the agent's pick with the answers: a measured algorithm
+            own_return = self._returns(rows, completed, weights)[:, agent]
             targets.append(torch.as_tensor(own_return, dtype=torch.float32))
         return targets
 
-    def _returns(self, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    def _returns(self, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return each agent's reward and the discounted value of its next decision, (b, 3).
 
         Args:
             rows: situations, (b,).
             triples: action indices of the algorithms, (b, 3).
             weights: reward weights, (b, 9).
-            costs: (b, rules, samplers, abstractions, 4).
         """
-        costs_of_picks = costs[(np.arange(len(rows)), *triples.T)]
-        returns = agents_rewards(costs_of_picks, weights)
-        next_rows = self.replay.following[(rows, *triples.T)]
+        place = (rows, *triples.T)
+        returns = agents_rewards(self.replay.costs[place], weights)
+        next_rows = self.replay.following[place]
         goes_on = next_rows >= 0
-        if goes_on.any():
+        if goes_on.any():  # bootstrap from the next decision, which has the same reward weights
             gamma = self.team.hyperparameters.gamma
             returns[goes_on] += gamma * self._values(next_rows[goes_on], weights[goes_on])
         return returns
@@ -418,34 +426,22 @@ class QLearning:
         """
         place: tuple[np.ndarray, ...] = (rows,)
         values = []
-        with torch.no_grad():
-            for agent in range(3):
-                turn = self._turn(agent, place, weights)
-                values.append(best_answer(*turn).numpy())
-                place = (*place, preferred(*turn).numpy())
+        for agent, selector in enumerate(self.team.selectors):
+            turn = self._turn(agent, place, weights)
+            with torch.no_grad():
+                values.append(best_answer(selector.policy, *turn).numpy())
+                place = (*place, preferred(selector.policy, *turn).numpy())
         if self.team.hyperparameters.rewards == "mean":
             values = [values[-1]] * 3
         return np.stack(values, axis=1)
 
     def _turn(
-        self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray, games: np.ndarray | None = None
-    ) -> tuple[DQNPolicy, torch.Tensor, torch.Tensor]:
-        """Return an agent's policy, what it sees, and which of its choices count."""
-        policy = self.team.selectors[agent].model.policy
-        return policy, self._seen(agent, place, weights, games), self._open(agent, place, weights)
-
-    def _seen(
-        self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray, games: np.ndarray | None = None
-    ) -> torch.Tensor:
-        """Return what an agent sees, (b, size), in situations and after picks."""
-        observations = with_weights(self.replay.seen[agent][place], weights)
-        if games is not None:
-            observations[:, GAME] = games
-        return torch.as_tensor(observations)
-
-    def _open(self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray) -> torch.Tensor:
-        """Return which of an agent's choices lead to answers, (b, choices)."""
-        return torch.as_tensor(self.replay.open(agent, place, asks_for_speed_alone(weights)))
+        self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return what an agent sees, (b, size), and which of its choices lead to answers, (b, choices)."""
+        seen = with_weights(self.replay.seen[agent][place], weights)
+        legal = self.replay.legal(agent, place, asks_for_speed_alone(weights))
+        return torch.as_tensor(seen), torch.as_tensor(legal)
 
 
 def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -466,3 +462,36 @@ def asks_for_speed_alone(weights: np.ndarray) -> np.ndarray:
     """Return where reward weights, (b, 9), give no agent a weight on e, (b,)."""
     alphas = weights[:, : -len(SCALES)].reshape(-1, 3, 2)[:, :, 0]
     return np.asarray((alphas == 0).all(axis=1))
+
+
+# 4. Step.
+
+
+def learn_from(
+    policies: Sequence[DQNPolicy], picks: Picks, targets: Sequence[torch.Tensor], learning_rate: float, tau: float
+) -> list[float]:
+    """Make a gradient step of each agent towards the targets of its picks, and move its target network.
+
+    Args:
+        policies: the agents' networks and optimisers.
+        picks: batch of b picks.
+        targets: for each agent, (b,) value of its picks.
+        learning_rate: learning rate of the step.
+        tau: share by which the target networks move.
+
+    Returns:
+        The Huber loss of each agent.
+    """
+    losses = []
+    for agent, (policy, inputs, target) in enumerate(zip(policies, picks.inputs, targets, strict=True)):
+        values = policy.q_net(inputs).gather(1, picks.picks[:, agent : agent + 1])[:, 0]  # Q of what was picked
+        loss = smooth_l1_loss(values, target)  # Huber's, less sensitive to outliers than the square
+        update_learning_rate(policy.optimizer, learning_rate)
+        policy.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(policy.q_net.parameters(), MAX_GRADIENT_NORM)
+        policy.optimizer.step()
+        losses.append(float(loss.detach()))
+    for policy in policies:
+        polyak_update(policy.q_net.parameters(), policy.q_net_target.parameters(), tau)
+    return losses

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from rlccfr.agents.judging.evidence import ChoosingRuns, choosing_part
+from rlccfr.agents.q_networks import single_threaded
 from rlccfr.agents.team.experience import Experience, Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.learning import QLearning, Replay
-from rlccfr.agents.team.selector_dqn import single_threaded
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Catalog
 from rlccfr.envs.episode import EpisodeSpec
@@ -21,10 +20,7 @@ from rlccfr.envs.reward import PRESETS, Preset
 from rlccfr.errors import RLCCFRError
 
 SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, buffer_size=2**17)
-"""Hyperparameters where measuring costs nothing: larger networks, batches and memories, and more gradient steps."""
-
-LONGER = replace(SETTINGS, settling=2 * SETTINGS.settling)
-"""Hyperparameters for unseen games: more rounds, since each round draws new imagined games."""
+"""Hyperparameters where measuring costs nothing: larger networks and batches, and more gradient steps."""
 
 UNIFORM = 0.5
 """Share of reward weights drawn uniformly; the others are the named ones."""
@@ -36,7 +32,6 @@ def train_on_table(
     seed: int = 0,
     settings: Hyperparameters | None = None,
     presets: Sequence[Preset] = (),
-    unseen: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> SelectorTeam:
     """Return a team trained on every algorithm's runs with the choosing seeds, under all reward weights.
@@ -45,9 +40,8 @@ def train_on_table(
         episodes: games, budgets, catalog and :class:`TableEvaluator` to learn from, for episodes of one segment. All
             choosing seeds of the table replace its engine seeds.
         seed: seed of all randomness in the team.
-        settings: hyperparameters; by default :data:`SETTINGS`, or :data:`LONGER` for unseen games.
+        settings: hyperparameters; by default :data:`SETTINGS`.
         presets: reward weights to learn, beside weights drawn at random on every scale of e; by default all named ones.
-        unseen: whether the team is to pick for games other than these.
         progress: function called after each round with the share done.
 
     Returns:
@@ -57,21 +51,24 @@ def train_on_table(
         MissingCellError: the table lacks a measurement.
         RLCCFRError: the evaluator is not a :class:`TableEvaluator`.
     """
-    table, catalog, games = episodes.evaluator, episodes.catalog, episodes.games
+    table = episodes.evaluator
     if not isinstance(table, TableEvaluator):
         raise RLCCFRError(f"training without measuring needs a TableEvaluator, not {table!r}")
-    seeds = max(len(choosing_part(table.seeds(game, cell))) for game in games for cell in catalog)
+    seeds = [choosing_part(table.seeds(game, cell)) for game in episodes.games for cell in episodes.catalog]
     team = SelectorTeam(
         episodes,
         preset=tuple(presets or PRESETS.values()),
-        engine_seeds=range(max(1, seeds)),
+        engine_seeds=range(max(1, *map(len, seeds))),
         evaluator=ChoosingRuns(table),
         seed=seed,
-        hyperparameters=settings or (LONGER if unseen else SETTINGS),
+        hyperparameters=settings or SETTINGS,
     )
-    measure_everything(team)
-    learner, rounds = QLearning(Replay(team, UNIFORM, unseen=unseen)), team.hyperparameters.settling
-    team.experience, team.forgotten = Experience(), _cost(table, catalog, games)
+    _measure_everything(team)
+    learner = QLearning(Replay(team, UNIFORM))
+    # The table holds the experience, so the team need not.
+    team.experience = Experience()
+    team.forgotten = _cost(table, episodes.catalog, episodes.games)
+    rounds = team.hyperparameters.settling
     with single_threaded():
         for done in range(rounds):
             learner.round(1 - done / rounds, team.hyperparameters.gradient_steps)
@@ -80,7 +77,7 @@ def train_on_table(
     return team
 
 
-def measure_everything(team: SelectorTeam) -> None:
+def _measure_everything(team: SelectorTeam) -> None:
     """Measure every available algorithm in every situation, and add the outcomes to a team's experience.
 
     Args:
@@ -96,9 +93,8 @@ def measure_everything(team: SelectorTeam) -> None:
                 env.reset(options={"game": game, "budget": budget, "engine_seed": seed})
                 for index in np.argwhere(team.available):
                     cell = team.catalog.cell(*map(int, index))
-                    seen = np.stack([env.observe(cell[:agent]) for agent in range(3)])
-                    measured = env.evaluator.measure(env.request(cell))
-                    outcome = Outcome.of(seen, measured, done=True)
+                    observations = np.stack([env.observe(cell[:agent]) for agent in range(3)])
+                    outcome = Outcome.of(observations, env.evaluator.measure(env.request(cell)), done=True)
                     team.experience.add(Situation(game, seed, budget), cell, outcome)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -15,7 +16,7 @@ from rlccfr.agents.team.exploration import Triple, greedy_triple
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.recommendation import Recommendation
 from rlccfr.agents.team.selector import Selector
-from rlccfr.catalog import Catalog, Cell
+from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import (
     BudgetLike,
     Budgets,
@@ -25,18 +26,18 @@ from rlccfr.envs.episode import (
     Games,
     PresetLike,
 )
+from rlccfr.envs.measuring.compiled_games import uniform_in_units
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.reward import rewards
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
-from rlccfr.errors import RLCCFRError, whole_number
+from rlccfr.errors import ComponentError, RLCCFRError, whole_number
 from rlccfr.files import held
 from rlccfr.games.names import GameName
+from rlccfr.pictures import new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from rlccfr.agents.team.learning import Plan
 
 MOST_TRIES = 10
 """Largest number of new algorithms that a recommendation measures in search of one that converges."""
@@ -58,7 +59,7 @@ class SelectorTeam:
     Args:
         games, budget, options: episodes to train on, as for :class:`rlccfr.envs.SelectorEnv`. The agents see the game,
             the budget and the reward weights, so one team learns to pick for several of each.
-        seed: seed of all randomness in the team: initial weights, exploration, samples from memories.
+        seed: seed of all randomness in the team: initial weights, exploration, batches to learn from.
         hyperparameters: hyperparameters of the networks and of training.
 
     Raises:
@@ -79,16 +80,16 @@ class SelectorTeam:
         self.available = self.env.action_masks().reshape(self.catalog.shape)
         if not self.available.any():
             raise RLCCFRError("nothing in this catalog can run here: install the extras that its components need")
-        self.seed = seed = whole_number(seed, "seed", 0, RLCCFRError)
+        self.seed = whole_number(seed, "seed", 0, RLCCFRError)
         self.hyperparameters = hyperparameters if hyperparameters is not None else Hyperparameters()
         if not isinstance(self.hyperparameters, Hyperparameters):
             raise RLCCFRError(f"hyperparameters must be Hyperparameters(...), not {hyperparameters!r}")
-        seeds = np.random.SeedSequence(seed).generate_state(4)
+        *selector_seeds, own_seed = np.random.SeedSequence(self.seed).generate_state(4)
         self.selectors = tuple(
-            Selector(OBSERVATION_SIZE, actions, self.hyperparameters, int(own))
-            for actions, own in zip(self.catalog.shape, seeds[:3], strict=True)
+            Selector(OBSERVATION_SIZE, actions, self.hyperparameters, int(selector_seed))
+            for actions, selector_seed in zip(self.catalog.shape, selector_seeds, strict=True)
         )
-        self.generator = np.random.default_rng(int(seeds[3]))
+        self.generator = np.random.default_rng(int(own_seed))
         self.experience = Experience()
         self.forgotten = (0, 0.0)
         """Number of evaluations, and their engine CPU seconds, in experience that was not saved with the team."""
@@ -150,19 +151,20 @@ class SelectorTeam:
             MissingCellError: the team's evaluator is a table that lacks a measurement.
             InUseError: another process trains in ``log_dir``.
         """
+        from rlccfr.agents.q_networks import single_threaded  # only training needs these slow imports
         from rlccfr.agents.team.learning import Training
-        from rlccfr.agents.team.selector_dqn import single_threaded  # only training needs these slow imports
         from rlccfr.agents.team.team_file import refuse_others
         from rlccfr.agents.team.training_log import TrainingLog
 
-        plan = self._plan(evaluations)
+        segments = self.env.segments
+        evaluations = whole_number(evaluations, "evaluations", segments, RLCCFRError)  # at least one per segment
         directory = self.directory if log_dir is None else Path(log_dir)
         with held(directory) if directory else nullcontext():
             if directory is not None:
                 refuse_others(self, directory)
             try:
                 with single_threaded(), TrainingLog(directory, self.evaluations, callback) as log:
-                    training = Training(self, plan, log)
+                    training = Training(self, min(evaluations, self._possible_evaluations), log)
                     while training.share_done < 1.0:
                         measured = training.step()
                         if directory and measured:
@@ -202,7 +204,8 @@ class SelectorTeam:
     def _greedy_episode(self, env: SelectorEnv) -> tuple[list[Cell], Measurement, bool]:
         """Return each segment's greedy algorithm, the episode's measurement, and whether it was known before."""
         env.reset(options={"engine_seed": env.engine_seeds[0]})
-        done, cells = False, []
+        cells = []
+        done = False
         while not done:
             cell = self.catalog.cell(*self.greedy(env, self.recommendable(env)))
             request = env.request(cell)
@@ -245,8 +248,7 @@ class SelectorTeam:
         Args:
             among: bool of the catalog's shape, true for the algorithms to choose from; by default those that can run.
         """
-        open_ = self.available if among is None else among
-        return greedy_triple(lambda picks: self.q_values(env, picks), open_)
+        return greedy_triple(lambda picks: self.q_values(env, picks), self.available if among is None else among)
 
     def recommendable(self, env: SelectorEnv) -> np.ndarray:
         """Return which algorithms may be recommended at an environment's present decision: bool of the catalog's shape.
@@ -291,16 +293,19 @@ class SelectorTeam:
         preset: PresetLike | None = None,
         axes: Axes | None = None,
     ) -> Axes:
-        """Draw the agents' mean Q-value of every algorithm; see :func:`rlccfr.agents.team.q_picture.draw_q_values`.
+        """Draw the agents' mean Q-value of every algorithm.
+
+        Each agent values an algorithm by the component on its own axis, given that the earlier agents have picked the
+        algorithm's other components. Rows are update rules; columns are pairs of sampler and abstraction. The frame
+        marks the team's pick.
 
         Args:
             game, budget, preset: as for :meth:`recommend`.
+            axes: axes to draw on; by default those of a new figure.
         """
-        from rlccfr.agents.team.q_picture import draw_q_values
-
         env = self._env_for(game, budget, preset)
         env.reset()
-        return draw_q_values(self, env, axes)
+        return _draw_q_values(self, env, axes)
 
     def save(self, path: str | Path, *, experience: bool = True) -> Path:
         """Write the team to ``team.npz`` in a directory, whole or not at all; return the file's path.
@@ -347,12 +352,75 @@ class SelectorTeam:
             env.games[0] if game is None else game, env.budgets[0] if budget is None else budget, **options
         )
 
-    def _plan(self, evaluations: int) -> Plan:
-        from rlccfr.agents.team.learning import Plan
+    @property
+    def _possible_evaluations(self) -> int:
+        """Number of distinct beginnings of episodes, over all games, engine seeds and budgets."""
+        env = self.env
+        algorithms = int(self.available.sum())
+        beginnings: int = sum(algorithms ** (segment + 1) for segment in range(env.segments))
+        return beginnings * len(env.games) * len(env.engine_seeds) * len(env.budgets)
 
-        segments = self.env.segments
-        evaluations = whole_number(evaluations, "evaluations", segments, RLCCFRError)  # at least one per segment
-        cells = int(self.available.sum())
-        beginnings = sum(cells ** (segment + 1) for segment in range(segments))
-        starts = len(self.env.games) * len(self.env.engine_seeds) * len(self.env.budgets)
-        return Plan(min(evaluations, beginnings * starts), self.hyperparameters.settling)
+
+def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
+    """Return a team for a larger catalog; it picks as before until it learns about the new components.
+
+    Output rows of the Q-networks are mapped by component id; new rows start below any likely reward. The experience
+    is kept, and with it the number of evaluations. The optimisers start anew.
+
+    Args:
+        catalog: catalog with all components of the team's own, in any order, and others.
+        evaluator: evaluator of the new team; by default the old team's.
+
+    Raises:
+        ComponentError: the catalog lacks one of the team's components.
+    """
+    source_indices = []  # by axis, the index in the team's catalog of each component that both catalogs have
+    for ids, team_ids in zip(catalog.axes, team.catalog.axes, strict=True):
+        lacking = [id for id in team_ids if id not in ids]
+        if lacking:
+            raise ComponentError(
+                f"the catalog lacks {', '.join(lacking)}, which the team can pick; add what is missing"
+            )
+        source_indices.append({ids.index(id): index for index, id in enumerate(team_ids)})
+    options: EpisodeOptions = {"catalog": catalog}
+    if evaluator is not None:
+        options["evaluator"] = evaluator
+    larger = SelectorTeam(team.env.episodes, seed=team.seed, hyperparameters=team.hyperparameters, **options)
+    # e is hardly above the uniform policy's, on any scale, and s at most 1: a reward is at least about -2 per segment,
+    # or as much less as the uniform policy's exploitability exceeds 1.
+    largest_error = max(1.0, *(uniform_in_units(game) for game in team.env.games))
+    worst_return = -2.0 * largest_error * team.env.segments
+    for selector, source, indices in zip(larger.selectors, team.selectors, source_indices, strict=True):
+        selector.adopt(source, indices, worst_return)
+    for situation, algorithm, outcome in team.experience:
+        larger.experience.add(situation, algorithm, outcome)
+    larger.generator.bit_generator.state = team.generator.bit_generator.state
+    larger.settled = team.settled
+    larger.forgotten = team.forgotten
+    return larger
+
+
+def _draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None) -> Axes:
+    """Draw the picture of :meth:`SelectorTeam.plot` at an environment's present decision."""
+    shape = team.catalog.shape
+    mean_values = np.empty(shape)
+    rule_values = team.q_values(env)
+    for rule in range(shape[0]):
+        sampler_values = team.q_values(env, (rule,))
+        for sampler in range(shape[1]):
+            abstraction_values = team.q_values(env, (rule, sampler))
+            mean_values[rule, sampler] = (rule_values[rule] + sampler_values[sampler] + abstraction_values) / len(AXES)
+    mean_values[~team.available] = np.nan
+    axes = axes if axes is not None else new_axes(2.5 + 0.3 * shape[1] * shape[2], 2.5 + 0.3 * shape[0])
+    image = axes.imshow(mean_values.reshape(shape[0], -1), cmap="viridis", aspect="auto")
+    rules, samplers, abstractions = ([id.split("(")[0] for id in ids] for ids in team.catalog.axes)
+    axes.set_yticks(range(shape[0]), rules)
+    columns = [f"{sampler}, {abstraction}" for sampler in samplers for abstraction in abstractions]
+    axes.set_xticks(range(len(columns)), columns, rotation=90)
+    rule, sampler, abstraction = team.greedy(env, team.recommendable(env))
+    axes.plot(sampler * shape[2] + abstraction, rule, "s", markersize=13, markerfacecolor="none", markeredgecolor="red",
+              markeredgewidth=2)  # fmt: skip
+    title = f"{env.game}, {env.budget}, {env.preset.name}: Q-values and the pick"
+    axes.set_title("\n".join(textwrap.wrap(title, 45, break_long_words=True)))
+    axes.figure.colorbar(image, ax=axes, label="mean Q-value of the three agents")
+    return axes

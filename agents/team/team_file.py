@@ -14,6 +14,7 @@ import numpy as np
 from rlccfr.agents.control.directory import holds_controller
 from rlccfr.agents.team.experience import Experience
 from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.agents.team.selector import with_prefix
 from rlccfr.archives import archive_of, check_format, opened_archive, read_archive
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.episode import CatalogLike, parse_catalog
@@ -83,10 +84,9 @@ def learned_on(file: Path) -> Situations | None:
     try:
         with opened_archive(file) as archive:
             header = json.loads(str(archive["header"]))
-        environment, presets = header["environment"], map(_preset, header["presets"])
-        return Situations(
-            tuple(environment["games"]), tuple(Budget(**one) for one in environment["budget"]), tuple(presets)
-        )
+        environment = header["environment"]
+        budgets = tuple(Budget(**budget) for budget in environment["budget"])
+        return Situations(tuple(environment["games"]), budgets, tuple(map(_preset, header["presets"])))
     except Exception:  # what damaged archives raise has no common base; such a file tells of no training
         return None
 
@@ -100,8 +100,8 @@ def refuse_others(team: SelectorTeam, directory: Path) -> None:
     """
     if holds_controller(directory):
         raise RLCCFRError(f"{directory} holds a controller, whose log would be lost; name another directory (--out)")
-    homeless = team.directory is None and team.evaluations
-    if directory.resolve() != team.directory and not homeless and (directory / FILE_NAME).exists():
+    trained_elsewhere = team.directory is None and team.evaluations
+    if directory.resolve() != team.directory and not trained_elsewhere and (directory / FILE_NAME).exists():
         raise RLCCFRError(
             f"{directory} holds a trained team: go on with it by SelectorTeam.load, remove it, or name another one"
         )
@@ -111,7 +111,7 @@ def load_team(
     path: Path, kind: type[SelectorTeam], catalog: CatalogLike | None, evaluator: str | Path | Evaluator | None
 ) -> SelectorTeam:
     """Load a team; see :meth:`SelectorTeam.load`."""
-    wanted = None if catalog is None else parse_catalog(catalog)
+    requested_catalog = None if catalog is None else parse_catalog(catalog)
     file = path / FILE_NAME if path.is_dir() else path
     if not file.is_file():
         raise CheckpointError(f"there is no team at {path}; name the directory it was saved to")
@@ -119,7 +119,8 @@ def load_team(
         arrays = read_archive(file)
         header = json.loads(str(arrays["header"]))
         check_format(header["format"], FORMAT, file, "team")
-        team = _restored(kind, header, arrays, _checked_catalog(header["catalog"], wanted, file), evaluator)
+        checked_catalog = _checked_catalog(header["catalog"], requested_catalog, file)
+        team = _restored(kind, header, arrays, checked_catalog, evaluator)
     except (ComponentError, GameError) as error:
         raise CheckpointError(f"{file} can't be loaded here: {error}") from None
     except RLCCFRError:
@@ -140,32 +141,37 @@ def _restored(
     catalog: Catalog,
     evaluator: str | Path | Evaluator | None,
 ) -> SelectorTeam:
+    """Return the team that a file describes.
+
+    Args:
+        kind: class of the team.
+        header, arrays: contents of the file.
+        catalog: algorithms to choose from.
+        evaluator: evaluator of the team.
+    """
     team = kind(
         **header["environment"],
-        preset=[_preset(one) for one in header["presets"]],
+        preset=list(map(_preset, header["presets"])),
         catalog=catalog,
         evaluator=evaluator,
         seed=header["seed"],
         hyperparameters=Hyperparameters(**header["hyperparameters"]),
     )
-    if experience := _part(arrays, "experience"):
+    if experience := with_prefix(arrays, "experience/"):
         team.experience = Experience.from_arrays(experience)
     evaluations, seconds = header["forgotten"]
     team.forgotten = int(evaluations), float(seconds)
     team.generator.bit_generator.state = header["generator"]
     team.settled = int(header["settled"])
     for axis, selector in zip(AXES, team.selectors, strict=True):
-        selector.restore(_part(arrays, axis), _part(arrays, f"learning/{axis}"))
+        selector.restore(with_prefix(arrays, f"{axis}/"), with_prefix(arrays, f"learning/{axis}/"))
     return team
 
 
 def _preset(saved: Mapping[str, Any]) -> Preset:
+    """Return the reward weights that a header describes."""
     a, b, c = (Weights(*pair) for pair in saved["weights"])
     return Preset(saved["name"], (a, b, c), saved["scale"])
-
-
-def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {name.removeprefix(f"{prefix}/"): array for name, array in arrays.items() if name.startswith(f"{prefix}/")}
 
 
 def _versions(catalog: Catalog) -> list[list[int]]:
@@ -188,18 +194,17 @@ def _origins(catalog: Catalog) -> dict[str, str]:
     }
 
 
-def _checked_catalog(saved: Mapping[str, Any], wanted: Catalog | None, file: Path) -> Catalog:
+def _checked_catalog(saved: Mapping[str, Any], requested: Catalog | None, file: Path) -> Catalog:
     """Return the catalog to load a team with.
 
     Raises:
-        CheckpointError: the wanted catalog differs from the saved one, a component is not registered, or the version or
-            the source of a component has changed; the message names the difference.
+        CheckpointError: the requested catalog differs from the saved one, a component is not registered, or the version
+            or the source of a component has changed; the message names the difference.
     """
-    rules, samplers_, abstractions_ = (tuple(ids) for ids in saved["axes"])
-    axes: tuple[tuple[str, ...], ...] = (rules, samplers_, abstractions_)
-    if wanted is None:
+    axes = [tuple(ids) for ids in saved["axes"]]
+    if requested is None:
         _require_registered(axes, saved.get("origins", {}), file)
-    catalog = wanted if wanted is not None else Catalog(rules, samplers_, abstractions_)
+    catalog = requested if requested is not None else Catalog(*axes)
     if catalog.content_hash != saved["hash"]:
         raise CheckpointError(
             f"{file} was trained on another catalog: {'; '.join(_differences(saved, axes, catalog))}. Load it with its "
@@ -207,8 +212,8 @@ def _checked_catalog(saved: Mapping[str, Any], wanted: Catalog | None, file: Pat
         )
     changed = [
         f"{axis} {id!r}"
-        for axis, ids, before, now in zip(AXES, axes, saved.get("code", ()), _code(catalog), strict=False)
-        for id, old, new in zip(ids, before, now, strict=True)
+        for axis, ids, old_code, new_code in zip(AXES, axes, saved.get("code", ()), _code(catalog), strict=False)
+        for id, old, new in zip(ids, old_code, new_code, strict=True)
         if old and old != new
     ]
     if changed:
@@ -229,10 +234,11 @@ def _require_registered(axes: Sequence[Sequence[str]], origins: Mapping[str, str
     ]
     if not absent:
         return
-    if own := [name for name in absent if name not in origins]:
+    # Components without an origin are the library's own, which no user's file can register.
+    if library_components := [name for name in absent if name not in origins]:
         raise CheckpointError(
-            f"{file} picks among components that this version of rlccfr does not have: {', '.join(own)}. Install the "
-            "version that trained the team, or a newer one"
+            f"{file} picks among components that this version of rlccfr does not have: "
+            f"{', '.join(library_components)}. Install the version that trained the team, or a newer one"
         )
     named = [f"{name} of {origins[name]}" if origins[name] else name for name in absent]
     options = dict.fromkeys(_option(origins[name]) for name in absent)
@@ -252,16 +258,16 @@ def _option(origin: str) -> str:
 def _differences(saved: Mapping[str, Any], axes: Sequence[Sequence[str]], catalog: Catalog) -> list[str]:
     """Return the differences between a catalog and the saved one, each in words."""
     differences = []
-    versions: list[tuple[list[int], list[int]]] = list(zip(saved["versions"], _versions(catalog), strict=True))
-    for axis, old, new, (before, now) in zip(AXES, axes, catalog.axes, versions, strict=True):
-        differences += [f"{axis} {id!r} is new" for id in new if id not in old]
-        differences += [f"{axis} {id!r} is gone" for id in old if id not in new]
-        if set(old) == set(new) and list(old) != list(new):
+    pairs = zip(AXES, axes, catalog.axes, saved["versions"], _versions(catalog), strict=True)
+    for axis, old_ids, new_ids, old_versions, new_versions in pairs:
+        differences += [f"{axis} {id!r} is new" for id in new_ids if id not in old_ids]
+        differences += [f"{axis} {id!r} is gone" for id in old_ids if id not in new_ids]
+        if set(old_ids) == set(new_ids) and list(old_ids) != list(new_ids):
             differences.append(f"the {axis}s are in another order")
-        was = dict(zip(old, before, strict=True))
+        old_version_of = dict(zip(old_ids, old_versions, strict=True))
         differences += [
             f"the definition of {axis} {id!r} has changed"
-            for id, version in zip(new, now, strict=True)
-            if was.get(id, version) != version
+            for id, version in zip(new_ids, new_versions, strict=True)
+            if old_version_of.get(id, version) != version
         ]
     return differences

@@ -55,10 +55,10 @@ class TrainingLog:
             self._callback(row)
         if self._path is None:
             return
-        fresh = not self._path.exists()
+        is_new = not self._path.exists()
         with self._path.open("a", newline="") as file:
             writer = csv.DictWriter(file, list(row))
-            if fresh:
+            if is_new:
                 writer.writeheader()
             writer.writerow(row)
         for name, value in row.items():
@@ -81,11 +81,11 @@ def _drop_after(evaluations: int, path: Path) -> None:
     """
     with path.open(newline="") as file:
         lines = list(csv.reader(file))
-    whole = [line for line in lines[1:] if len(line) == len(lines[0]) and line[0].isdigit()]
-    kept = [line for line in whole if int(line[0]) <= evaluations]
-    if not kept:
+    complete_rows = [line for line in lines[1:] if len(line) == len(lines[0]) and line[0].isdigit()]
+    rows = [line for line in complete_rows if int(line[0]) <= evaluations]
+    if not rows:
         path.unlink()
         return
     text = io.StringIO(newline="")
-    csv.writer(text).writerows([lines[0], *kept])
+    csv.writer(text).writerows([lines[0], *rows])
     write_atomically(path, text.getvalue().encode(), RLCCFRError)

@@ -14,7 +14,7 @@ from rlccfr.envs.reward import PRESETS, mean_reward
 
 
 @pytest.mark.parametrize("fold", folds.FOLDS)
-def test_teams_are_judged_on_members_to_learn_on_that_they_did_not_learn_on(fold):
+def test_choosers_are_judged_on_members_to_learn_on_that_they_did_not_learn_on(fold):
     own, judged_on = map(set, folds.split(fold))
     assert own
     assert judged_on
@@ -33,7 +33,7 @@ def test_the_regression_alone_knows_the_games_that_it_is_of(monkeypatch):
     monkeypatch.setattr(kernel_regression, "NOISE", 1e-9)
     games = ("kuhn(cards=3)", "kuhn(cards=5)", "leduc(ranks=3,suits=1,raises=1)")
     budget, preset = SECOND, PRESETS["accuracy"]
-    regression = folds.PICKED_BY["kernel regression"](games)
+    regression = folds.learned("kernel regression", games)
     for game in games:
         runs = Evidence.measured(others(), shipped.tabular(), game, budget).choosing
         rewards = {cell: np.mean([mean_reward(run, preset) for run in own]) for cell, own in runs.items()}

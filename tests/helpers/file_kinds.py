@@ -12,8 +12,8 @@ from support import engine_state
 
 import rlccfr
 from rlccfr.agents import ControlHyperparameters, Hyperparameters, SelectorTeam
+from rlccfr.agents.control.train import resume_training, save_training
 from rlccfr.agents.control.training import ControlTraining
-from rlccfr.agents.control.training_file import resume_training, save_training
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.controller_file import load_controller

@@ -21,7 +21,6 @@ from rlccfr.agents import Hyperparameters, SelectorTeam, shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging import unseen_games as generalisation
 from rlccfr.agents.judging.evidence import ChoosingRuns
-from rlccfr.agents.predicting.choosers import ByTeam
 from rlccfr.agents.team import learning
 from rlccfr.catalog import Catalog
 from rlccfr.components import SHARED_CHANCE
@@ -164,6 +163,16 @@ def trained_teams() -> list[Any]:
     team.train(8)
     measured = [list(cell) for _, cell, _ in team.experience]
     return [measured, *(list(team.pick(preset=preset)) for preset in ("accuracy", "paper-kuhn"))]
+
+
+class ByTeam:
+    """A team as a chooser for games that it has not learned from."""
+
+    def __init__(self, team: SelectorTeam) -> None:
+        self.pick, self.catalog, self.games, self.budgets = team.pick, team.catalog, team.env.games, team.env.budgets
+
+    def left(self, budget: Budget) -> Budget:
+        return budget
 
 
 def judgements() -> list[Any]:

@@ -1,7 +1,7 @@
 """A small version of the shipped files, made as by ``python -m benchmarks.teams``.
 
-The package then has measurements of Kuhn poker, Goofspiel and two games with a public tree, and its team for other
-games has learned on three small games.
+The package then has measurements of Kuhn poker, Goofspiel and two games with a public tree, and its choosers for other
+games have learned on three small games.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def small_package(folder: Path) -> Iterator[Path]:
             "tabular": lambda: SMALL,
             **PUBLIC_SETTINGS,
         },
-        pretraining: {"SETTINGS": QUICK, "LONGER": QUICK},
+        pretraining: {"SETTINGS": QUICK},
         teams: {
             "RESULTS": folder / "results",
             "FAMILIES": FAMILIES,

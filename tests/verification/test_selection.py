@@ -1,4 +1,4 @@
-"""Choices judged against the truth: 336 algorithms measured on four games, and teams on games they never met."""
+"""Choices judged against the truth: 336 algorithms measured on four games, and choosers on games they never met."""
 
 from __future__ import annotations
 

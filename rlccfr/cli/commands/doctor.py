@@ -19,7 +19,6 @@ from rlccfr.errors import RLCCFRError, what_failed
 EXTRAS = {
     "report": ("plotly", "report pages of measurements"),
     "dask": ("distributed", "sweeps on several machines"),
-    "optuna": ("optuna", "TPE, a baseline"),
     "aslib": ("liac-arff", "measurements in ASlib's format"),
     "gambit": ("pygambit", "Gambit's own solvers, for games that this library writes"),
     "tensorboard": ("tensorboard", "training curves"),

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rlccfr.agents.control.agents import ControlAgents
 from rlccfr.agents.control.collecting import HOLD, exploring_picks, held_picks, random_picks
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.replay_buffer import LEAST_SPREAD, ReplayBuffer
+from rlccfr.agents.control.training import ControlAgents
 from rlccfr.components.controller import CHOICES, OBSERVATION
 from rlccfr.envs.control.run import Episode
 from rlccfr.errors import RLCCFRError

@@ -18,8 +18,8 @@ from rlccfr.agents.control.collecting import Task, collect
 from rlccfr.agents.control.directory import CONTROLLER, LOG, STATE, holds_controller
 from rlccfr.agents.control.games import FILE, control_games
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
+from rlccfr.agents.control.train import resume_training, save_training
 from rlccfr.agents.control.training import ControlTraining
-from rlccfr.agents.control.training_file import resume_training, save_training
 from rlccfr.catalog import Cell
 from rlccfr.catalog.scheduled import DATA
 from rlccfr.components.controller import CHOICES, Controller

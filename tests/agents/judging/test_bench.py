@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.baselines.joint import joint_dqn
+from benchmarks.baselines.no_network import search_without_networks
+from benchmarks.baselines.tpe import tpe_search
 from rlccfr.agents import Hyperparameters, SelectorTeam, TeamPlan, build_table
 from rlccfr.agents.baselines.halving import successive_halving
-from rlccfr.agents.baselines.joint import joint_dqn
-from rlccfr.agents.baselines.no_network import search_without_networks
 from rlccfr.agents.baselines.random_cells import random_search
 from rlccfr.agents.baselines.task import Task, measure_all
-from rlccfr.agents.baselines.tpe import tpe_search
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import COLUMNS

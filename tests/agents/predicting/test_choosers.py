@@ -9,12 +9,9 @@ import pandas as pd
 import pytest
 
 from rlccfr.agents.judging.unseen_games import judged
-from rlccfr.agents.predicting import boosted_trees
-from rlccfr.agents.predicting.boosted_trees import BoostedTrees
-from rlccfr.agents.predicting.choosers import ByPrediction, ranking
+from rlccfr.agents.predicting.choosers import CANDIDATES, SHARE, ByPrediction, Probing, ranking
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of, interpolation
-from rlccfr.agents.predicting.probing import CANDIDATES, SHARE, Probing
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.compiled_games import uniform_exploitability
 from rlccfr.envs.measuring.evaluator import Evaluator
@@ -71,10 +68,8 @@ def test_measured_costs_are_in_the_order_of_budgets_games_and_algorithms(measure
     assert measured.uniform == pytest.approx([uniform_exploitability(game) for game in LEARNED])
 
 
-@pytest.mark.parametrize("predictor", [KernelRegression, BoostedTrees])
-def test_predictions_tell_which_algorithm_is_best(measured, predictor, monkeypatch):
-    monkeypatch.setattr(boosted_trees, "LEAST_LEAF", 1)  # there are few rows
-    chooser = ByPrediction(predictor(measured))
+def test_predictions_tell_which_algorithm_is_best(measured):
+    chooser = ByPrediction(KernelRegression(measured))
     assert chooser.left(BUDGETS[0]) == BUDGETS[0]
     assert chooser.pick(NEW, BUDGETS[2], ACCURACY).sampler == "none"
     assert chooser.pick("kuhn(cards=3)", BUDGETS[2], ACCURACY) == Cell("cfr", "none", "none")

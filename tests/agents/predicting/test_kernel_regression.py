@@ -5,7 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from rlccfr.agents.predicting.kernel_regression import NOISE, SHRINKAGE, SIZE, WIDTH, CostRegression
+from rlccfr.agents.predicting.kernel_regression import NOISE, SHRINKAGE, SIZE, WIDTH, KernelRegression
+from rlccfr.agents.predicting.measured_costs import MeasuredCosts
+from rlccfr.catalog import Catalog
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.request import Budget
 
@@ -13,6 +15,12 @@ GAMES, LENGTH = 5, len(GameFeatures._fields)
 FEATURES = np.random.default_rng(0).random((GAMES, LENGTH))
 BUDGETS = (Budget("seconds", 0.1), Budget("seconds", 10), Budget("iterations", 100))
 COSTS = np.random.default_rng(1).uniform(0.4, 0.6, (len(BUDGETS), GAMES, 4, 2))
+CATALOG = Catalog(("cfr", "dcfr"), ("none", "external"), ("none",))
+
+
+def regression(features=FEATURES):
+    games = tuple(map(str, range(GAMES)))
+    return KernelRegression(MeasuredCosts(CATALOG, games, BUDGETS, features, np.ones(GAMES), COSTS))
 
 
 def ridge(rows, values):
@@ -39,16 +47,16 @@ def test_costs_are_those_of_a_shrunk_trend_and_of_kernel_regression_on_what_it_l
     matrix = [[alike(a, b) + NOISE * (i == j) for j, b in enumerate(FEATURES)] for i, a in enumerate(FEATURES)]
     share = np.linalg.solve(matrix, left)
     expected = trend(new[SIZE]) + sum(one * alike(game, new) for one, game in zip(share, FEATURES, strict=True))
-    found = CostRegression(FEATURES, BUDGETS, COSTS).costs(new[None], np.array([1]))
-    assert found.shape == (1, 4, 2)
-    assert found[0, 2, 0] == pytest.approx(expected)
+    found = regression().costs(new, BUDGETS[1])
+    assert found.shape == (4, 2)
+    assert found[2, 0] == pytest.approx(expected)
 
 
 def test_far_from_all_games_there_is_the_trend_in_their_size():
     """The game is a hundred standard deviations off in all features but size; half the least-squares slope remains."""
-    far = np.full((1, LENGTH), 100.0)
-    far[0, SIZE] = FEATURES[:, SIZE].mean() + 0.1
-    found = CostRegression(FEATURES, BUDGETS, COSTS).costs(far, np.array([2]))[0]
+    far = np.full(LENGTH, 100.0)
+    far[SIZE] = FEATURES[:, SIZE].mean() + 0.1
+    found = regression().costs(far, BUDGETS[2])
     slope = np.polyfit(FEATURES[:, SIZE], COSTS[2].reshape(GAMES, -1), 1)[0].reshape(4, 2)
     np.testing.assert_allclose(found, COSTS[2].mean(axis=0) + SHRINKAGE * 0.1 * slope)
 
@@ -56,4 +64,4 @@ def test_far_from_all_games_there_is_the_trend_in_their_size():
 def test_a_feature_without_spread_is_ignored():
     constant = FEATURES.copy()
     constant[:, 3] = 0.5
-    assert np.isfinite(CostRegression(constant, BUDGETS, COSTS).costs(constant, np.zeros(GAMES, np.intp))).all()
+    assert np.isfinite(regression(constant).costs(constant[0], BUDGETS[0])).all()

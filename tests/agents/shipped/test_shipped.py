@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -15,14 +14,11 @@ from benchmarks import methods, selection, simpler, teams
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.evidence import Evidence, choosing_part
-from rlccfr.agents.judging.recommendation_table import TEAM
-from rlccfr.agents.predicting import probing
-from rlccfr.agents.predicting.choosers import ByPrediction
+from rlccfr.agents.predicting import choosers
+from rlccfr.agents.predicting.choosers import CANDIDATES, NAMES, ByPrediction
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
-from rlccfr.agents.predicting.probing import CANDIDATES
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.advice import _better_extended, _rank_in_words, recommend
-from rlccfr.agents.shipped.unmeasured import CHOOSERS
 from rlccfr.agents.team import pretraining
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import EpisodeSpec
@@ -47,8 +43,8 @@ def data(tmp_path_factory):
 
 def test_teams_are_small_files_that_know_budgets_and_weights(data):
     assert {path.name for path in data.iterdir()} == {
-        "paper.parquet", "public.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team.npz",
-        "team-public.npz", "costs.npz", "generalisation.parquet",
+        "paper.parquet", "public.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team-public.npz",
+        "costs.npz", "generalisation.parquet",
     }  # fmt: skip
     team = shipped.team("kuhn")
     assert team.evaluations == 0
@@ -57,8 +53,8 @@ def test_teams_are_small_files_that_know_budgets_and_weights(data):
     assert [preset.name for preset in team.env.presets] == list(PRESETS)
     assert team.env.games == ("kuhn",)
     assert shipped.team("all").env.games == shipped.GAMES
-    assert shipped.team().env.games == TRAIN
-    assert set(shipped.team().env.budgets) == {*team.env.budgets, teams.BRIEF}
+    assert unmeasured.costs().games == TRAIN
+    assert set(unmeasured.costs().budgets) == {*team.env.budgets, teams.BRIEF}
 
 
 def test_only_runs_of_the_plan_are_shipped(data):
@@ -73,9 +69,9 @@ def test_what_is_there_is_made_again_if_it_came_from_something_else(data, monkey
     assert written == []
     record = teams.RESULTS / teams.MADE_FROM
     made_from = json.loads(record.read_text())
-    record.write_text(json.dumps(made_from | {"team.npz": "other runs"}))
+    record.write_text(json.dumps(made_from | {"team-kuhn.npz": "other runs"}))
     teams.main()
-    assert written == ["team.npz"]
+    assert written == ["team-kuhn.npz"]
 
 
 def test_measurements_stay_where_their_runs_are_not(data, tmp_path, monkeypatch, capsys):
@@ -191,13 +187,13 @@ def test_advice_says_among_how_many_a_pick_is_tied(tied, size, words):
     assert _rank_in_words(tied, size) == words
 
 
-def test_teams_without_a_family_are_judged_on_it(data):
+def test_choosers_without_a_family_are_judged_on_it(data):
     rows = pd.read_parquet(data / shipped.GENERALISATION)
     judged = {which: set(group["game"]) for which, group in rows.groupby(["without", "picked by"])}
     assert judged == {  # the other families hold out or train on nothing
         (without, name): set(games)
         for without, games in (("", HELD_OUT), ("kuhn", FAMILIES[0].held_out))
-        for name in CHOOSERS
+        for name in NAMES
     }
     assert set(rows[rows["without"] != ""]["kind"]) == {"unseen family"}
     assert set(rows["budget"]) == {"10 iterations", "30 iterations", "100 iterations"}
@@ -219,9 +215,9 @@ def test_what_a_larger_catalog_has_is_told_where_it_is_better(data, monkeypatch)
 
 @pytest.fixture
 def regrets(monkeypatch):
-    """Set the regrets of the best chooser, here the team, and of the single best."""
+    """Set the regrets of the best chooser, here that without probes, and of the single best."""
     rows = unmeasured.judgements()
-    monkeypatch.setattr(unmeasured, "ranked", lambda: [TEAM])
+    monkeypatch.setattr(unmeasured, "ranked", lambda: [choosers.WITHOUT_PROBES])
 
     def change(**columns):
         nonlocal rows
@@ -300,7 +296,7 @@ def test_the_best_chooser_of_the_validation_games_is_asked(ranking):
 def test_a_chooser_with_probes_runs_them_where_the_budget_suffices(ranking, monkeypatch):
     ranking(kernel_regression_with_probes=0.1)
     assert recommend("kuhn(cards=6)", BUDGETS[1]).basis == "features"
-    monkeypatch.setattr(probing, "SHARE", 0.5)
+    monkeypatch.setattr(choosers, "SHARE", 0.5)
     evaluator = LiveEvaluator()
     found = recommend("kuhn(cards=6)", BUDGETS[1], evaluator=evaluator)
     assert found.basis == "features and probes"
@@ -311,17 +307,6 @@ def test_a_chooser_with_probes_runs_them_where_the_budget_suffices(ranking, monk
     assert len(probes) == min(CANDIDATES, len(SMALL))
 
 
-def test_without_scikit_learn_the_next_best_is_asked(ranking, monkeypatch):
-    ranking(boosted_trees=0.1, kernel_regression=0.2)
-    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    found = recommend("kuhn(cards=6)", BUDGETS[1])
-    assert "by kernel regression" in found.why
-    assert found.why.endswith(
-        "; boosted trees did better on validation games, but gradient-boosted trees need scikit-learn: "
-        "pip install scikit-learn"
-    )
-
-
 def test_that_picks_come_from_tabular_alone_is_said_unless_just_that_catalog_is_asked(ranking):
     ranking(kernel_regression=0.1)
     # The choosers of these tests have learned from the small catalog.
@@ -329,11 +314,11 @@ def test_that_picks_come_from_tabular_alone_is_said_unless_just_that_catalog_is_
     assert ["tabular alone" in why for why in told] == [True, True, False]
 
 
-def test_for_budgets_that_no_regression_learned_the_team_answers(ranking):
+def test_for_budgets_in_a_unit_that_was_not_measured_the_answer_is_that_for_the_longest(ranking):
     ranking(kernel_regression=0.1)
     found = recommend("kuhn(cards=6)", Budget("nodes", 1000))
-    assert found.why.startswith("picked from the game's features by the team")
-    assert found.why.endswith("; the team has never met a budget in nodes")
+    assert (found.basis, found.cell) == ("features", recommend("kuhn(cards=6)", BUDGETS[1]).cell)
+    assert found.why.endswith("; kernel regression has never met a budget in nodes; picked as for 100 iterations")
 
 
 def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path, regrets):
@@ -343,7 +328,7 @@ def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path, regret
     assert row["in_tied_set"] in (True, False)
     code, out, err = run("recommend", "kuhn(cards=7)", "--iterations", "1000000")
     assert (code, err) == (0, "")
-    assert "picked from the game's features by the team" in out
+    assert "picked from the game's features by kernel regression" in out
     assert "--iterations 1000000" in out
     assert not list(tmp_path.iterdir())  # nothing was run or written
 

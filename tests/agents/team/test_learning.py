@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from rlccfr.agents import SelectorTeam, expand_team
-from rlccfr.agents.double_q import best_answer
 from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.agents.team.learning import QLearning, Replay
+from rlccfr.agents.team.learning import QLearning, Replay, best_answer
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.observation import FEATURE_NAMES, OBSERVATION_SIZE
@@ -114,14 +113,14 @@ def test_a_team_without_training_state_has_target_networks_like_its_networks(tmp
     team.save(tmp_path, experience=False)
     larger = expand_team(team, Catalog((*CATALOG.update_rules, "lcfr_plus"), *CATALOG.axes[1:]))
     for selector in (*SelectorTeam.load(tmp_path).selectors, *larger.selectors):
-        model = selector.model
-        for name, tensor in model.q_net.state_dict().items():
-            assert torch.equal(tensor, model.q_net_target.state_dict()[name])
+        policy = selector.policy
+        for name, tensor in policy.q_net.state_dict().items():
+            assert torch.equal(tensor, policy.q_net_target.state_dict()[name])
 
 
 def test_the_best_answer_is_the_target_networks_value_of_what_the_network_prefers():
     """The network prefers the second answer, which is closed in the second row; the target would take the first."""
-    policy = team_of({}).selectors[2].model.policy
+    policy = team_of({}).selectors[2].policy
     for network, values in ((policy.q_net, (0.5, 0.7)), (policy.q_net_target, (0.9, 0.2))):
         for parameter in network.parameters():
             parameter.data.zero_()
@@ -148,7 +147,7 @@ def test_rewards_on_several_scales_are_told_apart():
         costs = Costs(0.25, 0.05, 3.0, 0.5)
         team.experience.add(Situation("kuhn", 0, BUDGET), cell, Outcome(seen, costs, True, str(cell), 1.0))
     picks, targets = QLearning(Replay(team))._batch()
-    in_units = picks.given[2][:, FEATURE_NAMES.index("weights.scale.units")] == 1
+    in_units = picks.inputs[2][:, FEATURE_NAMES.index("weights.scale.units")] == 1
     assert set(targets[-1][in_units].tolist()) == {-2.0}
     assert set(targets[-1][~in_units].tolist()) == {0.75}
 
@@ -185,9 +184,9 @@ def test_what_has_not_converged_is_no_answer():
     at = {id: np.array([index]) for axis in CATALOG.axes for index, id in enumerate(axis)}
     for speed_alone, samplers, abstractions in ((False, first, first[:, ::-1]), (True, both, both)):
         flag = np.array([speed_alone])
-        np.testing.assert_array_equal(replay.open(1, (here, at["cfr"]), flag), samplers)
-        np.testing.assert_array_equal(replay.open(2, (here, at["cfr"], np.array([0])), flag), abstractions)
-    np.testing.assert_array_equal(replay.open(2, (here, at["cfr"], np.array([1])), np.array([False])), both)
+        np.testing.assert_array_equal(replay.legal(1, (here, at["cfr"]), flag), samplers)
+        np.testing.assert_array_equal(replay.legal(2, (here, at["cfr"], np.array([0])), flag), abstractions)
+    np.testing.assert_array_equal(replay.legal(2, (here, at["cfr"], np.array([1])), np.array([False])), both)
 
 
 def test_the_rewards_to_learn_are_named():

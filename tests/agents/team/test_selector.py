@@ -11,10 +11,11 @@ import pytest
 import torch
 
 from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.agents.team.learning import Picks, learn_from
 from rlccfr.agents.team.selector import Selector
 from rlccfr.errors import RLCCFRError
 
-SETTINGS = Hyperparameters(hidden=(16, 8), batch_size=4, buffer_size=32)
+SETTINGS = Hyperparameters(hidden=(16, 8), batch_size=4)
 
 
 def selector(seed=0):
@@ -23,18 +24,21 @@ def selector(seed=0):
 
 def taught(one, steps=50):
     rng = np.random.default_rng(7)
-    one.buffer.refill(rng.normal(size=(32, 5)).astype(np.float32), rng.integers(3, size=32), rng.normal(size=32))
-    one.learn(1.0, steps)
+    inputs = torch.as_tensor(rng.normal(size=(32, 5)), dtype=torch.float32)
+    actions = torch.as_tensor(rng.integers(3, size=(32, 1)))
+    values = torch.as_tensor(rng.normal(size=32), dtype=torch.float32)
+    for _ in range(steps):
+        rows = one.generator.integers(32, size=SETTINGS.batch_size)
+        learn_from([one.policy], Picks([inputs[rows]], [None], actions[rows]), [values[rows]], 2e-3, 0.02)
     return one
 
 
 def test_the_network_answers_as_torch_has_it():
-    one, seen = taught(selector()), np.random.default_rng(0).normal(size=(4, 6, 5)).astype(np.float32)
+    one, seen = taught(selector()), np.random.default_rng(0).normal(size=(24, 5)).astype(np.float32)
     with torch.no_grad():
-        expected = one.model.q_net(torch.as_tensor(seen.reshape(24, 5))).numpy().reshape(4, 6, 3)
-    np.testing.assert_allclose(one.q_values(seen), expected, rtol=1e-5, atol=1e-6)
-    for index in np.ndindex(4, 6):
-        np.testing.assert_allclose(one.q_values(seen[index]), expected[index], rtol=1e-5, atol=1e-6)
+        expected = one.policy.q_net(torch.as_tensor(seen)).numpy()
+    for observation, values in zip(seen, expected, strict=True):
+        np.testing.assert_allclose(one.q_values(observation), values, rtol=1e-5, atol=1e-6)
 
 
 def test_learning_changes_the_answers_at_once():
@@ -45,15 +49,15 @@ def test_learning_changes_the_answers_at_once():
     np.testing.assert_array_equal(taught(other).q_values(seen), one.q_values(seen))
 
 
-@pytest.mark.parametrize("when", ["before it has a model", "after"])
-def test_restored_weights_are_those_of_the_model(when):
+@pytest.mark.parametrize("when", ["before it has a policy", "after"])
+def test_restored_weights_are_those_of_the_policy(when):
     source, other, seen = taught(selector()), selector(1), np.ones(5, np.float32)
     if when == "after":
         taught(other)
     other.restore(source.state())
     np.testing.assert_array_equal(other.q_values(seen), source.q_values(seen))
     with torch.no_grad():
-        found = other.model.q_net(torch.as_tensor(seen[None])).numpy()[0]
+        found = other.policy.q_net(torch.as_tensor(seen[None])).numpy()[0]
     np.testing.assert_allclose(found, source.q_values(seen), rtol=1e-5)
     taught(other)
     assert not np.allclose(other.q_values(seen), source.q_values(seen))
@@ -62,7 +66,7 @@ def test_restored_weights_are_those_of_the_model(when):
 def test_learning_goes_on_from_what_was_saved_as_if_never_stopped():
     one, other = taught(selector()), selector(1)
     other.restore(one.state(), one.learning())
-    assert other.learning().keys() == one.learning().keys()  # also before there is a model
+    assert other.learning().keys() == one.learning().keys()  # also before there is a policy
     for each in (one, other):
         taught(each)
     for name, array in one.state().items():

@@ -13,9 +13,10 @@ from holding import other_process_holding
 
 from rlccfr import Policy, Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
-from rlccfr.agents.team.learning import QLearning, Replay
+from rlccfr.agents.team.learning import QLearning, Replay, agents_rewards
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.measuring.live import LiveEvaluator
+from rlccfr.envs.observation import weights_of
 from rlccfr.envs.reward import costs
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
@@ -64,7 +65,7 @@ def test_the_recommendation_is_the_q_networks_argmax_not_the_best_cell_seen(eval
     team = quick(evaluator, small)
     team.train(12)
     with torch.no_grad():  # as if the first network had learned that the second rule is best
-        team.selectors[0].model.q_net.q_net[-1].bias += torch.tensor([0.0, 100.0, 0.0])
+        team.selectors[0].policy.q_net.q_net[-1].bias += torch.tensor([0.0, 100.0, 0.0])
     pick = team.recommend()
     assert pick.cell.update_rule == "cfr"
     team.env.reset(options={"game": "kuhn"})
@@ -104,10 +105,9 @@ def test_rewards_are_each_agents_own(evaluator, small):
         measured = evaluator.records[team_request(team, situation, cell)]
         assert outcome.costs == costs(measured)
         assert len(set(team.env.preset.rewards(outcome.costs))) == 3
-    for agent, selector in enumerate(team.selectors):
-        stored = selector.buffer.rewards[: selector.buffer.size(), 0]
-        own = [team.env.preset.rewards(outcome.costs)[agent] for _, _, outcome in team.experience]
-        assert set(stored) <= {np.float32(value) for value in own}
+        learned = agents_rewards(np.array([outcome.costs]), weights_of(team.env.preset)[None])[0]
+        assert learned == pytest.approx(team.env.preset.rewards(outcome.costs))
+        assert learned.mean() == pytest.approx(team.env.step(small.flat(cell))[1])  # after a reset by team_request
 
 
 def team_request(team, situation, cell):
@@ -161,8 +161,8 @@ def test_what_is_unavailable_is_neither_measured_nor_recommended(make_evaluator,
     evaluator = make_evaluator(lambda game, cell: 1e-9 if cell.update_rule != "cfr" else 0.1)
     team = quick(evaluator, catalog)
     with torch.no_grad():
-        team.selectors[1].model.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])  # external sampling only
-        team.selectors[0].model.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])
+        team.selectors[1].policy.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])  # external sampling only
+        team.selectors[0].policy.q_net.q_net[-1].bias += torch.tensor([100.0, 0.0])
     assert team.recommend().cell == ("test_exact_only_rule", "none", "none")
     team.train(100)
     assert {cell for _, cell, _ in team.experience} == {

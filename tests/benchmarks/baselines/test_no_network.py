@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import rlccfr
-from rlccfr.agents.baselines.no_network import search_without_networks
+from benchmarks.baselines.no_network import search_without_networks
 from rlccfr.agents.baselines.task import Task
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.request import Budget

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 import rlccfr
+from benchmarks.baselines.joint import joint_dqn
 from rlccfr.agents import Hyperparameters
-from rlccfr.agents.baselines.joint import joint_dqn
 from rlccfr.agents.baselines.task import Task
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import preset

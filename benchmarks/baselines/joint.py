@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from rlccfr.agents.baselines.task import SearchResult, Task
+from rlccfr.agents.q_networks import single_threaded
 from rlccfr.agents.team.hyperparameters import Hyperparameters
+from rlccfr.agents.team.learning import Picks, learn_from
 from rlccfr.agents.team.selector import Selector
-from rlccfr.agents.team.selector_dqn import single_threaded
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.observation import OBSERVATION_SIZE
@@ -34,7 +36,7 @@ def joint_dqn(
 
     Args:
         evaluations: number of algorithms to measure; all available ones if there are fewer.
-        seed: seed of initial weights, exploration and samples from the memory.
+        seed: seed of the initial weights, of the exploration and of the batches.
         hyperparameters: hyperparameters of the network and of training.
 
     Raises:
@@ -70,9 +72,7 @@ def joint_dqn(
                 measurements[cell] = task.measure(cell)
                 actions.append(action)
                 rewards.append(task.rewards({cell: measurements[cell]})[cell])
-                observations = np.tile(observation, (len(actions), 1))  # there is one state only
-                selector.buffer.refill(observations, np.array(actions), np.array(rewards))
-            selector.learn(1 - done / rounds, settings.gradient_steps)
+            _learn(selector, observation, np.array(actions), np.array(rewards), 1 - done / rounds)
 
         # Algorithms known not to converge are left out, unless none is left then.
         worths = task.worths(measurements)
@@ -81,6 +81,27 @@ def joint_dqn(
             available[not_converged] = False
         q_values = np.where(available, selector.q_values(observation), -np.inf)
     return SearchResult(catalog.cell(*catalog.unravel(int(q_values.argmax()))), measurements)
+
+
+def _learn(
+    selector: Selector, observation: np.ndarray, actions: np.ndarray, rewards: np.ndarray, progress_remaining: float
+) -> None:
+    """Take a round's gradient steps towards the rewards of all actions so far.
+
+    Args:
+        selector: the DQN.
+        observation: the only observation, (size,).
+        actions: index of each measured algorithm, (n,).
+        rewards: its reward, (n,).
+        progress_remaining: share of the rounds that remains, from 1 to 0.
+    """
+    settings = selector.hyperparameters
+    inputs = torch.as_tensor(np.tile(observation, (settings.batch_size, 1)))
+    for _ in range(settings.gradient_steps):
+        rows = selector.generator.integers(0, len(actions), size=settings.batch_size)
+        picks = Picks([inputs], [None], torch.as_tensor(actions[rows, None]))
+        targets = [torch.as_tensor(rewards[rows], dtype=torch.float32)]  # an episode ends with its first action
+        learn_from([selector.policy], picks, targets, settings.learning_rate_at(progress_remaining), settings.tau)
 
 
 def _next_action(q_values: np.ndarray, unmeasured: np.ndarray, epsilon: float, generator: np.random.Generator) -> int:

@@ -30,7 +30,7 @@ def tpe_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResult:
     try:
         import optuna
     except ImportError as error:
-        raise RLCCFRError("TPE needs the extra: pip install 'rlccfr[optuna]'") from error
+        raise RLCCFRError("TPE needs Optuna: pip install optuna") from error
     whole_number(evaluations, "evaluations", 1, RLCCFRError)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))

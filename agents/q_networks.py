@@ -1,0 +1,87 @@
+"""Stable-Baselines3's DQN policies as the agents use them: made from a seed, saved and restored.
+
+A ``DQNPolicy`` holds an agent's Q-network, its target network and its optimiser. The class ``DQN`` around it serves one
+agent with one environment, so its loop and its loss are replaced by those of :mod:`rlccfr.agents.team.learning`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from stable_baselines3.common.type_aliases import Schedule
+from stable_baselines3.dqn.policies import DQNPolicy
+from torch import nn
+
+
+def new_policy(inputs: int, choices: int, hidden: Sequence[int], learning_rate: Schedule) -> DQNPolicy:
+    """Return a policy on the CPU, with weights drawn from torch's global generator.
+
+    Args:
+        inputs: length of what the agent sees.
+        choices: number of the agent's choices.
+        hidden: widths of the hidden layers.
+        learning_rate: learning rate by the share of the training that remains; its value at 1 is the optimiser's first.
+    """
+    observation_space = spaces.Box(-np.inf, np.inf, (inputs,), np.float32)
+    return DQNPolicy(observation_space, spaces.Discrete(choices), learning_rate, net_arch=list(hidden))
+
+
+def weights_of(network: nn.Module) -> dict[str, np.ndarray]:
+    """Return a network's weights by torch's names, without copying them."""
+    return {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+
+
+def set_weights(network: nn.Module, weights: Mapping[str, np.ndarray]) -> None:
+    """Copy weights, by torch's names, into a network."""
+    network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
+
+
+def optimizer_state(policy: DQNPolicy) -> dict[str, np.ndarray]:
+    """Return a copy of Adam's moments, as ``number of the parameter/name of the moment``; empty before learning."""
+    moments = policy.optimizer.state_dict()["state"]
+    return {
+        f"{number}/{name}": tensor.numpy().copy()
+        for number, moments_of_parameter in moments.items()
+        for name, tensor in moments_of_parameter.items()
+    }
+
+
+def restore_optimizer(policy: DQNPolicy, saved: Mapping[str, np.ndarray]) -> None:
+    """Restore the moments that :func:`optimizer_state` returned."""
+    moments: dict[int, dict[str, torch.Tensor]] = defaultdict(dict)
+    for key, array in saved.items():
+        number, name = key.split("/")
+        moments[int(number)][name] = torch.tensor(array)
+    groups = policy.optimizer.state_dict()["param_groups"]
+    policy.optimizer.load_state_dict({"state": dict(moments), "param_groups": groups})
+
+
+@contextmanager
+def contained_randomness(seed: int) -> Iterator[None]:
+    """Seed torch's global generator within the block, and restore every global generator after it."""
+    numpy_state = np.random.get_state()
+    python_state = random.getstate()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            yield
+    finally:
+        np.random.set_state(numpy_state)
+        random.setstate(python_state)
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Limit torch to one thread within the block: with more, networks this small are slower."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
