@@ -78,10 +78,11 @@ def close_by_history(histories, history, is_own, traverser, plan, memory, depth)
                 values[first_child + k] += plan.baseline_rate * sign * surprise
             value += surprise / probability
         frames.value[depth, k] = value
-        if history["actor"] == CHANCE:
-            node_value += value * histories.probability[first_child + k]
-        else:
-            node_value += value * action_probability(tables, is_own, first + k)
+        node_value += value * (
+            histories.probability[first_child + k]
+            if history["actor"] == CHANCE
+            else action_probability(tables, is_own, first + k)
+        )
     if plan.values_replace and learns:
         values[frames.node[depth]] = sign * node_value
     if is_own:

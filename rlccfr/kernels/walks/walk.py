@@ -258,9 +258,6 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
     shared_uniform = uniform(rng) if plan.one_draw else 0.0
     internal = plan.internal_share > 0.0 and uniform(rng) < plan.internal_share
     word = random_word(rng) if plan.chance_shared else np.uint64(0)
-    # Draws by true probabilities leave the weight as it is: reach and sampling probability get the same factor.
-    chance_is_drawn = not (plan.chance_all or plan.by_history or internal)
-    opponent_is_drawn = not (plan.opponent_all or plan.baseline_rate > 0.0 or plan.by_history or internal)
     touched = 0
     node = 0
     depth = -1  # index of the topmost frame
@@ -282,9 +279,11 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
                     tables.policy_sum[k] += average_scale * weight * tables.policy[k]
                     if plan.counts:
                         tables.uniform_count[k] += weight * tables.policy[k]
-            if actor == CHANCE and chance_is_drawn:
+            # Draws by true probabilities leave the weight as it is: reach and sampling probability get the same factor.
+            if actor == CHANCE and not (plan.chance_all or plan.by_history or internal):
                 node = draw_chance(histories, history, rng)
                 continue
+            opponent_is_drawn = not (plan.opponent_all or plan.baseline_rate > 0.0 or plan.by_history or internal)
             if actor == 1 - traverser and opponent_is_drawn:
                 node = history["first_child"] + draw(tables.response, first, count, rng)
                 continue
