@@ -57,8 +57,8 @@ def parts_of_forms() -> set[tuple[str, str]]:
 ASKING = {
     "rlccfr/games/flat_tree.py": "checked_tree refuses what has no histories, and tells the type checker",
     "rlccfr/engine/binding.py": "draws that histories share exist where there are histories",
-    "rlccfr/engine/buckets/responding.py": "a best response to buckets is computed in the game itself",
-    "rlccfr/engine/buckets/values.py": "so is the value of a policy of buckets",
+    "rlccfr/engine/responding.py": "a best response to buckets is computed in the game itself",
+    "rlccfr/engine/stepper.py": "so is the value of a policy of buckets",
     "rlccfr/games/merging/hands.py": "hands are read from cards, or from infosets",
     "rlccfr/games/merging/symmetric.py": "a public tree's suits are merged already",
     "rlccfr/kernels/layout.py": "a quotient has no histories",

@@ -24,7 +24,7 @@ from rlccfr.games.merging.cache import merged_game
 kernels.prepare_cache()
 
 from rlccfr.engine.binding import Binding, RunOptions, checked_threads  # noqa: E402
-from rlccfr.engine.buckets.responding import check_responding  # noqa: E402
+from rlccfr.engine.responding import check_responding  # noqa: E402
 from rlccfr.engine.state import RunState  # noqa: E402
 from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind  # noqa: E402
 
@@ -35,7 +35,7 @@ _STEPPER = "learned_"
 
 
 STEPPERS = (
-    StepperKind(lambda binding: binding.abstraction.responds, "rlccfr.engine.buckets.responding:RespondingStepper"),
+    StepperKind(lambda binding: binding.abstraction.responds, "rlccfr.engine.responding:RespondingStepper"),
     StepperKind(lambda binding: binding.learns, "rlccfr.engine.learning.learned:LearnedStepper"),
     StepperKind(lambda binding: binding.rule.controller is not None, "rlccfr.engine.controlled:ControlledStepper"),
     StepperKind(lambda binding: binding.sampler.exact, "rlccfr.engine.exact:ExactStepper"),

@@ -9,7 +9,7 @@ from support import engine_state, game, place, place_public
 
 import rlccfr
 from rlccfr.components import Abstraction
-from rlccfr.engine.buckets.responses import FlatResponses, PublicResponses
+from rlccfr.engine.responding import FlatResponses, PublicResponses
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.games.merging.cache import merged_game
 from rlccfr.games.merging.equity import equity_buckets

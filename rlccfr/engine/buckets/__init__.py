@@ -1,1 +1,0 @@
-"""Runs over buckets: their values in the game itself, and best responses there."""
