@@ -7,7 +7,7 @@ from open_spiel.python.algorithms.exploitability import exploitability as spiel_
 from support import SMALL_DICE, disturb, engine_state, game, place, regrets, rows
 
 import rlccfr
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import Catalog, Cell
 
 SOLVERS = {
     "cfr": cfr.CFRSolver,
@@ -166,8 +166,17 @@ def test_every_cell_runs_repeats_and_resumes(cell, tmp_path):
         assert sums == pytest.approx(np.ones(tree.num_infosets), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["leduc", "goofspiel"])
-@pytest.mark.parametrize("cell", list(Catalog.paper())[::5], ids=str)
+def cells_elsewhere() -> list[tuple[str, Cell]]:
+    """Return algorithms for two games: all components on each, combined in other ways on the second."""
+    rules, samplers, abstractions = Catalog.paper().axes
+    return [
+        (name, Cell(rule, samplers[(number + shift) % len(samplers)], abstractions[number % len(abstractions)]))
+        for shift, name in enumerate(("leduc", "goofspiel"))
+        for number, rule in enumerate(rules)
+    ]
+
+
+@pytest.mark.parametrize(("name", "cell"), cells_elsewhere(), ids=str)
 def test_cells_elsewhere_run_and_repeat(name, cell):
     """Equal seeds give equal tables, bit for bit, and policies leave the uniform one; exact ones improve on it."""
     tree = game(name)

@@ -57,10 +57,10 @@ def test_every_order_of_updates_gives_the_same_tables(name, options):
     assert_same(game(name), update_rule="dcfr", **options)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_random_games_give_the_same_tables(seed, tmp_path):
-    tree = rlccfr.load_game(RandomGame(Random(seed), depth=6).write(tmp_path / "one.efg"))
-    assert_same(tree, update_rule="pcfr_plus")
+def test_random_games_give_the_same_tables(tmp_path):
+    for seed in range(10):
+        tree = rlccfr.load_game(RandomGame(Random(seed), depth=6).write(tmp_path / f"{seed}.efg"))
+        assert_same(tree, update_rule="pcfr_plus")
 
 
 @pytest.mark.slow
