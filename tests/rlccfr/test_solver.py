@@ -126,7 +126,10 @@ def perturbed_runs(name: str, rule: str, count: int) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize(("name", "rule"), AFTER_1000)
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [pytest.param(*case, marks=[pytest.mark.slow] * (case[0] == "liars_dice")) for case in AFTER_1000],
+)
 def test_1000_iterations_end_where_openspiels_do(name, rule):
     """OpenSpiel's exploitability is within 25 % of the range of ours under rounding errors.
 
@@ -143,7 +146,16 @@ def learns(solver: rlccfr.Solver) -> bool:
     return solver.update_rule.learns or solver.abstraction.learns
 
 
-@pytest.mark.parametrize("cell", list(Catalog.paper()), ids=str)
+def cells() -> list:
+    """Return all algorithms of the paper's catalog; three quarters of those that fit models are slow."""
+    found = []
+    for number, cell in enumerate(Catalog.paper()):
+        fits = cell.update_rule.startswith("deep_") or cell.abstraction == "rcfr"
+        found.append(pytest.param(cell, marks=[pytest.mark.slow] if fits and number % 4 else []))
+    return found
+
+
+@pytest.mark.parametrize("cell", cells(), ids=str)
 def test_every_cell_runs_repeats_and_resumes(cell, tmp_path):
     """Policies are distributions; equal seeds give equal runs; a save in the middle changes nothing, bit for bit."""
     tree = game("kuhn")

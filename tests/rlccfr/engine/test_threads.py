@@ -122,6 +122,7 @@ def test_a_thread_reads_only_its_own_work_and_what_is_above_the_cut(name):
             assert set(of_sequence[met]) <= {-1, thread[i]}
 
 
+@pytest.mark.slow
 def test_royal_is_divided_evenly():
     tree = game("royal")
     assert np.bincount(divided(tree, 2).infosets + 1, minlength=3)[1:].min() > 0.45 * tree.num_infosets

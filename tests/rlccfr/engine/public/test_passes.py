@@ -229,6 +229,7 @@ def test_floors_are_in_the_games_units():
     assert regrets(solver).min() == pytest.approx(-1e-3, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_large_games_have_sparse_curves_and_single_precision(monkeypatch):
     monkeypatch.setattr(view, "LARGE", 1000)
     result = (solver := rlccfr.Solver(rlccfr.load_game(THREADED[0]), "cfr")).run(iterations=30)
