@@ -14,6 +14,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 
+for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")  # beside another process, threads of linear algebra wait for each other
+
 GAMES = tempfile.mkdtemp(prefix="rlccfr-test-cache-")
 os.environ["RLCCFR_CACHE"] = GAMES  # not the user's
 

@@ -133,10 +133,10 @@ FRONT_DOORS = {"rlccfr.solver.__init__", "rlccfr.agents.control.train.train_cont
 """Functions with more parameters: each is an option of a run, and one call with all of them is what users want."""
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if ".kernels" not in name])
-def test_functions_are_short_and_take_few_parameters(module):
-    """Commands may have more parameters: each is an argument, an option or a group of options."""
-    for function in functions(MODULES[module]):
+def test_functions_are_short_and_take_few_parameters():
+    """Commands may have more parameters: each is an argument, an option or a group of options. Kernels are exempt."""
+    modules = [name for name in MODULES if ".kernels" not in name]
+    for module, function in ((name, function) for name in modules for function in functions(MODULES[name])):
         where = f"{module}.{function.name}"
         lines = (function.end_lineno or function.lineno) - function.lineno + 1
         parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
@@ -211,6 +211,15 @@ def test_imports_are_light(module, forbidden):
     code = f"import sys, {module}; print(' '.join(m for m in {forbidden!r} if m in sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.split() == []
+
+
+def test_folders_of_tests_are_those_of_the_packages():
+    """Tests mirror folders; within a folder, a file of tests is named by its subject."""
+    for package in (ROOT / "tests").iterdir():
+        if package.name in ("rlccfr", "catalog", "envs", "agents", "benchmarks"):
+            for path in package.rglob("test_*.py"):
+                folder = path.parent.relative_to(ROOT / "tests")
+                assert (ROOT / folder).is_dir(), f"no folder {folder} of the packages is tested by {path.name}"
 
 
 @pytest.mark.parametrize("folder", TOP_FOLDERS)

@@ -12,7 +12,6 @@ from rlccfr.components import UpdateRule
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.registry import REGISTRIES, update_rules
 
-COMPONENTS = [entry.id for registry in REGISTRIES for entry in registry]
 FIELD = re.compile(r"^  (\w+) = \{(.*)\},?$")
 
 
@@ -38,17 +37,15 @@ def entries(text):
     return found
 
 
-@pytest.mark.parametrize("id", COMPONENTS)
-def test_every_component_is_cited(id):
-    found = entries(rlccfr.cite(id))
-    assert list(found)[-2:] == ["rlccfr", "keshavarzi-combining"]
-    assert id not in found  # the library's own components name works
-    entry = next(registry[id] for registry in REGISTRIES if id in registry)
-    if not entry.source.startswith("this library"):
-        assert len(found) > 2
-    for fields in found.values():
-        assert "title" in fields
-        assert "named" not in fields
+def test_every_component_is_cited():
+    for entry in (entry for registry in REGISTRIES for entry in registry):
+        found = entries(rlccfr.cite(entry.id))
+        assert list(found)[-2:] == ["rlccfr", "keshavarzi-combining"], entry.id
+        assert entry.id not in found  # the library's own components name works
+        assert entry.source.startswith("this library") or len(found) > 2, entry.id
+        for fields in found.values():
+            assert "title" in fields, entry.id
+            assert "named" not in fields, entry.id
 
 
 def test_every_work_is_some_components():

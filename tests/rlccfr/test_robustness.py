@@ -142,15 +142,14 @@ def test_the_packages_are_there_without_an_import_of_their_own():
     assert out.startswith("dcfr")
 
 
-@pytest.mark.parametrize("mask", [0xFF, *(pytest.param(mask, marks=pytest.mark.slow) for mask in (0x01, 0x80))])
-def test_a_flipped_byte_is_noticed_or_harmless(tmp_path, mask):
+def test_a_flipped_byte_is_noticed_or_harmless(tmp_path):
     path = tmp_path / "solver.npz"
     solver = rlccfr.Solver(game("kuhn"), "ecfr", "variance_reduced")
     solver.run(iterations=5)
     solver.save(path)
     data, expected = path.read_bytes(), engine_state(solver)
     for at in range(0, len(data), 11):
-        path.write_bytes(data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :])
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
         try:
             state = engine_state(rlccfr.Solver.load(path))
         except rlccfr.CheckpointError:

@@ -7,7 +7,7 @@ from open_spiel.python.algorithms.exploitability import exploitability as spiel_
 from support import SMALL_DICE, disturb, engine_state, game, place, regrets, rows
 
 import rlccfr
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import Catalog, Cell
 
 SOLVERS = {
     "cfr": cfr.CFRSolver,
@@ -126,7 +126,10 @@ def perturbed_runs(name: str, rule: str, count: int) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize(("name", "rule"), AFTER_1000)
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [pytest.param(*case, marks=[pytest.mark.slow] * (case[0] == "liars_dice")) for case in AFTER_1000],
+)
 def test_1000_iterations_end_where_openspiels_do(name, rule):
     """OpenSpiel's exploitability is within 25 % of the range of ours under rounding errors.
 
@@ -143,7 +146,16 @@ def learns(solver: rlccfr.Solver) -> bool:
     return solver.update_rule.learns or solver.abstraction.learns
 
 
-@pytest.mark.parametrize("cell", list(Catalog.paper()), ids=str)
+def cells() -> list:
+    """Return all algorithms of the paper's catalog; three quarters of those that fit models are slow."""
+    found = []
+    for number, cell in enumerate(Catalog.paper()):
+        fits = cell.update_rule.startswith("deep_") or cell.abstraction == "rcfr"
+        found.append(pytest.param(cell, marks=[pytest.mark.slow] if fits and number % 4 else []))
+    return found
+
+
+@pytest.mark.parametrize("cell", cells(), ids=str)
 def test_every_cell_runs_repeats_and_resumes(cell, tmp_path):
     """Policies are distributions; equal seeds give equal runs; a save in the middle changes nothing, bit for bit."""
     tree = game("kuhn")
@@ -166,8 +178,17 @@ def test_every_cell_runs_repeats_and_resumes(cell, tmp_path):
         assert sums == pytest.approx(np.ones(tree.num_infosets), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["leduc", "goofspiel"])
-@pytest.mark.parametrize("cell", list(Catalog.paper())[::5], ids=str)
+def cells_elsewhere() -> list[tuple[str, Cell]]:
+    """Return algorithms for two games: all components on each, combined in other ways on the second."""
+    rules, samplers, abstractions = Catalog.paper().axes
+    return [
+        (name, Cell(rule, samplers[(number + shift) % len(samplers)], abstractions[number % len(abstractions)]))
+        for shift, name in enumerate(("leduc", "goofspiel"))
+        for number, rule in enumerate(rules)
+    ]
+
+
+@pytest.mark.parametrize(("name", "cell"), cells_elsewhere(), ids=str)
 def test_cells_elsewhere_run_and_repeat(name, cell):
     """Equal seeds give equal tables, bit for bit, and policies leave the uniform one; exact ones improve on it."""
     tree = game(name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -14,6 +15,7 @@ import typer
 
 from rlccfr.cli.console import print_json, print_table
 from rlccfr.cli.options import Json
+from rlccfr.cli.progress import duration, progress
 from rlccfr.errors import RLCCFRError, what_failed
 
 EXTRAS = {
@@ -50,16 +52,25 @@ def doctor(
     clear_cache: Annotated[
         bool, typer.Option("--clear-cache", help="First delete the kept games and the compiled kernels.")
     ] = False,
+    compile: Annotated[
+        bool, typer.Option("--compile", help="First compile all kernels, on all cores, so that no later run waits.")
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="With --compile: the kernels for trees, public (trees) or large (public trees) alone."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Tell what this installation has and lacks, and what to do.
 
     Ends with an error if a small run fails.
     """
+    if only and not compile:
+        raise RLCCFRError("--only says what --compile compiles: give both")
     if clear_cache:
         _clear()
+    findings = [_compilation(only or ())] if compile else []
     # Each examination may fail in a broken installation, which the others should still tell of.
-    findings = []
     for examine in (_versions, _kernels, _cache, _machine, _extras):
         findings += _findings_of(examine)
     trial, failure = _trial()
@@ -80,6 +91,31 @@ def _clear() -> None:
     for path in kept_games():
         path.unlink(missing_ok=True)
     shutil.rmtree(kernels_folder(), ignore_errors=True)
+
+
+def _compilation(only: Collection[str]) -> Finding:
+    """Compile the kernels that are not compiled yet, and return how many those were.
+
+    Args:
+        only: kinds of kernels; all if there is none.
+
+    Raises:
+        RLCCFRError: there is no such kind, or a kernel can't be compiled.
+    """
+    from rlccfr.cli.compiling import KINDS, compile_kernels
+    from rlccfr.kernels.jit import UNJITTED
+
+    for kind in only:
+        if kind not in KINDS:
+            raise RLCCFRError(f"--only takes {', '.join(KINDS)}, not {kind!r}")
+    if UNJITTED:
+        return Finding("compilation", "none, because NUMBA_DISABLE_JIT is set", "unset NUMBA_DISABLE_JIT")
+    begin = time.monotonic()
+    with progress("compiling kernels") as report:
+        count = compile_kernels(only or KINDS, report)
+    if not count:
+        return Finding("compilation", "nothing is left: they were compiled before")
+    return Finding("compilation", f"{count} kernels compiled in {duration(time.monotonic() - begin)}")
 
 
 def _findings_of(examine: Callable[[], list[Finding]]) -> list[Finding]:
@@ -126,7 +162,9 @@ def _kernels() -> list[Finding]:
     kinds = {"exact passes": PASSES, "walks": WALKS, "public trees": PUBLIC}
     compiled = [use for use, kernels in kinds.items() if is_compiled(kernels)]
     state = f"compiled for {', '.join(compiled)}" if compiled else "not compiled yet"
-    advice = "" if len(compiled) == len(kinds) else "nothing: the others are compiled at first use, 15 seconds each"
+    advice = (
+        "" if len(compiled) == len(kinds) else "others are compiled at first use, or now by rlccfr doctor --compile"
+    )
     return [Finding("kernels", f"{state}, in {kernels_folder()}", advice)]
 
 

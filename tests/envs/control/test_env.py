@@ -130,6 +130,7 @@ def test_rendering():
     assert ControlEnv("kuhn").render() is None
 
 
+@pytest.mark.slow
 def test_pictures_of_a_run_are_the_frames_of_a_film():
     env = RenderCollection(gym.make("rlccfr/Control-v0", games=["kuhn"], horizon=8_000, render_mode="rgb_array"))
     assert env.unwrapped.render().shape == (400, 640, 3)  # even before the first run

@@ -98,10 +98,11 @@ def test_targets_need_a_big_blind(run):
     [
         ((), "private states met"),
         (("--abstraction", "equity(buckets=2)"), "histories touched"),
-        (("--abstraction", "equity(buckets=2,respond=True)"), "private states met"),
-        (
+        pytest.param(("--abstraction", "equity(buckets=2,respond=True)"), "private states met", marks=pytest.mark.slow),
+        pytest.param(
             ("--abstraction", "equity(buckets=2)", "--then", "cfr x none x equity(buckets=2,respond=True)"),
             "histories touched and private states met",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -49,12 +49,13 @@ OTHER = "; if another catalog was swept, say so by --catalog and --networks"
 @pytest.mark.parametrize(
     ("limits", "options", "more"),
     [
-        (Limits(), "", ""),
+        pytest.param(Limits(), "", "", marks=pytest.mark.slow),
         (Limits(iterations=5, seconds=0.0), " --iterations 5 --seconds 0", ""),
-        (
+        pytest.param(
             Limits(iterations=5, seconds=0.5),
             "",
             ", with the --iterations, --seconds and --further of its beginning",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -184,6 +184,7 @@ def test_a_claim_that_hides_what_it_rests_on_is_refused(make, message):
         make()
 
 
+@pytest.mark.slow
 def test_what_was_not_run_in_full_is_said(run, tmp_path):
     code, out, err = run("reproduce", "claims", "--quick")
     assert (code, out) == (1, "")
@@ -246,7 +247,7 @@ def test_claims_are_judged_by_the_rows_of_a_run(id, tmp_path):
 KEPT = Path(__file__).parents[3] / "benchmarks" / "results" / "experiments"
 
 
-@pytest.mark.parametrize("id", EXPERIMENTS)
+@pytest.mark.parametrize("id", [pytest.param(id, marks=[pytest.mark.slow] * (id == "rlccfr")) for id in EXPERIMENTS])
 def test_the_committed_pages_have_the_claims_of_the_committed_runs(id):
     """Each claim's row stands on the experiment's page and on the page of all claims."""
     experiment = load_experiment(id)

@@ -118,20 +118,20 @@ def information_states(spiel):
     return found
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_planted_copies_have_the_classes_of_one(seed, tmp_path):
-    one = rlccfr.load_game(RandomGame(Random(seed)).write(tmp_path / "one.efg"))
-    planted = rlccfr.load_game(PlantedGame(Random(seed)).write(tmp_path / "planted.efg"))
-    assert planted.num_infosets == 3 * one.num_infosets
-    assert planted.classes.infoset.max() == one.classes.infoset.max()
-    assert planted.classes.sequence.max() == one.classes.sequence.max()
+def test_planted_copies_have_the_classes_of_one(tmp_path):
+    for seed in range(20):
+        one = rlccfr.load_game(RandomGame(Random(seed)).write(tmp_path / f"one-{seed}.efg"))
+        planted = rlccfr.load_game(PlantedGame(Random(seed)).write(tmp_path / f"planted-{seed}.efg"))
+        assert planted.num_infosets == 3 * one.num_infosets, seed
+        assert planted.classes.infoset.max() == one.classes.infoset.max(), seed
+        assert planted.classes.sequence.max() == one.classes.sequence.max(), seed
 
 
-@pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("hidden", [(), (0,), (1,)])
-def test_random_games_have_the_classes_of_a_plain_refinement(seed, hidden, tmp_path):
-    tree = rlccfr.load_game(PlantedGame(Random(seed), hidden=hidden).write(tmp_path / "game.efg"))
-    assert tuple(map(list, tree.classes)) == tuple(plain_classes(tree))
+def test_random_games_have_the_classes_of_a_plain_refinement(hidden, tmp_path):
+    for seed in range(20):
+        tree = rlccfr.load_game(PlantedGame(Random(seed), hidden=hidden).write(tmp_path / f"{seed}.efg"))
+        assert tuple(map(list, tree.classes)) == tuple(plain_classes(tree)), seed
 
 
 def test_leaves_that_cancel_but_for_rounding_pay_nothing():
@@ -167,11 +167,10 @@ def wrong_classes():
     yield "all alike", np.zeros_like(infoset), np.zeros_like(sequence)
 
 
-@pytest.mark.parametrize("number", range(4))
-def test_a_partition_that_is_not_equitable_gives_no_quotient(number):
-    _, infoset, sequence = list(wrong_classes())[number]
+def test_a_partition_that_is_not_equitable_gives_no_quotient():
     view = game("leduc").view
-    assert quotient(view, payoff_matrix(view), Classes(infoset, sequence)) is None
+    for reason, infoset, sequence in wrong_classes():
+        assert quotient(view, payoff_matrix(view), Classes(infoset, sequence)) is None, reason
 
 
 def test_a_kept_game_has_the_classes_of_the_compiled_one(tmp_path, monkeypatch):

@@ -7,6 +7,8 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
+import pytest
+
 import rlccfr
 from rlccfr.cli.commands import doctor
 
@@ -58,6 +60,19 @@ def test_the_cache_is_cleared(run, monkeypatch, tmp_path):
     doctor._clear()
     assert not kernels.exists()
     assert list(tmp_path.iterdir()) == [others]
+
+
+@pytest.mark.parametrize(("count", "words"), [(85, "85 kernels compiled in under 1 s"), (0, "nothing is left")])
+def test_it_says_how_many_kernels_it_has_compiled(run, monkeypatch, count, words):
+    asked = []
+    monkeypatch.setattr("rlccfr.cli.compiling.compile_kernels", lambda kinds, report: asked.extend(kinds) or count)
+    found = {row["what"]: row["found"] for row in json.loads(run("doctor", "--compile", "--json")[1])}
+    assert words in found["compilation"]
+    assert asked == ["trees", "public", "large"]
+    assert run("doctor", "--compile", "--only", "trees")[0] == 0
+    assert asked[3:] == ["trees"]
+    assert run("doctor", "--compile", "--only", "all")[2] == "error: --only takes trees, public, large, not 'all'\n"
+    assert run("doctor", "--only", "trees")[2] == "error: --only says what --compile compiles: give both\n"
 
 
 def test_a_broken_installation_is_an_error(run, monkeypatch):

@@ -58,6 +58,7 @@ def test_a_game_of_equal_payoffs_is_played(tmp_path, run, monkeypatch):
     assert "You win 2." in out
 
 
+@pytest.mark.slow
 def test_an_input_that_is_closed_ends_the_session(kuhn):
     command = f"{sys.executable} -m rlccfr play kuhn --against {kuhn} <&-"
     told = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
@@ -65,6 +66,7 @@ def test_an_input_that_is_closed_ends_the_session(kuhn):
     assert "Score: no game is over yet." in told.stdout
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error(kuhn):
     command = f"yes 1 | {sys.executable} -m rlccfr play kuhn --against {kuhn} | head -3"
     told = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from pairs import pairwise_cases
 from scipy import stats
 from support import (
     engine_state,
@@ -63,9 +64,13 @@ def assert_same(ours: rlccfr.Solver, theirs: rlccfr.Solver, *, averages: bool = 
         assert policy(ours).probabilities[clear] == pytest.approx(policy(theirs).probabilities[clear], abs=1e-6)
 
 
-@pytest.mark.parametrize(("name", "iterations"), [("kuhn", 200), ("leduc", 20)])
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("rule", DEEP_RULES)
+@pytest.mark.parametrize(
+    ("rule", "sampler", "name", "iterations"),
+    [
+        *((rule, sampler, "kuhn", 200) for rule, sampler in itertools.product(DEEP_RULES, SAMPLERS)),
+        *((rule, sampler, "leduc", 20) for rule, sampler in zip(DEEP_RULES, itertools.cycle(SAMPLERS))),
+    ],
+)
 def test_with_an_exact_fit_a_deep_rule_is_its_tabular_rule(rule, sampler, name, iterations):
     """Regrets and policies agree, although V comes from masses and relabelled rows, never from the regret table.
 
@@ -80,8 +85,7 @@ def test_with_an_exact_fit_a_deep_rule_is_its_tabular_rule(rule, sampler, name, 
     assert_same(deep, table)
 
 
-@pytest.mark.parametrize("sampler", ["none", "external", "outcome"])
-@pytest.mark.parametrize("rule", DEEP_RULES)
+@pytest.mark.parametrize(("rule", "sampler"), list(zip(DEEP_RULES, itertools.cycle(("none", "external", "outcome")))))
 def test_an_exact_fit_does_not_need_alternation_or_matching_averages(rule, sampler, tmp_path):
     """A run can also be resumed: at an iteration's end, no increment of the average is pending."""
     for options in ({"simultaneous": True}, {"averaging": "pre"}, {"simultaneous": True, "averaging": "pre"}):
@@ -112,8 +116,8 @@ def test_against_best_responses_too(rule, sampler):
 @pytest.mark.parametrize(
     ("rule", "sampler"),
     [
-        *itertools.product((*TABULAR_RULES, "hs_dcfr"), ("none", "external", "outcome", "variance_reduced")),
-        *itertools.product(("pcfr_plus", "hedge"), ("none",)),
+        *itertools.product((*TABULAR_RULES, "hs_dcfr", "pcfr_plus", "hedge"), ("none",)),
+        *zip((*TABULAR_RULES, "hs_dcfr"), itertools.cycle(("external", "outcome", "variance_reduced"))),
     ],
 )
 def test_an_exact_regressor_is_the_regret_table(rule, sampler):
@@ -232,12 +236,14 @@ def test_the_bootstrapped_form_is_what_its_source_fits():
     assert len(masses) == 30
 
 
-@pytest.mark.parametrize("model", ["table", "mlp"])
-@pytest.mark.parametrize("kept", [0, 4, 100])
-@pytest.mark.parametrize(("rule", "every"), [("deep_cfr", 1), ("deep_lcfr", 3), ("deep_ecfr_plus", 1)])
-def test_kept_value_networks_mix_to_the_average_policy(rule, every, model, kept):
+@pytest.mark.parametrize(
+    ("learning", "kept", "model"),
+    pairwise_cases([("deep_cfr", 1), ("deep_lcfr", 3), ("deep_ecfr_plus", 1)], [0, 4, 100], ["table", "mlp"]),
+)
+def test_kept_value_networks_mix_to_the_average_policy(learning, kept, model):
     """The policies' sequence forms, weighted by their shares, add up to the average's, as SD-CFR claims."""
     tree = game("kuhn")
+    rule, every = learning
     chosen = make(rule, model=model, average="value_networks", preset="sweep", train_every=every, kept_networks=kept)
     solver = rlccfr.Solver(tree, chosen, "external", seed=1)
     solver.run(iterations=20, curve=False)

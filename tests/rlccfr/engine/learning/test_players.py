@@ -23,8 +23,9 @@ def test_the_pasts_weight_is_the_sum_of_products_of_discounts(rule, iterations):
 
 @pytest.mark.parametrize(
     "name",
-    ["turn_based_simultaneous_game(game=matrix_rps())", "goofspiel(num_cards=1,imp_info=True)",
+    ["turn_based_simultaneous_game(game=matrix_rps())",
      *(pytest.param(name, marks=pytest.mark.slow) for name in (
+         "goofspiel(num_cards=1,imp_info=True)",
          "turn_based_simultaneous_game(game=matrix_mp())", "turn_based_simultaneous_game(game=matrix_brps())",
          "goofspiel(num_cards=2,imp_info=True)"))],
 )  # fmt: skip

@@ -15,6 +15,8 @@ from rlccfr.games.merging.cache import merged_game
 from rlccfr.games.merging.equity import equity_buckets
 from rlccfr.kernels.public.buckets import expand
 
+# Tests against best responses in the game itself are slow, because their kernels take half a minute to compile; over
+# games that are compiled history by history, tests/rlccfr/engine/test_buckets.py has them.
 SMALL = "ranks=4,suits=2,private=2,flop=2"
 NAME = f"holdem({SMALL})"
 
@@ -64,9 +66,8 @@ def responses(parameters, buckets):
     return PublicResponses(ours), FlatResponses(theirs), policy, order
 
 
-@pytest.mark.parametrize(
-    "parameters", ["ranks=5,suits=1,private=1,flop=1,opening=2", pytest.param(SMALL, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("parameters", ["ranks=5,suits=1,private=1,flop=1,opening=2", SMALL])
 def test_regrets_against_responses_are_those_of_the_compiled_game(parameters):
     ours, theirs, policy, order = responses(parameters, 2)
     other = np.empty_like(policy)
@@ -81,6 +82,7 @@ def test_regrets_against_responses_are_those_of_the_compiled_game(parameters):
     assert np.abs(found).max() > 0.01
 
 
+@pytest.mark.slow
 def test_learning_against_responses_in_the_game_ends_less_exploitable():
     _, inside = run(("cfr_plus", "none", "equity(buckets=2)"), iterations=1000)
     _, against = run(("cfr_plus", "none", "equity(buckets=2,respond=True)"), iterations=1000)
@@ -93,7 +95,7 @@ def test_learning_against_responses_in_the_game_ends_less_exploitable():
     [
         ("cfr_plus", "external", "equity(buckets=2)"),
         ("ecfr", "none", "equity(buckets=2)"),
-        ("pcfr_plus", "none", "equity(buckets=2,respond=True)"),
+        pytest.param(("pcfr_plus", "none", "equity(buckets=2,respond=True)"), marks=pytest.mark.slow),
     ],
 )
 def test_a_run_resumes_bitwise(tmp_path, parts):
@@ -114,6 +116,7 @@ def test_policies_are_those_of_the_game():
     assert solver.current_policy().exploitability() == pytest.approx(result.points[-1].exploitability_current)
 
 
+@pytest.mark.slow
 def test_a_large_game_is_evaluated_rarely(monkeypatch):
     monkeypatch.setattr("rlccfr.games.public.view.LARGE", 1)
     public = rlccfr.load_game(NAME)
@@ -130,6 +133,12 @@ def test_buckets_change_only_before_a_run():
     solver.run(iterations=10)
     with pytest.raises(ComponentError, match="buckets can't change during a run"):
         solver.switch(abstraction="none")
+
+
+@pytest.mark.slow
+def test_the_kind_of_opponent_changes_during_a_run():
+    solver = rlccfr.Solver(rlccfr.load_game(NAME), "cfr_plus", abstraction="equity(buckets=2)")
+    solver.run(iterations=10)
     solver.switch(abstraction="equity(buckets=2,respond=True)")
     assert solver.run(iterations=10).iterations == 20
 
@@ -148,7 +157,7 @@ def test_what_does_not_run_over_buckets_is_refused(parts, options, message):
         rlccfr.Solver(rlccfr.load_game(NAME), *parts, **options)
 
 
-@pytest.mark.parametrize("respond", [False, True])
+@pytest.mark.parametrize("respond", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_run_to_a_target_stalls_by_what_its_own_passes_touch(respond):
     solver = rlccfr.Solver(rlccfr.load_game(NAME), "cfr_plus", abstraction=f"equity(buckets=2,respond={respond})")
     result = solver.run(until=1e-9)
@@ -164,6 +173,7 @@ def test_a_checkpoint_with_other_buckets_is_refused(tmp_path, monkeypatch):
         rlccfr.Solver.load(tmp_path / "run.npz")
 
 
+@pytest.mark.slow
 def test_hands_are_split_once_for_both_kinds_of_opponent(monkeypatch):
     calls = []
     monkeypatch.setattr(

@@ -48,6 +48,7 @@ def test_estimates_are_unbiased(chance, name, figures):
     assert min(row["smallest p (Holm)"] for row in rows) > LEVEL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chance", SAMPLERS)
 def test_estimates_on_leduc_are_unbiased(chance):
     rows = [row for player in (0, 1) for row in compared("leduc", chance, player, batches=100, passes=100)]
@@ -111,7 +112,9 @@ def test_public_chance_is_an_exact_pass_where_no_chance_is_public(rule):
     assert public_sums(drawn) == pytest.approx(public_sums(exact), abs=1e-12)
 
 
-@pytest.mark.parametrize("chance", SAMPLERS)
+@pytest.mark.parametrize(
+    "chance", ["one", *(pytest.param(one, marks=pytest.mark.slow) for one in SAMPLERS if one != "one")]
+)
 def test_runs_with_draws_converge(chance):
     solver = rlccfr.Solver(public("leduc"), "lcfr", SAMPLERS[chance], seed=2)
     assert solver.run(iterations=100_000, curve=False).exploitability < 0.1

@@ -25,20 +25,21 @@ from rlccfr.engine.public import public_crew, public_state
 from rlccfr.games.public import view
 from rlccfr.registry import update_rules
 
-FLAT = (
-    "kuhn",
-    "leduc",
-    SMALL_DICE,
-    "kuhn(cards=6)",
-    "leduc(ranks=4,suits=2,raises=1)",
-    pytest.param("royal", marks=pytest.mark.slow),
-)
+FLAT = ("kuhn", "leduc", SMALL_DICE, "kuhn(cards=6)", "leduc(ranks=4,suits=2,raises=1)")
 RULES = [
     entry.id
     for entry in update_rules
     for rule in (entry.make(),)
     if (rule.is_plain or rule.only_predicts) and not rule.learns and not rule.controller and not rule.average_weight
 ]
+ON_FLAT_GAMES = pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        *((FLAT[(number + shift) % len(FLAT)], rule) for number, rule in enumerate(RULES) for shift in (0, 2)),
+        *(pytest.param("royal", rule, marks=pytest.mark.slow) for rule in ("dcfr", "pdcfr_plus")),
+    ],
+)
+"""Each rule on two of the compiled games in turn."""
 
 
 def noise(size: int) -> np.ndarray:
@@ -55,8 +56,7 @@ def assert_same_policies(tree, sums, others):
     assert ours == pytest.approx(theirs, abs=1e-12)
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("name", FLAT)
+@ON_FLAT_GAMES
 def test_iterations_are_those_of_the_compiled_game(name, rule):
     tree, public = game(name), derived_game(game(name).openspiel_name)
     ours, theirs = rlccfr.Solver(public.public, rule), rlccfr.Solver(tree, rule, reduce=False)
@@ -75,8 +75,7 @@ def test_iterations_are_those_of_the_compiled_game(name, rule):
     assert current[0] == pytest.approx(current[1], abs=1e-12)
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("name", FLAT)
+@ON_FLAT_GAMES
 def test_negative_regrets_are_folded_as_in_the_compiled_game(name, rule):
     tree, public = game(name), derived_game(game(name).openspiel_name)
     ours, theirs = rlccfr.Solver(public.public, rule), rlccfr.Solver(tree, rule, reduce=False)
@@ -230,6 +229,7 @@ def test_floors_are_in_the_games_units():
     assert regrets(solver).min() == pytest.approx(-1e-3, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_large_games_have_sparse_curves_and_single_precision(monkeypatch):
     monkeypatch.setattr(view, "LARGE", 1000)
     result = (solver := rlccfr.Solver(rlccfr.load_game(THREADED[0]), "cfr")).run(iterations=30)

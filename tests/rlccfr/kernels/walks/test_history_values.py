@@ -201,8 +201,10 @@ def test_a_switch_that_fails_leaves_no_values_behind():
     assert not [name for name in engine_state(solver) if name.startswith("values_")]
 
 
-@pytest.mark.parametrize(("rule", "iterations"), [("cfr", 1_000), ("deep_lcfr(preset='sweep')", 300)])
-@pytest.mark.parametrize("sampler", FITTED)
+@pytest.mark.parametrize(
+    ("sampler", "rule", "iterations"),
+    [(FITTED[0], "cfr", 1_000), (FITTED[1], "deep_lcfr(preset='sweep')", 300)],
+)
 def test_runs_with_networks_of_values_converge(sampler, rule, iterations):
     tree = game("kuhn")
     reached = rlccfr.Solver(tree, rule, sampler, seed=1).run(iterations=iterations, curve=False).exploitability

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numba import njit
+from pairs import pairwise_cases
 from support import engine_state, game, has_quick_walks, without_quick_walks
 
 import rlccfr
@@ -20,9 +21,14 @@ def solver(name, rule, sampler) -> rlccfr.Solver:
     return made
 
 
-@pytest.mark.parametrize("name", ["kuhn", "goofspiel", "leduc", ONE_SHOT])
-@pytest.mark.parametrize("sampler", ["external", "outcome(exploration=0.3)", "outcome(exploration=1.0)"])
-@pytest.mark.parametrize("rule", ["cfr", "dcfr", "cfr_plus", "lcfr", "pcfr_plus", "pdcfr_plus"])
+@pytest.mark.parametrize(
+    ("name", "sampler", "rule"),
+    pairwise_cases(
+        ["kuhn", "goofspiel", "leduc", ONE_SHOT],
+        ["external", "outcome(exploration=0.3)", "outcome(exploration=1.0)"],
+        ["cfr", "dcfr", "cfr_plus", "lcfr", "pcfr_plus", "pdcfr_plus"],
+    ),
+)
 def test_a_run_is_the_general_walks(name, sampler, rule, monkeypatch):
     quick = solver(name, rule, sampler)
     assert has_quick_walks(quick)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -130,8 +131,10 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
     return regret, policy_sum
 
 
-@pytest.mark.parametrize("rule", ["cfr", "lcfr", "dcfr", "dcfr_plus", BY_REGRET])
-@pytest.mark.parametrize("sampler", ["external", "outcome", "average_strategy"])
+@pytest.mark.parametrize(
+    ("rule", "sampler"),
+    list(zip(["cfr", "lcfr", "dcfr", "dcfr_plus", BY_REGRET], cycle(["external", "outcome", "average_strategy"]))),
+)
 def test_running_scales_equal_whole_table_discounts(rule, sampler, monkeypatch):
     """The run has more halvings than a double's exponent can hold, so the scales are renewed on the way."""
     iterations = 1500

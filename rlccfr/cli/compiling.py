@@ -1,0 +1,290 @@
+"""Compilation of all kernels ahead of time, on all cores, for ``rlccfr doctor --compile``.
+
+Kernels are compiled at their first use, which takes a single process minutes for all of them. Here, jobs compile them
+side by side. A job begins when those have ended whose kernels are compiled into its own; so no process waits for
+another one to compile what both need.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import multiprocessing
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rlccfr.errors import RLCCFRError, what_failed
+from rlccfr.interrupts import interrupts_blocked, uninterrupted
+
+if TYPE_CHECKING:
+    from rlccfr.games.public.view import PublicGame
+
+MOST_WORKERS = 8
+"""Largest number of processes; more would wait for the longest chain of jobs."""
+
+SECONDS = {
+    "rlccfr.kernels.control.controlled_iterations": 25,
+    "rlccfr.kernels.walks.sampled_iterations": 20,
+    "rlccfr.kernels.passes.exact_iterations": 16,
+    "rlccfr.kernels.passes.threaded_iterations": 16,
+    "rlccfr.kernels.control.observe": 9,
+    "rlccfr.kernels.walks.estimates": 8,
+    "rlccfr.kernels.walks.quick_iterations": 7,
+    "rlccfr.kernels.passes.sequence_form": 6,
+}
+"""About how long the kernels of a module take on one core; the others take a few seconds."""
+
+SIGNED = re.compile(r"^@(kernel|released)\(types", re.MULTILINE)
+"""Decorator of a kernel with a signature."""
+
+TINY = "holdem(ranks=3,suits=2,private=1,flop=1)"
+"""Game with a public tree, hands, and public outcomes of chance, on which kernels are compiled."""
+
+FLAT_RUNS: tuple[Mapping[str, Any], ...] = (
+    {"update_rule": "cfr"},
+    {"update_rule": "cfr", "sampler": "outcome"},
+    {"update_rule": "cfr", "sampler": "variance_reduced"},
+    {"update_rule": "cfr", "abstraction": "cfr_br"},
+    {"update_rule": "controlled"},
+    {"update_rule": "deep_cfr(preset='sweep')", "sampler": "external"},
+    {"update_rule": "dcfr", "blend": True},
+)
+"""Runs that need all small functions between Python and the kernels."""
+
+
+KINDS = {
+    "trees": "games that are compiled history by history",
+    "public": "games with public trees",
+    "large": "games with public trees of two million table entries or more, whose tables are in single precision",
+}
+"""Kinds of kernels by the games that need them."""
+
+
+class Job(NamedTuple):
+    """Kernels that are compiled by one process, one after another.
+
+    Attributes:
+        kind: which of :data:`KINDS` needs them.
+        compile: function that compiles them, or loads them from disk.
+        arguments: its arguments.
+        seconds: about how long this takes on one core. Of the jobs that may begin, the longest one does.
+        after: names of the jobs that must end first.
+    """
+
+    kind: str
+    compile: Callable[..., None]
+    arguments: tuple[Any, ...]
+    seconds: float
+    after: frozenset[str] = frozenset()
+
+
+def all_jobs() -> dict[str, Job]:
+    """Return by name the jobs that compile everything users get: all algorithms, on all forms of games."""
+    jobs = _module_jobs()
+    modules = frozenset(jobs)
+    jobs["algorithms"] = Job("trees", _compile_algorithms, (), 20, modules)
+    for kind in ("public", "large"):
+        is_large = kind == "large"
+        values = f"values, {kind}"
+        passes = f"passes, {kind}"
+        buckets = (is_large, "none", "equity(buckets=2,respond=True)")
+        after_values = frozenset({values})
+        jobs[values] = Job(kind, _compile_values, (is_large,), 30)
+        jobs[f"values of actions, {kind}"] = Job(kind, _compile_action_values, (is_large,), 13, after_values)
+        jobs[f"threads, {kind}"] = Job(kind, _compile_threads, (is_large,), 11, after_values)
+        jobs[passes] = Job(kind, _run_tiny, (is_large,), 16, after_values | modules)
+        jobs[f"draws, {kind}"] = Job(kind, _run_tiny, (is_large, "public_chance"), 30, frozenset({passes}))
+        jobs[f"buckets, {kind}"] = Job(kind, _run_tiny, buckets, 30, after_values | modules)
+    return jobs
+
+
+def jobs_for(kinds: Collection[str]) -> dict[str, Job]:
+    """Return by name the jobs of some kinds, and those that they need."""
+    jobs = all_jobs()
+    waiting = [name for name, job in jobs.items() if job.kind in kinds]
+    selected: dict[str, Job] = {}
+    while waiting:
+        name = waiting.pop()
+        if name not in selected:
+            selected[name] = jobs[name]
+            waiting += jobs[name].after
+    return selected
+
+
+def _module_jobs() -> dict[str, Job]:
+    """Return the jobs that import one module of kernels each: what has a signature is compiled when it is imported."""
+    from rlccfr import kernels
+    from rlccfr.kernels.cache import PACKAGE, sources_of
+
+    folder = Path(kernels.__file__).parent
+    name_of = {
+        path: ".".join(("rlccfr", *path.relative_to(PACKAGE).with_suffix("").parts))
+        for path in folder.rglob("*.py")
+        if SIGNED.search(path.read_text(encoding="utf-8"))
+    }
+    return {
+        name: Job(
+            kind="trees",
+            compile=_import_module,
+            arguments=(name,),
+            seconds=SECONDS.get(name, 3),
+            after=frozenset(name_of[source] for source in sources_of(path) if source != path and source in name_of),
+        )
+        for path, name in name_of.items()
+    }
+
+
+def compile_kernels(kinds: Collection[str], report: Callable[..., None]) -> int:
+    """Compile all kernels of some kinds, except those that are on disk already, and return how many that were.
+
+    Args:
+        kinds: keys of :data:`KINDS`.
+        report: called with the share done; the time of a job that has ended counts as done.
+
+    Raises:
+        RLCCFRError: a kernel can't be compiled, or a process was killed.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = min(cores, MOST_WORKERS)
+    executor = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    try:
+        return run_jobs(jobs_for(kinds), executor, workers, report)
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def run_jobs(jobs: Mapping[str, Job], executor: Executor, workers: int, report: Callable[..., None]) -> int:
+    """Run jobs side by side, each after those that it needs, and return the number of kernels compiled.
+
+    Args:
+        jobs: the jobs by name.
+        executor: runs :func:`perform`.
+        workers: number of jobs that run at once.
+        report: called with the share done.
+
+    Raises:
+        RLCCFRError: a job failed.
+    """
+    order = TopologicalSorter({name: job.after for name, job in jobs.items()})
+    order.prepare()
+    total_seconds = sum(job.seconds for job in jobs.values())
+    seconds_done = 0.0
+    num_compiled = 0
+    waiting: list[str] = []
+    running: dict[Future[int], str] = {}
+    while order.is_active():
+        waiting += order.get_ready()
+        waiting.sort(key=lambda name: jobs[name].seconds)
+        while waiting and len(running) < workers:
+            name = waiting.pop()
+            with uninterrupted(), interrupts_blocked():  # only this process handles Ctrl-C
+                running[executor.submit(perform, jobs[name])] = name
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            name = running.pop(future)
+            try:
+                num_compiled += future.result()
+            except Exception as error:  # whatever a compiler, or the end of a process, raises
+                raise RLCCFRError(f"the kernels of {name} can't be compiled: {what_failed(error)}") from error
+            order.done(name)
+            seconds_done += jobs[name].seconds
+        report(seconds_done / total_seconds)
+    return num_compiled
+
+
+def perform(job: Job) -> int:
+    """Do a job, and return the number of kernels that it has compiled; nothing is printed."""
+    from rlccfr.kernels.counting import compiled_kernels
+
+    with compiled_kernels() as names, contextlib.redirect_stderr(io.StringIO()):
+        job.compile(*job.arguments)
+    return len(names)
+
+
+def _import_module(name: str) -> None:
+    importlib.import_module(name)
+
+
+@contextlib.contextmanager
+def _tiny_game(is_large: bool) -> Iterator[PublicGame]:
+    """Yield a small game with a public tree.
+
+    Args:
+        is_large: whether its tables are in single precision, as those of large games are.
+    """
+    from rlccfr.games.names import load_game
+    from rlccfr.games.public import view
+
+    least_large = view.LARGE
+    view.LARGE = 1 if is_large else least_large
+    try:
+        yield load_game(TINY)  # type: ignore[misc]
+    finally:
+        view.LARGE = least_large
+
+
+def _compile_values(is_large: bool) -> None:
+    import numpy as np
+
+    from rlccfr.engine.public.evaluation import public_values
+
+    with _tiny_game(is_large) as game:
+        public_values(game, np.zeros(game.num_sequences, game.dtype))
+
+
+def _compile_action_values(is_large: bool) -> None:
+    import numpy as np
+
+    from rlccfr.engine.public.evaluation import public_action_values
+
+    with _tiny_game(is_large) as game:
+        public_action_values(game, np.zeros(game.num_sequences, game.dtype))
+
+
+def _compile_threads(is_large: bool) -> None:
+    import numpy as np
+
+    from rlccfr.components.schedules import SCHEDULE_COLUMNS
+    from rlccfr.engine.public.public_crew import PublicCrew
+    from rlccfr.kernels.public.workspace import PublicTables
+
+    with _tiny_game(is_large) as game:
+        tables = PublicTables.read_only(np.zeros(game.num_sequences, game.dtype))
+        PublicCrew(game, game.dtype, 2).compile(tables, np.zeros((2, len(SCHEDULE_COLUMNS)), game.dtype))
+
+
+def _run_tiny(is_large: bool, sampler: str = "none", abstraction: str = "none") -> None:
+    """Run an iteration over a public tree; what a sampler leaves pending is settled by a switch."""
+    from rlccfr.solver import Solver
+
+    with _tiny_game(is_large) as game:
+        solver = Solver(game, "cfr", sampler, abstraction)
+        solver.run(iterations=1)
+        if sampler != "none":
+            solver.switch(sampler="none")
+
+
+def _compile_algorithms() -> None:
+    """Compile the plain functions of all components, and what lies between Python and the kernels."""
+    from rlccfr.games.names import load_game
+    from rlccfr.kernels import plain
+    from rlccfr.registry import samplers, update_rules
+    from rlccfr.solver import Solver
+
+    for rule in (entry.make() for entry in update_rules):
+        plain.reweight_functions(rule.reweight)
+        plain.policy_map_function(rule.policy_map)
+    for sampler in (entry.make() for entry in samplers):
+        plain.inclusion_function(sampler.inclusion)
+        plain.mixture_function(sampler.mixture)
+    for run in FLAT_RUNS:
+        Solver(load_game("kuhn"), **run).run(iterations=4)
