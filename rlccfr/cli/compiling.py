@@ -227,7 +227,7 @@ def _tiny_game(is_large: bool) -> Iterator[PublicGame]:
     least_large = view.LARGE
     view.LARGE = 1 if is_large else least_large
     try:
-        yield load_game(TINY)  # type: ignore[misc]
+        yield load_game(TINY)
     finally:
         view.LARGE = least_large
 
