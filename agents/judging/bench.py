@@ -44,7 +44,7 @@ class TeamPlan:
     """A plan for training the teams of a table.
 
     Attributes:
-        evaluations: number of distinct algorithms that each team may measure; random search measures as many.
+        evaluations: number of distinct algorithms that each team may measure; random search measures the same number.
         seed: seed of the teams and of random search.
         hyperparameters: hyperparameters of the teams; None for the defaults.
     """
