@@ -264,7 +264,7 @@ def program_size(game: GameTree) -> tuple[int, int, int]:
 
 
 def _solutions(program: _Program, name: str, clock: _Clock) -> Generator[tuple[np.ndarray, np.ndarray], None, None]:
-    """Yield the values of a program's variables, and its rows' dual values; then those of narrower tolerances.
+    """Yield the values of a program's variables and the dual values of its rows; then both, at narrower tolerances.
 
     HiGHS runs in a thread of its own, so that Ctrl-C takes effect.
     """
@@ -413,7 +413,7 @@ class _Program:
         return sparse.coo_array((entries, (rows, columns)), (num_rows, num_x + 1 + len(infosets)))
 
     def _plan_rows(self) -> sparse.coo_array:
-        """Return the rows of player 0's infosets, each 0: their sequences' x less the x before; then x(empty), 1."""
+        """Return the rows that make x a plan: each infoset's x less the x before it (0), and then x(empty) (1)."""
         view = self._view
         num_infosets = int(view.infoset_begin[1])
         sequences = np.flatnonzero(self._x_of[:-2] >= 0)
