@@ -159,7 +159,7 @@ def with_weights(observation: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     Args:
         observation: (..., OBSERVATION_SIZE), not changed.
-        weights: (9,) or (..., 9), as of :func:`weights_of`.
+        weights: (9,) or (..., 9), as :func:`weights_of` returns them.
     """
     under_weights = observation.copy()
     under_weights[..., _WEIGHTS] = weights

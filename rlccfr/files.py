@@ -227,7 +227,7 @@ def held_file(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def not_held_by_others(path: Path) -> Iterator[None]:
-    """Run a block that writes a file, unless another process holds the file; no lock is left for a file without one.
+    """Run a block that writes a file, unless another process holds the file; a file without a lock gets none.
 
     Raises:
         InUseError: another process holds it.

@@ -202,7 +202,8 @@ class Registry(Generic[C]):
 
         Args:
             source: where the definition comes from, with equation or section.
-            bounds: closed intervals of numerical hyperparameters, by name; without one, a number must not be negative.
+            bounds: closed intervals of numerical hyperparameters, by name; without an interval, a number must not be
+                negative.
             version: version of the definition; raise it when the definition changes.
             guarantee: published theorems; without it, the component's algorithms are said to have no theorem on record.
             later: hyperparameters that this version did not have at first. With their defaults, the component is what

@@ -64,8 +64,8 @@ class Solver:
         update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or a component,
             for example from :func:`rlccfr.catalog.make`.
         seed: seed of the walks and models; on a CPU, the same seed gives bitwise the same iterations.
-        averaging: ``"matching"`` adds a player's policy to the average when the other one's walk meets it, so that the
-            regrets bound NashConv. ``"pre"`` adds both before exact or simultaneous updates, as OpenSpiel does.
+        averaging: ``"matching"`` adds a player's policy to the average when the other player's walk meets it, so that
+            the regrets bound NashConv. ``"pre"`` adds both before exact or simultaneous updates, as OpenSpiel does.
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
         walks: number of walks per player and iteration. Exact passes ignore it, and models usually have their own.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal

@@ -64,7 +64,7 @@ def collect(
     Args:
         tasks: a task for each run.
         hidden: widths of the networks' hidden layers.
-        weights: the networks' weights, as of :meth:`Controller.flat_weights`.
+        weights: the networks' weights, as :meth:`Controller.flat_weights` returns them.
         forced: for each run, the picks that replace those of the networks, or None; see :meth:`ControlRun.episode`.
     """
     begin = time.process_time()

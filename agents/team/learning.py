@@ -449,7 +449,7 @@ def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     Args:
         costs: (b, 4) with the fields of :class:`Costs`.
-        weights: (b, 9), as of :func:`weights_of`.
+        weights: (b, 9), as :func:`weights_of` returns them.
     """
     alpha_beta = weights[:, : -len(SCALES)].reshape(-1, 3, 2)
     scale_flags = weights[:, -len(SCALES) :]

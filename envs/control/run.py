@@ -190,8 +190,8 @@ class ControlRun:
 
         Args:
             forced: (decisions, 3) picks that replace those of the networks; negative where the networks decide.
-            weights: weights for this episode and later ones of this object, as of :meth:`Controller.flat_weights`; the
-                controller keeps its own.
+            weights: weights for this episode and later ones of this object, as :meth:`Controller.flat_weights` returns
+                them; the controller keeps its own.
 
         Raises:
             RLCCFRError: picks out of range, or another number of picks or weights.

@@ -49,7 +49,7 @@ def compiled_tree(game: str, use: str) -> GameTree:
         use: what needs them, for the error.
 
     Raises:
-        GameError: as :func:`rlccfr.load_game`, or the game is held by its public tree.
+        GameError: as :func:`rlccfr.load_game`, or the game is held as a public tree.
     """
     return checked_tree(compiled(game), use)
 

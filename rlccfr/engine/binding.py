@@ -271,7 +271,7 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
 def check_compiled(
     game: GameTree, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
 ) -> None:
-    """Refuse options that a compiled game does not have; all components run on one.
+    """Refuse options that a compiled game does not have; all components run on such a game.
 
     Raises:
         ComponentError: the tables are to be in single precision.

@@ -69,7 +69,7 @@ class ExactSolution:
         exploitability: NashConv / 2 of the policies, in the same units, measured by best responses after the payoffs
             were centred; measured without rounding if ``rational``.
         cpu_seconds: CPU seconds of building, solving and refining the program.
-        best_response: each player's value of a best response to the other one's policy, in the same units.
+        best_response: each player's value of a best response to the other player's policy, in the same units.
         rational: whether the solution was computed in rational numbers, and only then rounded.
         caveat: one line that says why the solution is not exact; empty if it is.
 
