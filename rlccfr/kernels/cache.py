@@ -83,7 +83,8 @@ def digest_of_sources(file: Path, package: Path = PACKAGE) -> str:
 def sources_of(file: Path, package: Path = PACKAGE) -> frozenset[Path]:
     """Return the files that are compiled into a module's kernels: its own, and those that it imports, directly or not.
 
-    Imports are found in the text, since parsing all of it would take longer than loading the kernels.
+    Files of LAYOUTS count, but what they import does not. Imports are found in the text, since parsing all of it would
+    take longer than loading the kernels.
     """
     sources = {file}
     unread = [file]
