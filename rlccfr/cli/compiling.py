@@ -227,7 +227,7 @@ def _tiny_game(is_large: bool) -> Iterator[PublicGame]:
     least_large = view.LARGE
     view.LARGE = 1 if is_large else least_large
     try:
-        yield load_game(TINY)  # type: ignore[misc]
+        yield load_game(TINY)
     finally:
         view.LARGE = least_large
 
@@ -280,12 +280,12 @@ def _compile_algorithms() -> None:
     from rlccfr.registry import samplers, update_rules
     from rlccfr.solver import Solver
 
-    for entry in update_rules:
-        rule = entry.make()
+    for rule_entry in update_rules:
+        rule = rule_entry.make()
         plain.reweight_functions(rule.reweight)
         plain.policy_map_function(rule.policy_map)
-    for entry in samplers:
-        sampler = entry.make()
+    for sampler_entry in samplers:
+        sampler = sampler_entry.make()
         plain.inclusion_function(sampler.inclusion)
         plain.mixture_function(sampler.mixture)
     for run in FLAT_RUNS:
