@@ -57,7 +57,7 @@ def doctor(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="With --compile: the kernels for trees, public (trees) or large (public trees) alone."),
+        typer.Option(help="With --compile: the kernels for trees, public (trees), responses or large (trees) alone."),
     ] = None,
     json: Json = False,
 ) -> None:
