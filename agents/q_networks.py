@@ -33,7 +33,7 @@ def new_policy(inputs: int, choices: int, hidden: Sequence[int], learning_rate: 
     return DQNPolicy(observation_space, spaces.Discrete(choices), learning_rate, net_arch=list(hidden))
 
 
-def weights_of(network: nn.Module) -> dict[str, np.ndarray]:
+def network_weights(network: nn.Module) -> dict[str, np.ndarray]:
     """Return a network's weights by torch's names, without copying them."""
     return {name: tensor.numpy() for name, tensor in network.state_dict().items()}
 

@@ -31,7 +31,7 @@ PUBLIC_SAMPLERS = ("public_chance", "opponent_public_chance", "self_public_chanc
 
 
 class Cell(NamedTuple):
-    """One algorithm: a triple of component ids.
+    """One algorithm: a triple of component ids, which columns, ids and some methods call a cell.
 
     Example:
         >>> from rlccfr.catalog import Cell

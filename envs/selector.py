@@ -279,10 +279,10 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         features = GameFeatures.of(compiled(self.game))
         return observe(features, uniform_in_units(self.game), self.budget, self.preset, self._progress, picks)
 
-    def request(self, cell: Cell) -> Request:
-        """Return the request that picking ``cell`` now would send to the evaluator."""
-        earlier_algorithms = [algorithm for algorithm, _, _ in self._history]
-        return Request(self.game, (*earlier_algorithms, cell), self.budget, self.segments, self.engine_seed)
+    def request(self, algorithm: Cell) -> Request:
+        """Return the request that picking ``algorithm`` now would send to the evaluator."""
+        earlier_algorithms = [earlier for earlier, _, _ in self._history]
+        return Request(self.game, (*earlier_algorithms, algorithm), self.budget, self.segments, self.engine_seed)
 
     def action_masks(self) -> np.ndarray:
         """Return which indices of an action can run here: bool, shape (sum(catalog.shape),), one axis after the other.

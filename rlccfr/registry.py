@@ -444,10 +444,10 @@ def parse(text: str) -> dict[str, Any]:
     try:
         # The hyperparameters are written as the keyword arguments of a call, and read as Python reads these.
         call = ast.parse(f"f({arguments}", mode="eval").body
-        if isinstance(call, ast.Call) and not call.args and all(keyword.arg for keyword in call.keywords):
-            values = [(str(keyword.arg), ast.literal_eval(keyword.value)) for keyword in call.keywords]
-            if len(dict(values)) == len(values):
-                return {"id": id.strip(), **dict(values)}
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):  # not f(alpha=1)(gamma=2)
+            values = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+            if not call.args and len(values) == len(call.keywords) and all(keyword.arg for keyword in call.keywords):
+                return {"id": id.strip(), **values}
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: thousands of brackets or signs
         pass
     raise ComponentError(

@@ -1,4 +1,4 @@
-"""Results of a run."""
+"""Results of a run, and where its curve has points."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class RunResult:
         return draw_curve(self.curve, x, axes, label, self.game)
 
 
-def next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:
+def steps_to_next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:
     """Return how many iterations, or how many nodes, lie before the next point of a curve.
 
     Args:

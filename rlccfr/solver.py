@@ -20,7 +20,7 @@ from rlccfr.game import Game, checked_game, policy_class
 from rlccfr.limits import Limit
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, resolve_update_rule, samplers, update_rules
-from rlccfr.result import CurvePoint, RunResult, next_point
+from rlccfr.result import CurvePoint, RunResult, steps_to_next_point
 
 SLICE = 0.05
 """CPU seconds that a kernel call should last at most, so that Ctrl-C, progress and time budgets take effect."""
@@ -209,7 +209,7 @@ class Solver:
         """
         nodes_before = self._engine.nodes
         if curve:
-            iterations_to_point, nodes_to_point = next_point(
+            iterations_to_point, nodes_to_point = steps_to_next_point(
                 self._engine.iteration, nodes_before, self._engine.stepper.sparse
             )
             iterations = min(iterations, iterations_to_point)

@@ -159,7 +159,7 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
     return figures_by_kind
 
 
-def measured_regret(rows: pd.DataFrame, kind: str) -> str:
+def regrets_in_words(rows: pd.DataFrame, kind: str) -> str:
     """Return a sentence on the mean regrets of a chooser's picks, and of the SBS, on games of one kind.
 
     Args:

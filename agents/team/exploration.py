@@ -5,6 +5,9 @@ team then does not know whether another pick of *one* agent would be better. So 
 algorithm measured so far: a search along three axes instead of over their product. The deviating agent and its pick are
 drawn at random: after few measurements, Q-values tell good picks from bad ones, but not yet one untried pick from
 another.
+
+There is no schedule of exploration: ``epsilon`` of :class:`rlccfr.agents.Hyperparameters` is constant, and 0 by
+default.
 """
 
 from __future__ import annotations

@@ -61,6 +61,7 @@ FLAT_RUNS: tuple[Mapping[str, Any], ...] = (
 KINDS = {
     "trees": "games that are compiled history by history",
     "public": "games with public trees",
+    "responses": "buckets on public trees, against best responses in the game itself",
     "large": "games with public trees of two million table entries or more, whose tables are in single precision",
 }
 """Kinds of kernels by the games that need them."""
@@ -93,14 +94,17 @@ def all_jobs() -> dict[str, Job]:
         is_large = kind == "large"
         values = f"values, {kind}"
         passes = f"passes, {kind}"
-        buckets = (is_large, "none", "equity(buckets=2,respond=True)")
+        buckets = f"buckets, {kind}"
+        responds = "large" if is_large else "responses"
+        against_responses = (is_large, "none", "equity(buckets=2,respond=True)")
         after_values = frozenset({values})
         jobs[values] = Job(kind, _compile_values, (is_large,), 30)
         jobs[f"values of actions, {kind}"] = Job(kind, _compile_action_values, (is_large,), 13, after_values)
         jobs[f"threads, {kind}"] = Job(kind, _compile_threads, (is_large,), 11, after_values)
         jobs[passes] = Job(kind, _run_tiny, (is_large,), 16, after_values | modules)
         jobs[f"draws, {kind}"] = Job(kind, _run_tiny, (is_large, "public_chance"), 30, frozenset({passes}))
-        jobs[f"buckets, {kind}"] = Job(kind, _run_tiny, buckets, 30, after_values | modules)
+        jobs[buckets] = Job(kind, _run_tiny, (is_large, "none", "equity(buckets=2)"), 5, after_values | modules)
+        jobs[f"responses, {kind}"] = Job(responds, _run_tiny, against_responses, 26, frozenset({buckets}))
     return jobs
 
 

@@ -57,7 +57,7 @@ def doctor(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="With --compile: only the kernels for trees, public (trees) or large (public trees)."),
+        typer.Option(help="With --compile: only the kernels for trees, public (trees), responses or large (trees)."),
     ] = None,
     json: Json = False,
 ) -> None:

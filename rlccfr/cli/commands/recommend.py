@@ -279,7 +279,7 @@ def _insights_command(game: str, algorithm: Cell) -> str:
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.games.names import form_named
 
-    # The first catalog that has it is the smallest, whose tables are the shortest.
+    # `results insights` reads one catalog, and by default the paper's.
     names = form_named(game).catalogs
     catalog = next(name for name in names if algorithm in set(parse_catalog(name).with_networks("sweep")))
     return f"{' '.join([*called(), 'results', 'insights', quoted(game)])} --catalog {catalog}"

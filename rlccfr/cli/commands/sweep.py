@@ -110,8 +110,8 @@ def sweep(
     stopped. A second sweep on the same store shares the runs that both plan.
     """
     from rlccfr.envs.measuring.store import Store
-    from rlccfr.envs.sweeping.resuming import take_over
     from rlccfr.envs.sweeping.sweep import statuses
+    from rlccfr.envs.sweeping.unfinished import take_over
 
     # Compile every game now: a misspelt name must not end a sweep after hours.
     games_to_measure = plan.games(games)

@@ -48,8 +48,8 @@ def show(
 
     Each line has the player, the probability that the state is reached, what the player knows there, and the
     probability of each action. A terminal gets the cards and moves of some games in words. A pipe gets OpenSpiel's
-    text, and tabs between the fields, as `cut` and spreadsheets expect. In hold'em and Bluff, that probability is not
-    computed.
+    text, and tabs between the fields, as `cut` and spreadsheets expect. In hold'em and Bluff, the probability
+    of reaching a state is not computed.
     """
     is_terminal = sys.stdout.isatty() and not json
     most = limit
@@ -58,7 +58,7 @@ def show(
     tree = None if game is None else load(game)
     with progress(f"reading {policy}"):
         states = _states(policy, tree, find or (), player)
-    first_states = islice(states, most) if most else states
+    first_states = islice(states, most) if most else states  # what is left in ``states`` is not shown
     if json:
         print_json([_as_json(state) for state in first_states])
     elif is_terminal:

@@ -56,8 +56,8 @@ def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
         draws_own=drawn.own,
         draws_opponent=drawn.opponent,
         **_outcome_probabilities_of(game)._asdict(),
-        regret_start=places(game, drawn.own),
-        average_start=places(game, drawn.opponent),
+        regret_start=first_entries(game, drawn.own),
+        average_start=first_entries(game, drawn.opponent),
         regret_log=np.zeros((num_regrets, 2)),
         average_log=np.zeros(num_averages),
         clock=np.zeros(3),
@@ -93,14 +93,14 @@ def logs_of(factors: np.ndarray) -> np.ndarray:
     return logs
 
 
-def places(game: PublicGame, one_by_one: bool) -> np.ndarray:
-    """Return the first entry of each decision node, (nodes,), in an array over decisions; 0 for other nodes.
+def first_entries(game: PublicGame, per_private_state: bool) -> np.ndarray:
+    """Return where each decision node's entries begin in an array over decisions, (nodes,); 0 for other nodes.
 
     Args:
-        one_by_one: whether a node has an entry per private state, not one in all.
+        per_private_state: whether the array has an entry for each private state of a node, not one for each node.
     """
     first_entry = np.zeros(game.num_nodes, np.int64)
-    sizes = game.rows if one_by_one else np.ones(len(game.decisions), np.int64)
+    sizes = game.rows if per_private_state else np.ones(len(game.decisions), np.int64)
     first_entry[game.decisions] = np.cumsum(sizes) - sizes
     return first_entry
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
-from rlccfr.engine.public.draws import drawing_for, draws_of, pending_bytes, places
+from rlccfr.engine.public.draws import drawing_for, draws_of, first_entries, pending_bytes
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.public.records import DOUBLE
@@ -109,7 +109,7 @@ class PublicState:
         if changes_responses:
             self.settle()  # passes against best responses leave no discounts of averages pending
             num_responses = self.game.num_infosets if responds else 0
-            response_start = places(self.game, one_by_one=True) if responds else np.zeros(0, np.int64)
+            response_start = first_entries(self.game, per_private_state=True) if responds else np.zeros(0, np.int64)
             tables = tables._replace(response=np.zeros(num_responses, np.uint8), response_start=response_start)
         if changes_drawing:
             self.settle()

@@ -65,8 +65,8 @@ def keep_best_averages(view, tables, scratch, done, control):
         opponent_value = response_value_1 if player == 0 else response_value_0
         if opponent_value < state[KEPT_VALUES + player]:
             state[KEPT_VALUES + player] = opponent_value
-            first, last = sequences_of(view, player)
-            for k in range(first, last):
+            first, end = sequences_of(view, player)
+            for k in range(first, end):
                 control.kept_policies[k] = average[k]
     state[LOOKED_AT] = done
     state[NEXT_LOOK] = next_look(done, np.int64(state[HORIZON]))

@@ -28,7 +28,7 @@ from rlccfr.kernels.public.vectors import (
     fill_response,
     multiply,
     predict_regrets,
-    update_regrets,
+    update_row_regrets,
     write_response,
     write_values,
 )
@@ -147,7 +147,7 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
             entry = drawing.regret_start[frame[NODE_INDEX]] + frame[WINDOW_START + player]
             positive, negative = regret_discounts(drawing, entry)
             discounts = (vectors.dtype.type(positive), vectors.dtype.type(negative))
-        update_regrets(vectors, values, value, count, rows, tables.regret, start, stride, discounts, floor, zero)
+        update_row_regrets(vectors, values, value, count, rows, tables.regret, start, stride, discounts, floor, zero)
         if len(tables.policy):
             one = workspace.reciprocals[1]
             predict_regrets(vectors, values, value, count, rows, tables, start, stride, ahead, zero, one)

@@ -181,6 +181,8 @@ def test_version(run):
         (("solve", "kuhn", "--update-rule", "dcfr(gama=1)"), 1, "did you mean 'gamma'?"),
         (("solve", "kuhn", "--update-rule", "dcfr(3)"), 1, "a component looks like"),
         (("solve", "kuhn", "--update-rule", "dcfr(gamma=3,gamma=2)"), 1, "with each hyperparameter at most once"),
+        (("solve", "kuhn", "--update-rule", "dcfr(gamma=3)(alpha=2)"), 1, "a component looks like"),
+        (("solve", "kuhn", "--update-rule", "dcfr(gamma=3).x(alpha=2)"), 1, "a component looks like"),
         (("solve", "kuhn", "--checkpoint", "/dev/zero"), 1, "it is a device, not a file"),
         (("match", "kuhn", "uniform", "uniform", "--pairs", "-1"), 1, "--pairs must be 0, for exact payoffs, or at"),
         (("solve", "kuhn", "--checkpoint", "/dev/null/x"), 1, "can't write"),

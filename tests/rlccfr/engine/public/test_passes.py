@@ -168,16 +168,8 @@ def test_a_run_goes_on_bitwise_and_under_another_rule(tmp_path):
     assert whole.exploitability() == part.exploitability()
 
 
-@pytest.fixture
-def _interruptible():
-    """Let Ctrl-C raise KeyboardInterrupt, also in processes that were started with it ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.skipif(CORES < 2, reason="there is one core")
-@pytest.mark.usefixtures("_interruptible")
+@pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_leaves_whole_iterations(monkeypatch):
     tree = rlccfr.load_game(THREADED[0])
     cut, whole = (rlccfr.Solver(tree, "dcfr", threads=2) for _ in range(2))

@@ -1,7 +1,7 @@
 """An unfinished sweep: the runs that it lacks, the settings with which it was begun, and runs of another machine.
 
 The settings are inferred from the sweep's records. Runs that another machine has measured count as done, under this
-machine's ids.
+machine's ids. A sweep that goes on skips what is done by :func:`rlccfr.envs.sweeping.runner.left_to_do`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.compiled_games import compiled
-from rlccfr.envs.measuring.curve import covers
 from rlccfr.envs.measuring.provenance import engine_version
 from rlccfr.envs.measuring.record import SMALL
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.rows import load_results
+from rlccfr.envs.measuring.shorter_budgets import covers
 from rlccfr.envs.measuring.store import Store, StoreError
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.sweeping.plan import FURTHER, Job, Limits, jobs
