@@ -42,7 +42,7 @@ from rlccfr.interrupts import raise_if_interrupt, settle_interrupt, when_held
 
 
 class Group(TyperGroup):
-    """A group of commands; the hidden ones work, but are listed nowhere."""
+    """Commands of which the hidden ones work, and are listed nowhere."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names to list in the help and the reference, and to complete in a shell."""

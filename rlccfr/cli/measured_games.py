@@ -47,7 +47,7 @@ class MeasurementOptions:
     TITLE: ClassVar[str] = "Measurements"
     results: Path | None = option(None, "A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
     catalog: str | None = option(
-        None, "Measured algorithms to choose from: paper, tabular, public ... [paper, or public on hold'em]"
+        None, "What to choose from, as measured: paper, tabular, public ... [paper, or public on hold'em]"
     )
     networks: str | None = option(None, "Preset of the deep rules' networks in that sweep. [sweep]")
 
@@ -267,8 +267,8 @@ def _require_long_runs(
         if ends and min(ends) > 0:  # without curves to read, the table raises its own error
             least = f"{min(ends):.3g}" if budget.unit == "seconds" else f"{min(ends):.0f}"
             raise BudgetError(
-                f"not all algorithms ran for {budget}, and the shortest run ended at {least}: ask for less with "
-                f"--{budget.unit}, or measure for longer with `rlccfr sweep` and name its store with --results"
+                f"not all algorithms ran for {budget}, the shortest for {least}: ask for less by --{budget.unit}, or "
+                "measure for longer by `rlccfr sweep` and name its store by --results"
             )
 
 

@@ -223,8 +223,8 @@ def declared_sum(game: Any, name: str) -> float:
         raise GameError(f"{name!r} declares that returns sum to {declared}; utility_sum must be finite")
     if declared and game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM:
         raise GameError(
-            f"{name!r} declares that it is zero-sum, but also that returns sum to {declared:g}; utility_sum must be "
-            "0, or the utility CONSTANT_SUM"
+            f"{name!r} declares to be zero-sum and that returns sum to {declared:g}; utility_sum must be 0, or the "
+            "utility CONSTANT_SUM"
         )
     return float(declared)
 

@@ -213,7 +213,7 @@ def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float
         ) from None
     distribution = dict(listed)
     if len(distribution) < len(listed):
-        raise PolicyError(f"at {brief(key)} the policy gives an action twice: {brief(listed)}; each may be given once")
+        raise PolicyError(f"at {brief(key)} the policy gives an action twice: {brief(listed)}; each may stand once")
     legal = set(actions.tolist())
     for action, probability in distribution.items():
         if probability and action not in legal:

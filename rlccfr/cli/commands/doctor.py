@@ -57,7 +57,7 @@ def doctor(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="With --compile: only the kernels for trees, public (trees), responses or large (trees)."),
+        typer.Option(help="With --compile: the kernels for trees, public (trees), responses or large (trees) alone."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -66,7 +66,7 @@ def doctor(
     Ends with an error if a small run fails.
     """
     if only and not compile:
-        raise RLCCFRError("--only chooses what --compile compiles: give both")
+        raise RLCCFRError("--only says what --compile compiles: give both")
     if clear_cache:
         _clear()
     findings = [_compilation(only or ())] if compile else []

@@ -82,7 +82,7 @@ class StopOptions(OneBudget):
         None, 'At this exploitability: 1e-6, "1e-6x" of the uniform policy\'s, or "10mbb" (thousandths of a big blind).'
     )
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
-    any_way: bool = option(False, "Solve one if that is predicted to be faster.", "--any")
+    any_way: bool = option(False, "Solve one if that is predicted to be sooner.", "--any")
 
     @property
     def has_budget(self) -> bool:
@@ -259,7 +259,7 @@ def _check_together(
     """Refuse options that contradict each other, before a game is compiled; hold the checkpoint until the command ends.
 
     Raises:
-        RLCCFRError: two options contradict each other, or an option has an invalid value.
+        RLCCFRError: two options contradict each other, or a value is none of its option's.
     """
     budget = stop.amount()
     if len(algorithms) > 1:

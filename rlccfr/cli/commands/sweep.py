@@ -35,13 +35,13 @@ class PlanOptions:
     """What to measure."""
 
     TITLE: ClassVar[str] = "What to measure"
-    families: str | None = option(None, "Games of a split instead: train, validation or test.")
+    families: str | None = option(None, "Games for train, validation or test instead.")
     catalog: str = option("paper", CATALOG)
     networks: str = option("sweep", "Preset of the deep rules' networks.")
-    seeds: int = option(5, "Seeds per algorithm that draws at random.")
-    model_seeds: int = option(2, "Seeds per algorithm that fits models.")
+    seeds: int = option(5, "Engine seeds of what draws at random.")
+    model_seeds: int = option(2, "Engine seeds of what fits models.")
     close: float = rare(0.0, "More seeds where the reward is this close to the best. [0]")
-    close_seeds: int = rare(0, "Seeds per such algorithm. [as --seeds]")
+    close_seeds: int = rare(0, "Engine seeds there. [as --seeds]")
 
     def games(self, names: list[str] | None) -> list[str]:
         """Return the games to measure: those of the families, those that were named, or the paper's.
@@ -64,9 +64,9 @@ class LimitOptions:
     """How long each run lasts."""
 
     TITLE: ClassVar[str] = "Each run"
-    iterations: int = option(1_000, "Least number of iterations.")
-    seconds: float = option(1.0, "Least number of engine CPU seconds.")
-    further: int = option(0, "Go on to this many iterations, for at most a CPU minute.")
+    iterations: int = option(1_000, "Least iterations.")
+    seconds: float = option(1.0, "Least engine CPU seconds.")
+    further: int = option(0, "Iterations to go on to, for at most a CPU minute.")
     timeout: float = rare(1_800.0, "CPU seconds after which a run is given up. [1800]")
     megabytes: int = rare(4_096, "Memory that a run may allocate. [4096]")
 
@@ -77,8 +77,8 @@ class WorkerOptions:
 
     TITLE: ClassVar[str] = "Where to run, and what to keep"
     workers: int = option(0, "Processes; 0 for one per physical core.")
-    dask: str | None = option(None, "A Dask cluster's address; local starts one here.")
-    pilot: bool = rare(True, "no: do not first estimate how long it takes. [yes]")
+    dask: str | None = option(None, "A Dask cluster's address, or local for one here.")
+    pilot: bool = rare(True, "no: do not estimate first how long it takes. [yes]")
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class StoreOptions:
     store: Path = option(RUNS / "sweep", "Directory that keeps every run.")
     compact: Path | None = option(None, "Afterwards write all runs to a Parquet file.")
     small: bool = rare(False, "yes: --compact shortens curves, to publish. [no]", "--small")
-    take: Path | None = rare(None, "First take over the runs in a file that --compact wrote.", "--import")
+    take: Path | None = rare(None, "First take over the runs in a file of --compact.", "--import")
     retry_failed: bool = rare(False, "yes: repeat runs that failed. [no]", "--retry-failed")
 
 

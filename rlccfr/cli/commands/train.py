@@ -40,7 +40,7 @@ class ControlOptions:
     TITLE: ClassVar[str] = "A controller instead"
     control: bool = option(False, "Train one: it chooses a rule's settings during runs.", "--control")
     rounds: int | None = option(None, "Rounds of 20 runs each. [45,000: hours]")
-    members: int | None = option(None, "Trainings that decide together. [as for the shipped one]")
+    members: int | None = option(None, "Trainings, which decide together. [as for the shipped one]")
     workers: int | None = option(None, "Processes. [one per physical core]")
 
     @property

@@ -59,8 +59,8 @@ def check_size(histories: int) -> None:
     limit = MOST_HISTORIES if available is None else min(MOST_HISTORIES, available // BYTES)
     if histories > limit:
         raise ComponentError(
-            f"the buckets make a game of at least {histories:,} histories, but at most {limit:,} are allowed: take "
-            "fewer buckets"
+            f"the buckets make a game of at least {histories:,} histories, and {limit:,} are the most here: take fewer "
+            "buckets"
         )
 
 
@@ -92,8 +92,8 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         first_members = np.unique(number[rows], return_index=True)[1]
         if len(first_members) > MOST_BUCKETS:
             raise ComponentError(
-                f"{game.name!r} has {len(first_members):,} buckets in a round, but at most {MOST_BUCKETS:,} are "
-                "allowed: take fewer"
+                f"{game.name!r} has {len(first_members):,} buckets in a round, and {MOST_BUCKETS:,} are the most: take "
+                "fewer"
             )
         if round_index:
             bucket_before = number[np.concatenate([above[deal] for deal in deals])]

@@ -223,7 +223,7 @@ def test_version(run):
         (
             ("results", "table", "kuhn", "--seconds", "100"),
             1,
-            "the shortest run ended at 1: ask for less with --seconds, or measure",
+            "the shortest for 1: ask for less by --seconds, or measure",
         ),
         (
             ("results", "report", "page.html", "--policy", "holdem.npz"),
