@@ -467,8 +467,7 @@ def _load_catalog() -> None:
 def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> ComponentError:
     """Return the error for a name that no component of some registries has.
 
-    The message says what the name means elsewhere, or which name is like it, and how to load components that were not
-    loaded.
+    The message says what the name means elsewhere, or which name is like it, and how to load further components.
     """
     kind = registries[0].kind if len(registries) == 1 else "component"
     for registry in registries_with(name):
