@@ -89,7 +89,7 @@ def uniform_feature(uniform: float) -> float:
 
 
 def uniform_of_feature(feature: np.ndarray) -> np.ndarray:
-    """Return the uniform policy's exploitability, (...), of numbers of observations, (...)."""
+    """Return the uniform policy's exploitability, (...), from the number for it in observations, (...)."""
     return np.asarray(10.0 ** (_UNIFORM_DECADES * (feature - 0.5)))
 
 
@@ -159,7 +159,7 @@ def with_weights(observation: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     Args:
         observation: (..., OBSERVATION_SIZE), not changed.
-        weights: (9,) or (..., 9), as of :func:`reward_weights_of`.
+        weights: (9,) or (..., 9), as :func:`reward_weights_of` returns them.
     """
     under_weights = observation.copy()
     under_weights[..., _WEIGHTS] = weights
@@ -167,7 +167,7 @@ def with_weights(observation: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _features_of_picks(picks: Sequence[str | Component]) -> list[np.ndarray]:
-    """Return the features of each axis' component, each of its axis' size; zeros where nothing is picked yet."""
+    """Return an array for each axis: the features of the component picked on it, or zeros if none is picked yet."""
     return [
         component_features(axis, picks[axis]) if axis < len(picks) else np.zeros(len(names), np.float32)
         for axis, names in enumerate(COMPONENT_FEATURES)

@@ -31,7 +31,7 @@ class PolicyError(RLCCFRError, ValueError):
 
 
 class BudgetError(RLCCFRError, ValueError):
-    """A budget that is missing, given twice, invalid or not measured; or another invalid number, as of seeds."""
+    """A budget that is missing, given twice, invalid or not measured; or another invalid number, such as a seed."""
 
 
 class OverflowedError(RLCCFRError, ArithmeticError):

@@ -62,13 +62,13 @@ class Form:
 
     The attributes below the line are import paths, ``"module:name"``. They are imported when they are first needed, so
     that a game stays light and knows nothing of the modules that serve it. :meth:`part` returns what they name. The
-    first four are needed for runs; where one of the others is empty, what it is for is refused.
+    first four are needed for runs. If one of the others is empty, the library refuses what it is for.
 
     Attributes:
-        title: the form in words, for messages: the game "is held ...".
+        title: the form in words, for messages: the game "is held ...", such as "as a matrix".
         visited: what passes and walks count, for titles: "histories touched".
-        has_histories: whether the games are held history by history, as sampled walks, the linear program, OpenSpiel
-            and drawings of the tree need it; they are then of the class :class:`rlccfr.GameTree`.
+        has_histories: whether the games are held history by history, which sampled walks, the linear program, OpenSpiel
+            and drawings of the tree need; they are then of the class :class:`rlccfr.GameTree`.
         catalogs: names of the catalogs whose algorithms run on these games, the default first.
 
         policy: class of their policies, a subclass of :class:`rlccfr.Policy`.
@@ -164,7 +164,7 @@ class Game(Protocol):
 
     @property
     def big_blind(self) -> float | None:
-        """Chips in the big blind, in thousandths of which exploitability is told in poker; None for other games."""
+        """Chips in the big blind, in thousandths of which poker's exploitability is reported; None for other games."""
 
     @property
     def opponent_payoffs(self) -> OpponentPayoffs:
@@ -218,7 +218,7 @@ class RunTables(Protocol):
         """Return the tables with the arrays that other components need; these tables stay valid."""
 
     def refresh(self, binding: Any) -> None:
-        """Bring all entries up to date after a switch of update rules, those too that walks do not visit."""
+        """Bring all entries up to date after a switch of update rules, including those that walks do not visit."""
 
     def true_regret(self) -> Any:
         """Return the cumulative regrets, (m,), in the game's units, the newest iteration's with weight 1."""
@@ -234,7 +234,7 @@ def checked_game(game: Any) -> Game:
     """Return a game as it is.
 
     Raises:
-        TypeError: it is none, for example a game's name.
+        TypeError: it is not a game, but for example a game's name.
     """
     if not isinstance(getattr(game, "form", None), Form):
         raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")

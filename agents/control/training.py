@@ -73,7 +73,7 @@ def _checked_horizons(horizons: Any) -> dict[int, float]:
     """
     if not isinstance(horizons, Mapping) or not horizons:
         raise RLCCFRError(
-            f"horizons must give shares by numbers of iterations, as in {{1000: 1.0}}, not {brief(horizons)}"
+            f"horizons must map numbers of iterations to shares, as in {{1000: 1.0}}, not {brief(horizons)}"
         )
     for horizon, share in horizons.items():
         whole_number(horizon, "a horizon", 1, RLCCFRError)
@@ -215,7 +215,7 @@ class ControlTraining:
         return self.hyperparameters.warm_up * len(self.tasks)
 
     def _draw_runs(self) -> tuple[list[int], list[np.ndarray]]:
-        """Draw the tasks of a round, by index, and for each the picks to make in place of the networks'."""
+        """Draw the tasks of a round, by index, and for each task the picks that replace those of the networks."""
         rng = self._run_generator
         run_count = self.hyperparameters.runs_per_round
         tasks = [int(rng.choice(len(self.tasks), p=self._task_probabilities)) for _ in range(run_count)]

@@ -73,7 +73,7 @@ def costs() -> MeasuredCosts:
 
 
 def ranked() -> list[str]:
-    """Return the names of the choosers, that with the least mean regret on validation games first."""
+    """Return the names of the choosers; the one with the least mean regret on validation games comes first."""
     rows = _headline_judgements()
     rows = rows[(rows["without"] == "") & (rows["member"] == "validation")]
     regrets = {str(name): mean_regrets(judged)[PICK] for name, judged in rows.groupby("picked by")}

@@ -85,7 +85,7 @@ def next_to_measure(
 def recommendable(measured: Mapping[Triple, Worth], available: np.ndarray) -> np.ndarray:
     """Return which algorithms may be recommended, bool of the catalog's shape.
 
-    These are the available ones without those that were measured and have not converged; if none is left, all.
+    These are the available ones, except those that were measured and have not converged; if none is left, all of them.
     """
     allowed = available.copy()
     for triple, worth in measured.items():

@@ -20,8 +20,8 @@ Agent A picks the update rule, B the sampler knowing A's pick, and C the abstrac
 4. *Step.* Each agent takes a gradient step on the Huber loss towards its targets, and its target network follows.
 
 With ``Hyperparameters(rewards="own")``, each agent learns its own reward. The value of another agent's answer is then
-of no use to it: its target is its own reward of the algorithm that the later agents complete by their preferred
-answers, which was measured, and its own value of the next decision.
+of no use to it. Its target is its own reward for an algorithm, plus its own value of the next decision. The later
+agents complete this algorithm by their preferred answers among those that were measured.
 
 The agents that steer a run (:mod:`rlccfr.agents.control.training`) share the functions of parts 3 and 4.
 """
@@ -221,7 +221,7 @@ class Training:
 
 
 class Replay:
-    """A team's experience as arrays, over the n situations that it has measured something in.
+    """A team's experience as arrays, over the n situations in which it has measured something.
 
     Args:
         team: team that learns.
@@ -231,7 +231,7 @@ class Replay:
     Attributes:
         measured: (n, rules, samplers, abstractions) which algorithms can be learned from.
         answers: same shape: which algorithms may be the answer to earlier picks. Those that have not converged at the
-            end of an episode are not recommended, so they are no answers.
+            end of an episode are not recommended, so they are not answers.
         following: same shape: the situation that each algorithm leads to; -1 where the episode ends.
         costs: (n, rules, samplers, abstractions, 4): each algorithm's :class:`Costs`.
         seen: what agents A, B and C saw, shapes (n, size), (n, rules, size) and (n, rules, samplers, size).
@@ -458,7 +458,7 @@ def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     Args:
         costs: (b, 4) with the fields of :class:`Costs`.
-        weights: (b, 9), as of :func:`reward_weights_of`.
+        weights: (b, 9), as :func:`reward_weights_of` returns them.
     """
     alpha_beta = weights[:, : -len(SCALES)].reshape(-1, 3, 2)
     scale_flags = weights[:, -len(SCALES) :]

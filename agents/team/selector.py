@@ -110,8 +110,8 @@ class Selector:
         Args:
             state: weights by name.
             learning: training state that :meth:`learning` returned, so that learning goes on as if it had never
-                stopped. Without it, the optimiser and the generator start anew. A target network that it lacks, and
-                any without it, begins with the weights.
+                stopped. Without it, the optimiser and the generator start anew. A target network that is not given
+                begins with the weights.
 
         Raises:
             RLCCFRError: the arrays have other names, shapes or types.

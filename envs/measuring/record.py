@@ -101,7 +101,7 @@ def to_measurement(record: Mapping[str, Any], unit: float = 1.0) -> Measurement:
     """Return the measurement of a record.
 
     Args:
-        unit: what the game's exploitability is divided by where a reward counts it in units.
+        unit: unit in which rewards count the game's exploitability.
     """
 
     def number(name: str) -> float:

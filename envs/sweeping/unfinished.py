@@ -32,7 +32,7 @@ PROBED = 50
 
 @dataclass(frozen=True)
 class Missing:
-    """Number of a sweep's runs that are missing, and the settings that the sweep was begun with.
+    """How many of a sweep's runs are missing, and the settings with which the sweep was begun.
 
     Attributes:
         runs: number of missing runs.
@@ -73,9 +73,9 @@ def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) 
 
 
 def _common_seeds(recorded_seeds: Sequence[Sequence[int]]) -> int:
-    """Return how many seeds tabular algorithms have: up to the largest that a quarter of those with any run have.
+    """Return the number of seeds of tabular algorithms: 1 plus the largest that a quarter of those with runs have.
 
-    Fewer have the seeds that only algorithms close to the best got.
+    Algorithms close to the best got further seeds, but they are fewer than a quarter.
 
     Args:
         recorded_seeds: engine seeds of each algorithm that has any.

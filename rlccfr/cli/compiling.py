@@ -1,7 +1,7 @@
 """Compilation of all kernels ahead of time, on all cores, for ``rlccfr doctor --compile``.
 
 Kernels are compiled at their first use, which takes a single process minutes for all of them. Here, jobs compile them
-side by side. A job begins when those have ended whose kernels are compiled into its own; so no process waits for
+side by side. A job begins when the jobs whose kernels are compiled into its own have ended. So no process waits for
 another one to compile what both need.
 """
 
@@ -74,7 +74,7 @@ class Job(NamedTuple):
         kind: which of :data:`KINDS` needs them.
         compile: function that compiles them, or loads them from disk.
         arguments: its arguments.
-        seconds: about how long this takes on one core. Of the jobs that may begin, the longest one does.
+        seconds: about how long this takes on one core. The longest of the jobs that may begin goes first.
         after: names of the jobs that must end first.
     """
 
@@ -145,7 +145,7 @@ def _module_jobs() -> dict[str, Job]:
 
 
 def compile_kernels(kinds: Collection[str], report: Callable[..., None]) -> int:
-    """Compile all kernels of some kinds, except those that are on disk already, and return how many that were.
+    """Compile all kernels of some kinds that are not on disk yet, and return the number of kernels compiled.
 
     Args:
         kinds: keys of :data:`KINDS`.

@@ -86,7 +86,7 @@ def measured(games: list[str] | None, budgets: SeveralBudgets, options: Measurem
     """Return the measurements to read; by default those of the paper's games under the headline budgets.
 
     Args:
-        games: names of the games; by default all that were measured, or the paper's of the package's.
+        games: names of the games; by default all that were measured or, of those that the package has, the paper's.
         budgets: the budgets to show.
         options: which measurements to read, by default the package's. The catalog is ``paper`` by default, or
             ``public`` for the package's games of hold'em.

@@ -69,7 +69,7 @@ class ExactSolution:
         exploitability: NashConv / 2 of the policies, in the same units, measured by best responses after the payoffs
             were centred; measured without rounding if ``rational``.
         cpu_seconds: CPU seconds of building, solving and refining the program.
-        best_response: each player's value of a best response to the other one's policy, in the same units.
+        best_response: each player's value of a best response to the other player's policy, in the same units.
         rational: whether the solution was computed in rational numbers, and only then rounded.
         caveat: one line that says why the solution is not exact; empty if it is.
 
@@ -264,7 +264,7 @@ def program_size(game: GameTree) -> tuple[int, int, int]:
 
 
 def _solutions(program: _Program, name: str, clock: _Clock) -> Generator[tuple[np.ndarray, np.ndarray], None, None]:
-    """Yield the values of a program's variables, and its rows' dual values; then those of narrower tolerances.
+    """Yield the values of a program's variables and the dual values of its rows; then both, at narrower tolerances.
 
     HiGHS runs in a thread of its own, so that Ctrl-C takes effect.
     """
@@ -418,7 +418,7 @@ class _Program:
         return sparse.coo_array((entries, (rows, columns)), (num_rows, num_x + 1 + len(infosets)))
 
     def _plan_rows(self) -> sparse.coo_array:
-        """Return the rows of player 0's infosets, each 0: their sequences' x less the x before; then x(empty), 1."""
+        """Return the rows that make x a plan: each infoset's x less the x before it (0), and then x(empty) (1)."""
         view = self._view
         num_infosets = int(view.infoset_begin[1])
         sequences = np.flatnonzero(self._x_of[:-2] >= 0)

@@ -97,7 +97,7 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
         raise ComponentError(f"{where}, update rules have tables and schedules: take cfr_plus instead of {rule.id!r}")
     if rule.uses_mass and not form.has_histories:
         raise ComponentError(
-            f"{where} in a game held {form.title}, rules can't read the reach: take cfr_plus instead of {rule.id!r}"
+            f"in a game held {form.title}, rules can't use the reach {where}: take cfr_plus instead of {rule.id!r}"
         )
     if options.blend:
         raise ComponentError(f"{where}, there are no blends: leave out blend=True")

@@ -168,8 +168,8 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
 def hint_for(short_name: str, names: Iterable[str]) -> str:
     """Return a hint for an unknown name: the nearest of the names, or how to load what it may stand for.
 
-    OpenSpiel's games in Python have no names until their modules are imported. A game of its C++ side may have a name
-    near to such a name, but is another game.
+    OpenSpiel's games in Python have no names until their modules are imported. A game of its C++ side may have a
+    similar name, but is another game.
 
     Args:
         short_name: the name, without parameters.
@@ -196,9 +196,7 @@ def _checked_turn_based(game: Any, name: str) -> Any:
     if game.num_players() != 2:
         raise GameError(f"{name!r} has {game.num_players()} players; only two-player games are solved")
     if kind.utility not in SOLVED:
-        raise GameError(
-            f"{name!r} is {kind.utility.name.lower()}, not zero-sum or constant-sum; only such games are solved"
-        )
+        raise GameError(f"{name!r} is {kind.utility.name.lower()}, but only zero-sum and constant-sum games are solved")
     declared_sum(game, name)
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise GameError(f"{name!r} hides its chance probabilities; an exact tree can't be built from it")

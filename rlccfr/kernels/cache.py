@@ -160,7 +160,7 @@ def _temporary_base() -> Path:
 
 
 def drop_unused() -> None:
-    """Delete the folders of kernels that have not been used for ``UNUSED_DAYS``, also those of earlier versions."""
+    """Delete folders of kernels that have not been used for ``UNUSED_DAYS``, including those of earlier versions."""
     oldest = time.time() - UNUSED_DAYS * 24 * 3600
     folder = kernels_folder()
     with contextlib.suppress(OSError):  # another process may be dropping the same ones
@@ -207,7 +207,7 @@ class KernelCache(FunctionCache):
         return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write a compiled form, and let those go on that wait for it."""
+        """Write a compiled form, and let the processes that wait for it go on."""
         try:
             super().save_overload(sig, data)
         finally:

@@ -113,7 +113,7 @@ class Learner:
 
         Args:
             entering: whether models take over from tables, which takes more steps.
-            steps: number of training steps from the present weights; 0 for a fit as the settings say.
+            steps: number of training steps from the present weights; 0 for the settings' number.
         """
         seed = [*self._seed, int(self.fits[0])]
         self.model.fit(target / self.unit, weight, seed, ENTRY_FITS if entering else 1, steps)

@@ -55,12 +55,12 @@ class AnswerOptions:
     """Who answers."""
 
     TITLE: ClassVar[str] = "Who answers [the package, from its measurements]"
-    measure: str | None = option(None, "Runs here of the best few, for so long each: 10s.")
+    measure: str | None = option(None, "Run the best few here, each for this long: 10s.")
     team: Path | None = option(None, "A team of your own: the directory of `rlccfr train`.")
     catalog: str | None = option(
-        None, "The package chooses from: paper, tabular, extended-tabular or public. [all measured]"
+        None, "Let the package choose from: paper, tabular, extended-tabular or public. [all measured]"
     )
-    shipped: bool = option(False, "The package, the default.", "--shipped", hidden=True)
+    shipped: bool = option(False, "The package itself, as by default.", "--shipped", hidden=True)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class PlanOptions:
         """Return the games to measure: those of the families, those that were named, or the paper's.
 
         Raises:
-            RLCCFRError: families are asked for by another name than train, validation or test.
+            RLCCFRError: ``families`` is not train, validation or test.
         """
         if self.families is None:
             return names or list(GAMES)

@@ -28,7 +28,7 @@ RARE = 0.005
 """Probability below which an action is drawn faintly."""
 
 SURE = 0.995
-"""Probability from which on an action is drawn boldly."""
+"""Least probability of an action that is drawn boldly."""
 
 
 def show(
@@ -68,7 +68,7 @@ def show(
 
 
 def _states(policy: str, tree: Any, texts: Sequence[str], player: int | None) -> Iterator[State]:
-    """Return the states of a policy that contain all texts, at least one.
+    """Return the states of a policy that contain all texts; there is at least one.
 
     Raises:
         RLCCFRError: there is none.

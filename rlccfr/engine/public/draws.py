@@ -77,9 +77,9 @@ def pending_bytes(game: PublicGame, drawn: Drawn) -> int:
 
 
 def _numbers_pending(game: PublicGame, drawn: Drawn) -> tuple[int, int]:
-    """Return for how many entries discounts of regrets and of averages are pending.
+    """Return the number of entries with pending discounts of regrets, and of those with pending discounts of averages.
 
-    There is an entry per private state if these are drawn one by one, else per node.
+    There is an entry per private state if these are drawn one by one, else one per node.
     """
     num_regrets = game.num_infosets if drawn.own else len(game.decisions)
     num_averages = game.num_infosets if drawn.opponent else len(game.decisions)

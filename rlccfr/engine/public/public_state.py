@@ -32,7 +32,7 @@ class PublicState:
         seed: seed of the draws.
         tables: regrets and policy sums, (m,) each, in the game's units divided by its ``unit``; and, for rules with a
             prediction or against best responses, what these need.
-        counts: (2,) iterations done and private states met. Kernels raise them, so they are correct after Ctrl-C.
+        counts: (2,) iterations done and private states met. Kernels count, so the numbers are correct after Ctrl-C.
         rng: (1,) state of the generator of draws.
         drawing: what passes draw, and the discounts that are pending where no pass has been.
     """
@@ -230,7 +230,7 @@ def check_components(
 
 
 class Need(NamedTuple):
-    """Memory that a run needs, and what to do where it does not fit."""
+    """Memory that a run needs, and what to do if that is too much."""
 
     size: int  # in bytes
     purpose: str
@@ -256,5 +256,6 @@ def require(game: PublicGame, needs: list[Need]) -> None:
         return
     purposes = " and ".join(need.purpose for need in needs)
     raise RLCCFRError(
-        f"{game.name!r} needs {gigabytes(size)} for {purposes}, and {gigabytes(available)} are left: {needs[-1].remedy}"
+        f"{game.name!r} needs {gigabytes(size)} for {purposes}, but only {gigabytes(available)} are left: "
+        f"{needs[-1].remedy}"
     )

@@ -64,7 +64,7 @@ class _Level:
 
     Attributes:
         deals: the round's deals.
-        parent: (deals,) index in the round before of the deal that each one follows.
+        parent: (deals,) for each deal, the index of the deal that it follows, in the round before.
         begin: index of the round's first deal among all.
     """
 
@@ -229,6 +229,6 @@ class _Builder:
 
 
 def _begins(sizes: Iterable[int]) -> np.ndarray:
-    """Return the first index of each of some neighbouring ranges."""
+    """Return the first index of each of several adjacent ranges."""
     ends = np.cumsum([0, *sizes])
     return ends[:-1]

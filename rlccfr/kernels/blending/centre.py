@@ -30,7 +30,7 @@ from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE
 
 WIDTH = 0.3
-"""How near the value of the next blend by the cuts is to the least by the cuts, as a share of what is still unknown."""
+"""Largest distance of the next blend's value by the cuts from the least one, as a share of what is still unknown."""
 
 UNIFORM_SHARE = 1e-3
 """Share of the uniform blend in the one from which the next one is sought, so that all weights are positive."""

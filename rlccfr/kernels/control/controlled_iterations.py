@@ -1,4 +1,4 @@
-"""Exact iterations whose settings are decided during the run, in one call, and each player's best average policy.
+"""Exact iterations in one call: settings are decided on the way, and each player keeps its best average policy.
 
 The exploitability of an average policy swings from iteration to iteration. It is the mean of two numbers, each of which
 depends on one player's policy alone: the values of best responses. So each player keeps its own best average policy
@@ -38,7 +38,7 @@ def next_look(done, horizon):
     NUM_LOOKS of them are evenly spread over the last eighth of the horizon; the last one is at its end.
 
     Args:
-        horizon: number of iterations that the run is meant to have; 0 if that is open, and nothing is looked at.
+        horizon: number of iterations that the run is meant to have; 0 if that is open; nothing is then looked at.
     """
     for looks_after in range(NUM_LOOKS - 1, -1, -1):
         look = horizon - horizon * looks_after // (8 * NUM_LOOKS)

@@ -176,7 +176,7 @@ def regrets_against(view, player, policy, response, mass, scratch):
 
 @inlined
 def best_response_pass(view, player, gradient, response):
-    """Compute a best response of ``player``: the first of equally good actions, and its twins as often.
+    """Compute a best response of ``player``: the first of equally good actions, and its twins with equal probability.
 
     Args:
         gradient: (m + 2,) payoffs at the leaves; the player's entries are overwritten with values.
@@ -271,7 +271,7 @@ def value_of(view, policy, scratch):
     """Return player 0's value, from its reach and its payoffs at the leaves.
 
     Args:
-        scratch: of a quotient, ``response_reach`` is overwritten.
+        scratch: over a quotient, ``response_reach`` is overwritten.
     """
     if len(view.multiplicity):
         # Reach does not count how many infosets each one stands for, but passing values up does.

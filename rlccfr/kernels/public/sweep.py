@@ -225,7 +225,7 @@ def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
 
 @inlined
 def add_outcome(view, frame, player, workspace, child_frame, is_first):
-    """Add the value of the outcome that was visited last; ``is_first`` says that no other one was before."""
+    """Add the value of the outcome that was visited last; ``is_first`` tells whether it is the first."""
     deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
     if is_first:
         workspace.vectors[frame[VALUE] : frame[VALUE] + frame[WINDOW_SIZE + player]] = workspace.reciprocals[0]

@@ -26,7 +26,7 @@ from rlccfr.kernels.layout import (
 from rlccfr.kernels.passes.rows import sequences_of
 
 LARGEST_SCALE = 1e100
-"""Scale from which on tables are brought up to date; products with entries are still far from overflowing."""
+"""Scale beyond which tables are brought up to date; products with entries are still far from overflowing."""
 
 
 @kernel

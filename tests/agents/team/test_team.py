@@ -270,7 +270,7 @@ def test_the_directory_of_another_team_is_refused(evaluator, small, tmp_path):
     first, second = quick(evaluator, small), quick(evaluator, small)
     first.train(2, log_dir=tmp_path / "first")
     second.train(3, log_dir=tmp_path / "second")
-    with pytest.raises(RLCCFRError, match="second holds a trained team: go on with it by"):
+    with pytest.raises(RLCCFRError, match="second holds a trained team: load it with"):
         first.train(4, log_dir=tmp_path / "second")
     assert SelectorTeam.load(tmp_path / "second").evaluations == 3
 

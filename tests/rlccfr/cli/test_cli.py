@@ -618,7 +618,7 @@ def test_training_again_goes_on_or_refuses(run, tmp_path):
     file = tmp_path / WHERE / "team.npz"
     file.write_bytes(file.read_bytes()[:-1000])
     err = run("train", "kuhn", *other)[2]
-    assert "train the team again by `rlccfr train` with --fresh" in err
+    assert "train the team again with `rlccfr train` and --fresh" in err
     assert run("train", "kuhn", *other, "--fresh")[0] == 0
 
 
