@@ -99,6 +99,12 @@ def reward_weights_of(preset: Preset) -> np.ndarray:
     return np.concatenate([np.ravel(preset.weights), scale_flags])
 
 
+def asks_for_speed_alone(weights: np.ndarray) -> np.ndarray:
+    """Return where reward weights, (b, 9), give no agent a weight on e, (b,)."""
+    alphas = weights[:, : -len(SCALES)].reshape(-1, 3, 2)[:, :, 0]
+    return np.asarray((alphas == 0).all(axis=1))
+
+
 def observation_space() -> spaces.Box:
     """Return the space of observations: float32 in [-1, 1], shape (OBSERVATION_SIZE,)."""
     return spaces.Box(-1.0, 1.0, (OBSERVATION_SIZE,), np.float32)

@@ -44,7 +44,7 @@ from rlccfr.agents.team.exploration import Triple, next_to_measure
 from rlccfr.agents.team.training_log import TrainingLog
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
-from rlccfr.envs.observation import reward_weights_of, with_weights
+from rlccfr.envs.observation import asks_for_speed_alone, reward_weights_of, with_weights
 from rlccfr.envs.reward import SCALES, Costs, Preset, Worth, reward
 
 if TYPE_CHECKING:
@@ -465,12 +465,6 @@ def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
     error = (costs[:, : len(SCALES)] * scale_flags).sum(axis=1)
     speed = costs[:, -1]
     return np.asarray(reward(alpha_beta[:, :, 0], alpha_beta[:, :, 1], error[:, None], speed[:, None]))
-
-
-def asks_for_speed_alone(weights: np.ndarray) -> np.ndarray:
-    """Return where reward weights, (b, 9), give no agent a weight on e, (b,)."""
-    alphas = weights[:, : -len(SCALES)].reshape(-1, 3, 2)[:, :, 0]
-    return np.asarray((alphas == 0).all(axis=1))
 
 
 # 4. Step.
