@@ -155,7 +155,7 @@ class _Parser:
             path.append(len(nodes))
             nodes.append(self._node(parent.payoffs))
         if extra := self._word():
-            raise self._fault(f"{brief(extra)} stands behind the last node")
+            raise self._fault(f"{brief(extra)} comes after the last node")
         return Extensive(nodes, comment)
 
     def comment(self) -> str:
@@ -167,7 +167,7 @@ class _Parser:
         self._string("the game's title")
         players = self._list()
         if len(players) != 2:
-            raise self._fault(f"the game has {len(players)} players, and only games of two are solved")
+            raise self._fault(f"the game has {len(players)} players; only two-player games are solved")
         return self._string("a comment") if self._next.startswith('"') else ""
 
     def rest(self) -> str:

@@ -182,7 +182,7 @@ def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
                 tied[deal] = sign
             continue
         if deal in shown and not np.array_equal(shown[deal], sign):
-            raise ComponentError(f"{name!r} needs hands that have an order, which {rounds.game.name!r} has not; {NONE}")
+            raise ComponentError(f"{name!r} needs hands that have an order, which {rounds.game.name!r} lacks; {NONE}")
         shown[deal] = sign
 
     strengths = [[np.zeros(0), np.zeros(0)] for _ in rounds.rows]

@@ -47,7 +47,7 @@ def test_probabilities_may_be_rounded():
     ("old", "new", "message"),
     [
         ("EFG 2", "NFG 1", "line 1: 'EFG' is expected, not 'NFG'"),
-        ('"second"', '"second" "third"', "line 1: the game has 3 players, and only games of two are solved"),
+        ('"second"', '"second" "third"', "line 1: the game has 3 players; only two-player games are solved"),
         ('c "root"', 'x "root"', "line 3: a node begins with c, p or t, not with 'x'"),
         ("1/4", "1/0", "line 3: a number such as 0.25 or 1/4 is expected, not '1/0'"),
         ("1/4", "inf", "is expected, not 'inf'"),
@@ -84,7 +84,7 @@ def test_probabilities_may_be_rounded():
         ('"coin" {', "{", "line 3: the name of event 1 in quotation marks is missing before its list of actions"),
         ("{ 2 -2 }", "{ 2 -2 0 }", "line 5: an outcome has two payoffs, not 3"),
         ('t "" 0\n', "", "line 8: the file ends too soon"),
-        ('t "" 0\n', 't "" 0\nt "" 0\n', "line 10: 't' stands behind the last node"),
+        ('t "" 0\n', 't "" 0\nt "" 0\n', "line 10: 't' comes after the last node"),
         ('t "" 0\n', 't "" 0 "open\n', "line 9: a quotation mark is not closed"),
         (GAME, "", "line 1: the file ends too soon"),
     ],
