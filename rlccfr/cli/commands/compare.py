@@ -29,7 +29,7 @@ class JudgingOptions:
 
     TITLE: ClassVar[str] = ""
     other_games: list[str] | None = option(None, "Further game, for the SBS alone; may be repeated.", "--other")
-    exhaustive: bool = rare(True, "no: measure few algorithms, and leave out VBS, SBS and regret. [yes]")
+    exhaustive: bool = rare(True, "no: measure few algorithms, without VBS, SBS, regret. [yes]")
 
 
 def compare(

@@ -198,7 +198,7 @@ class SolverOptions:
     walks: int = rare(1, "Walks per player and iteration. [1]")
     reduce: bool = rare(True, "no: exact passes leave the game's symmetry unused. [yes]")
     blend: bool = rare(False, "yes: mix the last half's average policies at the end. [no]", "--blend")
-    dtype: str | None = rare(None, "float32 or float64: the tables' numbers, in hold'em and Bluff.")
+    dtype: str | None = rare(None, "float32 or float64 for the tables of hold'em and Bluff.")
 
 
 def solve(

@@ -136,7 +136,7 @@ def test_unsound_buckets_are_refused(monkeypatch):
     forgetful = np.zeros(size)
     forgetful[first] = np.arange(first.stop)
     with pytest.raises(
-        ComponentError, match=r"share a bucket in round 2 but not before, .*: split the buckets of round 2"
+        ComponentError, match=r"share a bucket in round 2 but not in the round before, .*: split the buckets of round 2"
     ):
         bucketed(public, forgetful)
     with pytest.raises(ComponentError, match=r"buckets are made of hands, which .*bluff.* lacks"):
