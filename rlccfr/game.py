@@ -60,9 +60,9 @@ ZERO_SUM = OpponentPayoffs()
 class Form:
     """The parts of the library that serve one form of games.
 
-    The attributes below the line are import paths, ``"module:name"``. They are imported when they are first needed, so
-    that a game stays light and knows nothing of the modules that serve it. :meth:`part` returns what they name. The
-    first four are needed for runs; where one of the others is empty, what it is for is refused.
+    The attributes below the blank line are import paths, ``"module:name"``. They are imported when they are first
+    needed, so that a game stays light and knows nothing of the modules that serve it. :meth:`part` returns what they
+    name. The first four are needed for runs; where one of the others is empty, what it is for is refused.
 
     Attributes:
         title: the form in words, for messages: the game "is held ...".
@@ -164,7 +164,7 @@ class Game(Protocol):
 
     @property
     def big_blind(self) -> float | None:
-        """Chips in the big blind, in thousandths of which exploitability is told in poker; None for other games."""
+        """Chips in the big blind; poker's exploitability is told in thousandths of it. None for other games."""
 
     @property
     def opponent_payoffs(self) -> OpponentPayoffs:
@@ -218,7 +218,7 @@ class RunTables(Protocol):
         """Return the tables with the arrays that other components need; these tables stay valid."""
 
     def refresh(self, binding: Any) -> None:
-        """Bring all entries up to date after a switch of update rules, those too that walks do not visit."""
+        """Bring all entries up to date after a switch of update rules, including those that walks do not visit."""
 
     def true_regret(self) -> Any:
         """Return the cumulative regrets, (m,), in the game's units, the newest iteration's with weight 1."""
@@ -231,10 +231,10 @@ class RunTables(Protocol):
 
 
 def checked_game(game: Any) -> Game:
-    """Return a game as it is.
+    """Return the argument, which must be a game.
 
     Raises:
-        TypeError: it is none, for example a game's name.
+        TypeError: it is not a game but, for example, a game's name.
     """
     if not isinstance(getattr(game, "form", None), Form):
         raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")

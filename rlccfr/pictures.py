@@ -136,7 +136,7 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
         axes: axes to draw on; new ones by default.
 
     Raises:
-        TypeError: it is no game.
+        TypeError: ``game`` is not a game.
         GameError: the game has more histories than :data:`LARGEST`, or is not held history by history.
     """
     from rlccfr.games.flat_tree import checked_tree

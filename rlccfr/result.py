@@ -52,12 +52,12 @@ class RunResult:
         points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
             exploitability_current (of the current policy).
         curve: the same points as a table.
-        exploitability_abstract: the same as ``exploitability`` if best responses, too, play inside the abstraction: one
-            policy per bucket; None for an abstraction without buckets.
-        target: exploitability that the run was to go on to, in the game's units; None if there was none.
+        exploitability_abstract: exploitability if best responses, too, play inside the abstraction, with one policy per
+            bucket; None for an abstraction without buckets.
+        target: exploitability at which the run was to end, in the game's units; None if there was no target.
         game: name of the game, used as the title of pictures; empty if unknown.
         unfinished: whether the run stopped within an iteration of many walks, which the next call of
-            :meth:`rlccfr.Solver.run` goes on with. The policy includes its walks, ``iterations`` does not count it.
+            :meth:`rlccfr.Solver.run` goes on with. The policy includes its walks, but ``iterations`` does not count it.
     """
 
     exploitability: float
