@@ -29,8 +29,8 @@ $(STAMP): pyproject.toml constraints.txt
 demo: install
 	$(BIN)/rlccfr demo
 
-# Kernels are compiled first, in disjoint halves. Each file's tests run in one process, so that fewer games are compiled
-# in both.
+# The kernels that fast tests need are compiled first, in disjoint halves. Each file's tests run in one process, so that
+# fewer games are compiled in both.
 test: install
 	$(BIN)/rlccfr doctor --compile --only trees --only public > /dev/null
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not verify and not slow"

@@ -26,13 +26,14 @@ def new_policy(inputs: int, choices: int, hidden: Sequence[int], learning_rate: 
         inputs: length of what the agent sees.
         choices: number of the agent's choices.
         hidden: widths of the hidden layers.
-        learning_rate: learning rate by the share of the training that remains; its value at 1 is the optimiser's first.
+        learning_rate: function from the share of the training that remains to the learning rate; the first rate is its
+            value at 1.
     """
     observation_space = spaces.Box(-np.inf, np.inf, (inputs,), np.float32)
     return DQNPolicy(observation_space, spaces.Discrete(choices), learning_rate, net_arch=list(hidden))
 
 
-def weights_of(network: nn.Module) -> dict[str, np.ndarray]:
+def network_weights(network: nn.Module) -> dict[str, np.ndarray]:
     """Return a network's weights by torch's names, without copying them."""
     return {name: tensor.numpy() for name, tensor in network.state_dict().items()}
 

@@ -33,7 +33,7 @@ def report() -> list[str]:
 
     def learn(count: int) -> None:
         for _ in range(count):
-            learner.round(0.5, steps)
+            learner.learn_round(0.5, steps)
 
     with single_threaded():
         rows = [

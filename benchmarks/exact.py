@@ -180,6 +180,6 @@ if __name__ == "__main__":
         draw(kept[kept["game"].isin(GAMES)].sort_values("payoffs"))
         constants, factor = fit(kept)
         law = ", ".join(f"{constant:.4g}" for constant in constants[1:])
-        print(f"OVERHEAD, LAW = {math.exp(constants[0]):.2g}, ({law}); FACTOR = {factor:.2g}")
+        print(f"TIME_OVERHEAD, TIME_LAW = {math.exp(constants[0]):.2g}, ({law}); TIME_FACTOR = {factor:.2g}")
     else:
         print("\n".join(report()))

@@ -14,8 +14,8 @@ one_path        samplers of one path: balanced exploration, ESCHER, DREAM
 merging         abstractions that merge infosets into buckets
 =============== ========================================================================================
 
-Besides, ``catalog`` has the sets of components, ``facts`` the guarantee of each algorithm, ``citations`` their sources,
-``families`` the games of training and tests, and ``network_settings`` the sizes of the networks of deep rules.
+In addition, ``catalog`` has the sets of components, ``facts`` the guarantee of each algorithm, ``citations`` their
+sources, ``families`` the games of training and tests, and ``network_settings`` the sizes of the networks of deep rules.
 """
 
 from rlccfr.catalog import (  # noqa: F401  (registers them)

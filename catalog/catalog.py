@@ -25,13 +25,13 @@ MORE_SAMPLERS = ("robust_k", "mixed_linear", "mixed_exponential", "mixed_locus")
 
 # What runs on public trees.
 NO_SCHEDULES = ("ecfr", "ecfr_plus", "hedge")
-"""Tabular rules that public trees refuse: their weights are no function of t alone."""
+"""Tabular rules that public trees refuse: their weights are not functions of t alone."""
 
 PUBLIC_SAMPLERS = ("public_chance", "opponent_public_chance", "self_public_chance")
 
 
 class Cell(NamedTuple):
-    """One algorithm: a triple of component ids.
+    """One algorithm: a triple of component ids, which columns, ids and some methods call a cell.
 
     Example:
         >>> from rlccfr.catalog import Cell
@@ -51,7 +51,7 @@ class Cell(NamedTuple):
 
     @property
     def canonical(self) -> Cell:
-        """This algorithm with its components' ids, where it has names from the literature.
+        """This algorithm with ids in place of names from the literature.
 
         Raises:
             ComponentError: no component has one of the names.

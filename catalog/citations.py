@@ -57,7 +57,7 @@ def cite(*things: str | Component | Sequence[Any] | Solver | ExactSolution) -> s
             ``"dcfr x external x none"``; solvers; or exact solutions. Without any, the library is cited alone.
 
     Raises:
-        ComponentError: there is no such component, or something else is to be cited.
+        ComponentError: there is no such component, or a thing is of another kind.
 
     Example:
         >>> import rlccfr

@@ -106,6 +106,7 @@ def deep_rule(
             rule = function(networks, **{name: value for name, value in values.items() if name in parameters})
             if not (isinstance(rule, UpdateRule) and rule.learns):
                 raise ComponentError("a deep rule must have its networks: return learned(rule, networks)")
+            # learned() has set the fallback of Brown et al., the best action; the option takes it back.
             return replace(rule, fallback="uniform") if values.get("fallback") == "uniform" else rule
 
         # The registry reads the hyperparameters from the signature.

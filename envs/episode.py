@@ -158,7 +158,7 @@ def check_option_names(options: Mapping[str, Any], others: Sequence[str]) -> Non
         others: names of the caller's further arguments, for the error message.
 
     Raises:
-        TypeError: a name is no such option; the message has the nearest name, or all names.
+        TypeError: a name is not such an option; the message has the nearest name, or all names.
     """
     names = [*others, *EpisodeOptions.__annotations__]
     for name in options:
@@ -191,7 +191,7 @@ def parse_budget(budget: BudgetLike) -> Budget:
     """Return the budget of a dict ``{"unit": ..., "amount": ...}``; return a ``Budget`` as it is.
 
     Raises:
-        BudgetError: the value is no budget.
+        BudgetError: the value is not a budget.
     """
     if isinstance(budget, Budget):
         return budget

@@ -78,7 +78,7 @@ _UNIFORM_DECADES = 8.0
 """Number of decades of the uniform policy's exploitability, from 1e-4 to 1e4 units, that an observation tells apart."""
 
 _WEIGHTS = [index for index, name in enumerate(FEATURE_NAMES) if name.startswith("weights.")]
-"""Indices of the reward weights, in the order of :func:`weights_of`."""
+"""Indices of the reward weights, in the order of :func:`reward_weights_of`."""
 
 
 def uniform_feature(uniform: float) -> float:
@@ -89,11 +89,11 @@ def uniform_feature(uniform: float) -> float:
 
 
 def uniform_of_feature(feature: np.ndarray) -> np.ndarray:
-    """Return the uniform policy's exploitability, (...), of numbers of observations, (...)."""
+    """Return the uniform policy's exploitability, (...), from the number for it in observations, (...)."""
     return np.asarray(10.0 ** (_UNIFORM_DECADES * (feature - 0.5)))
 
 
-def weights_of(preset: Preset) -> np.ndarray:
+def reward_weights_of(preset: Preset) -> np.ndarray:
     """Return what an observation says of reward weights, (9,): alpha and beta of each agent, and e's scale as flags."""
     scale_flags = [float(preset.scale == scale) for scale in SCALES]
     return np.concatenate([np.ravel(preset.weights), scale_flags])
@@ -144,7 +144,7 @@ def observe(
             [uniform_feature(uniform)],
             [logarithm(budget.amount / _LEAST_BUDGET[budget.unit], _BUDGET_DECADES[budget.unit])],
             [float(budget.unit == unit) for unit in UNITS],
-            weights_of(preset),
+            reward_weights_of(preset),
             [progress.segment / progress.segments, 1 / progress.segments, is_measured, progress.failed],
             costs_so_far,
             *_features_of_picks(picks),
@@ -159,7 +159,7 @@ def with_weights(observation: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     Args:
         observation: (..., OBSERVATION_SIZE), not changed.
-        weights: (9,) or (..., 9), as of :func:`weights_of`.
+        weights: (9,) or (..., 9), as :func:`reward_weights_of` returns them.
     """
     under_weights = observation.copy()
     under_weights[..., _WEIGHTS] = weights
@@ -167,7 +167,7 @@ def with_weights(observation: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _features_of_picks(picks: Sequence[str | Component]) -> list[np.ndarray]:
-    """Return the features of each axis' component, each of its axis' size; zeros where nothing is picked yet."""
+    """Return an array for each axis: the features of the component picked on it, or zeros if none is picked yet."""
     return [
         component_features(axis, picks[axis]) if axis < len(picks) else np.zeros(len(names), np.float32)
         for axis, names in enumerate(COMPONENT_FEATURES)

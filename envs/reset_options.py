@@ -30,7 +30,7 @@ def drawn_episode(
         A value for each setting, by its name.
 
     Raises:
-        RLCCFRError: the options are no dict, or have an unknown name, or a value that is not among the choices.
+        RLCCFRError: the options are not a dict, or have an unknown name, or a value that is not among the choices.
     """
     drawn = {name: values[int(rng.integers(len(values)))] for name, values in choices.items()}
     if options is not None and not isinstance(options, Mapping):
@@ -45,5 +45,5 @@ def drawn_episode(
 
 
 def _is_same(value: Any, choice: Any) -> bool:
-    """Return whether a user's value is a choice; arrays, whose comparisons are arrays, are none."""
+    """Return whether a user's value is a choice; an array is never one, because comparing it gives an array."""
     return not isinstance(value, np.ndarray) and bool(value == choice)

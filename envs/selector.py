@@ -279,10 +279,10 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         features = GameFeatures.of(compiled(self.game))
         return observe(features, uniform_in_units(self.game), self.budget, self.preset, self._progress, picks)
 
-    def request(self, cell: Cell) -> Request:
-        """Return the request that picking ``cell`` now would send to the evaluator."""
-        earlier_algorithms = [algorithm for algorithm, _, _ in self._history]
-        return Request(self.game, (*earlier_algorithms, cell), self.budget, self.segments, self.engine_seed)
+    def request(self, algorithm: Cell) -> Request:
+        """Return the request that picking ``algorithm`` now would send to the evaluator."""
+        earlier_algorithms = [earlier for earlier, _, _ in self._history]
+        return Request(self.game, (*earlier_algorithms, algorithm), self.budget, self.segments, self.engine_seed)
 
     def action_masks(self) -> np.ndarray:
         """Return which indices of an action can run here: bool, shape (sum(catalog.shape),), one axis after the other.
@@ -293,7 +293,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return np.concatenate([available.any(axis=(1, 2)), available.any(axis=(0, 2)), available.any(axis=(0, 1))])
 
     def render(self) -> Any:
-        """Return a string or an image (height, width, 3) of uint8, as ``render_mode`` asks; None without one."""
+        """Return a string, or an image (height, width, 3) of uint8, as ``render_mode`` asks; else None."""
         heading = f"{self.game}, {self.budget}, {self.segments} segment(s), reward weights {self.preset}"
         if self.render_mode == "ansi":
             return as_text(heading, self._history)
@@ -310,7 +310,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     def _named_preset(self, value: PresetLike) -> Preset:
         """Return the reward weights that a user names for an episode.
 
-        A name or numbers say nothing of the scale of e, which is that of this environment's preset of the same name.
+        A name or numbers do not tell the scale of e. The scale is then that of this environment's preset with the same
+        name and weights, if it has one.
         """
         named = parse_preset(value)
         if isinstance(value, Preset):

@@ -41,7 +41,7 @@ def opened_archive(source: Path | io.BytesIO) -> Iterator[Mapping[str, np.ndarra
 
     Raises:
         OSError: it can't be read.
-        ValueError: it is no archive, its arrays are not as large as it says, or one is of Python objects.
+        ValueError: it is not an archive, its arrays are not as large as it says, or one is of Python objects.
         CheckpointError: its arrays take more memory than is left.
         Exception: it is damaged in another way; what NumPy and zipfile raise has no common base.
     """
@@ -123,7 +123,7 @@ def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> No
         raise ValueError("its parts overlap")
     for part in parts:
         if part.compress_type not in _METHODS:
-            raise ValueError(f"{part.filename} is compressed in another way than by deflate")
+            raise ValueError(f"{part.filename} is compressed, but not by deflate")
         if part.file_size > max(_LEAST, MOST_EXPANSION * part.compress_size):
             raise ValueError(f"{part.filename} can't be as large as it says")
         with archive.open(part) as file:
@@ -132,7 +132,9 @@ def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> No
     total = sum(part.file_size for part in parts)
     if left is not None and total > left:
         name = source if isinstance(source, Path) else "the archive"
-        raise CheckpointError(f"{name} takes {gigabytes(total)} of memory, and {gigabytes(left)} are left: free some")
+        raise CheckpointError(
+            f"{name} takes {gigabytes(total)} of memory, but only {gigabytes(left)} are left: free some"
+        )
 
 
 def _check_count(archive: zipfile.ZipFile, file: BinaryIO) -> None:

@@ -69,8 +69,8 @@ def _arrays(solver: Solver) -> dict[str, np.ndarray]:
     for kind, component in components.items():
         if isinstance(component, UpdateRule) and component.controller is not None and not component.id:
             raise CheckpointError(
-                "the controller is not in a file, so it can't be loaded again: write it by "
-                "rlccfr.controller_file.save_controller, and give the file as control="
+                "the controller is not in a file, so it can't be loaded again: write it with "
+                "rlccfr.controller_file.save_controller, and pass the file as control="
             )
         if not component.id:
             raise CheckpointError(f"the {kind} is not registered, so it can't be loaded again; register it first")

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and what one process at a time may change."""
+"""Files that are written whole or not at all, and places that only one process at a time may change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
 LOCK = ".rlccfr.lock"
-"""Name of the file in a directory that is locked; beside a file that is held, its name ends so."""
+"""Name of the file that is locked in a held directory, and end of the name of the one beside a held file."""
 
 HOLDER = ".rlccfr.holder"
 """Name, or end of the name, of the file that names the process holding the lock."""
@@ -169,7 +169,7 @@ def require_writable(path: Path) -> None:
 
 
 class _Place(NamedTuple):
-    """What one process holds, and the two files by which it does.
+    """A directory or file that one process holds, and the two files by which it holds it.
 
     Attributes:
         path: the directory or file.
@@ -227,7 +227,7 @@ def held_file(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def not_held_by_others(path: Path) -> Iterator[None]:
-    """Run a block that writes a file, unless another process holds the file; no lock is left for a file without one.
+    """Run a block that writes a file, unless another process holds the file; a file without a lock gets none.
 
     Raises:
         InUseError: another process holds it.
@@ -237,7 +237,7 @@ def not_held_by_others(path: Path) -> Iterator[None]:
 
 
 def _place_of(path: Path) -> _Place:
-    """Return a file with the two hidden files beside it by which it is held."""
+    """Return a file, with the two hidden files beside it that hold it."""
     absolute = path.resolve()
     lock = absolute.parent / f".{absolute.name}{LOCK}"
     holder = absolute.parent / f".{absolute.name}{HOLDER}"

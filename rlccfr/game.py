@@ -60,15 +60,15 @@ ZERO_SUM = OpponentPayoffs()
 class Form:
     """The parts of the library that serve one form of games.
 
-    The attributes below the blank line are import paths, ``"module:name"``. They are imported when they are first
-    needed, so that a game stays light and knows nothing of the modules that serve it. :meth:`part` returns what they
-    name. The first four are needed for runs; where one of the others is empty, what it is for is refused.
+    The attributes below the gap are import paths, ``"module:name"``. They are imported when they are first needed, so
+    that a game stays light and knows nothing of the modules that serve it. :meth:`part` returns what they name. The
+    first four are needed for runs. If one of the others is empty, the library refuses what it is for.
 
     Attributes:
-        title: the form in words, for messages: the game "is held ...".
+        title: the form in words, for messages: the game "is held ...", such as "as a matrix".
         visited: what passes and walks count, for titles: "histories touched".
-        has_histories: whether the games are held history by history, as sampled walks, the linear program, OpenSpiel
-            and drawings of the tree need it; they are then of the class :class:`rlccfr.GameTree`.
+        has_histories: whether the games are held history by history, which sampled walks, the linear program, OpenSpiel
+            and drawings of the tree need; they are then of the class :class:`rlccfr.GameTree`.
         catalogs: names of the catalogs whose algorithms run on these games, the default first.
 
         policy: class of their policies, a subclass of :class:`rlccfr.Policy`.
@@ -164,7 +164,7 @@ class Game(Protocol):
 
     @property
     def big_blind(self) -> float | None:
-        """Chips in the big blind; poker's exploitability is told in thousandths of it. None for other games."""
+        """Chips in the big blind, in thousandths of which poker's exploitability is reported; None for other games."""
 
     @property
     def opponent_payoffs(self) -> OpponentPayoffs:
@@ -234,7 +234,7 @@ def checked_game(game: Any) -> Game:
     """Return the argument, which must be a game.
 
     Raises:
-        TypeError: it is not a game but, for example, a game's name.
+        TypeError: it is not a game, but for example a game's name.
     """
     if not isinstance(getattr(game, "form", None), Form):
         raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")

@@ -30,8 +30,8 @@ def raise_if_interrupt(error: BaseException) -> None:
 def settle_interrupt() -> None:
     """Let the process end with its own exit code after Ctrl-C.
 
-    If Ctrl-C leaves an ``exec`` of a text, as libraries call it while they load, CPython notes that nothing handled it,
-    and ends the process by a signal in place of its exit code. The next ``exec`` of a text clears the note.
+    Libraries call ``exec`` on texts while they load. If Ctrl-C leaves such a call, CPython notes that nothing handled
+    it, and ends the process by a signal in place of its exit code. The next ``exec`` of a text clears the note.
     """
     exec("")
 

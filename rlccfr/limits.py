@@ -32,7 +32,7 @@ LEAST_STRETCH = 0.01
 """CPU seconds of the first stretch of a run whose time to a target is predicted."""
 
 LONGEST_HORIZON = 2**52
-"""Number of iterations from which on a horizon counts as open; doubles hold all smaller ones."""
+"""Least number of iterations of a horizon that counts as open; doubles hold all smaller numbers."""
 
 ITERATIONS_BEFORE_STALL = 1000
 """Number of exact iterations whose histories a run must have touched before it can count as stalled."""
@@ -160,7 +160,7 @@ def check_target(target: Any) -> float:
         number = _real(target)
     if not 0 < number < math.inf:
         raise BudgetError(
-            "a target must be a positive exploitability, or a share of the uniform policy's with an x behind it, as in "
+            "a target must be a positive exploitability, or a share of the uniform policy's with an x after it, as in "
             f'"1e-6x", or in poker thousandths of a big blind, as in "10mbb", not {brief(target)}'
         )
     return number
@@ -252,7 +252,7 @@ def run_while_sooner(
 ) -> RunResult:
     """Run to a target, or until a linear program is predicted to reach it sooner; the result tells which.
 
-    This is predicted after stretches that double in length.
+    The prediction is made after stretches that double in length.
 
     Args:
         solver: the solver.

@@ -77,7 +77,7 @@ def load_file(path: str | Path) -> None:
     """Run a Python file, which registers the components that it decorates.
 
     Raises:
-        ComponentError: the file does not exist, is no Python file, or fails.
+        ComponentError: the file does not exist, is not a Python file, or fails.
         RLCCFRError: the file itself raises this library's error, which is passed on.
     """
     if not Path(path).exists():

@@ -11,7 +11,7 @@ three steps:
        r^t(I, a) = sum over the histories h in I of reach(h) (v(h a) - v(h))
 
    v is the value to player i if both play s^t from there on. reach(h) is the probability with which chance and the
-   opponent come to h: as if player i did all to get there, hence *counterfactual*.
+   opponent come to h: as if player i did everything to get there, hence *counterfactual*.
 2. **Regret matching.** Regrets are added up, (7): R^T(I, a) = r^1(I, a) + ... + r^T(I, a). (The paper divides them by
    T, which changes no policy.) The next policy takes each action in proportion to its positive regret, (8):
 
@@ -154,7 +154,7 @@ class CFR:
         return 1.0
 
     def average_policy(self) -> Table:
-        """Return the average policy, (4); uniform where a player never came by its own actions."""
+        """Return the average policy, (4); uniform where a player's own actions have never led."""
         return {infoset: regret_matching(sums) for infoset, sums in self.policy_sums.items()}
 
     def _walk(

@@ -202,7 +202,8 @@ class Registry(Generic[C]):
 
         Args:
             source: where the definition comes from, with equation or section.
-            bounds: closed intervals of numerical hyperparameters, by name; without one, a number must not be negative.
+            bounds: closed intervals of numerical hyperparameters, by name; without an interval, a number must not be
+                negative.
             version: version of the definition; raise it when the definition changes.
             guarantee: published theorems; without it, the component's algorithms are said to have no theorem on record.
             later: hyperparameters that this version did not have at first. With their defaults, the component is what
@@ -210,8 +211,8 @@ class Registry(Generic[C]):
             aliases: further names of the component, as the literature writes them: ``("CFR+",)``.
 
         Raises:
-            ComponentError: the id or the source is missing, the id or an alias is taken, the id is no identifier, a
-                hyperparameter lacks a default, or ``bounds`` or ``later`` has a name that is no hyperparameter.
+            ComponentError: the id or the source is missing, the id or an alias is taken, the id is not an identifier, a
+                hyperparameter lacks a default, or ``bounds`` or ``later`` has a name that is not a hyperparameter.
         """
         if not (isinstance(id, str) and source):
             usage = f'@{self.kind.replace(" ", "_")}("id", source="...")'
@@ -250,7 +251,7 @@ class Registry(Generic[C]):
             uses: names of hyperparameters, by what the registration says about them.
 
         Raises:
-            ComponentError: a hyperparameter lacks a default, or a name is no hyperparameter.
+            ComponentError: a hyperparameter lacks a default, or a name is not a hyperparameter.
         """
         parameters = inspect.signature(factory).parameters
         for name, parameter in parameters.items():
@@ -264,7 +265,7 @@ class Registry(Generic[C]):
         """Check that no component of this kind has the id as a name, and none of any kind has one of the aliases.
 
         Raises:
-            ComponentError: a component has such a name, or an alias is no name.
+            ComponentError: a component has such a name, or an alias is not a name.
         """
         if isinstance(aliases, str) or not all(isinstance(name, str) and plain_name(name) for name in aliases):
             raise ComponentError(f"{self.kind} {id!r}: aliases must be a sequence of names, not {brief(aliases)}")
@@ -278,7 +279,7 @@ class Registry(Generic[C]):
 
     @property
     def names(self) -> dict[str, str]:
-        """The id by each plain name: of the ids themselves, and of the aliases."""
+        """The id for each plain name, both of ids and of aliases."""
         return {plain_name(name): entry.id for entry in self._entries.values() for name in (entry.id, *entry.aliases)}
 
     def family(self, name: str, *specs: str) -> None:
@@ -291,7 +292,7 @@ class Registry(Generic[C]):
 
     @property
     def families(self) -> Mapping[str, tuple[str, ...]]:
-        """For each plain name that stands for no single component, those that it may stand for."""
+        """For each plain name that stands for no single component, the components that it may stand for."""
         _load_catalog()
         return MappingProxyType(self._families)
 
@@ -393,7 +394,7 @@ def resolve_update_rule(rule: Any, control: str | Path | Controller | None) -> U
         control: what :func:`controlled_rule` takes; None for ``rule``.
 
     Raises:
-        ComponentError: both are given, or there is no such component or file, or it holds no controller.
+        ComponentError: both are given, or there is no such component or file, or the file holds no controller.
     """
     if control is None:
         return update_rules.resolve(rule)
@@ -445,10 +446,10 @@ def parse(text: str) -> dict[str, Any]:
     try:
         # The hyperparameters are written as the keyword arguments of a call, and read as Python reads these.
         call = ast.parse(f"f({arguments}", mode="eval").body
-        if isinstance(call, ast.Call) and not call.args and all(keyword.arg for keyword in call.keywords):
-            values = [(str(keyword.arg), ast.literal_eval(keyword.value)) for keyword in call.keywords]
-            if len(dict(values)) == len(values):
-                return {"id": id.strip(), **dict(values)}
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):  # not f(alpha=1)(gamma=2)
+            values = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+            if not call.args and len(values) == len(call.keywords) and all(keyword.arg for keyword in call.keywords):
+                return {"id": id.strip(), **values}
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: thousands of brackets or signs
         pass
     raise ComponentError(
@@ -468,8 +469,7 @@ def _load_catalog() -> None:
 def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> ComponentError:
     """Return the error for a name that no component of some registries has.
 
-    The message says what the name means elsewhere, or which name is like it, and how components that were not loaded
-    are loaded.
+    The message says what the name means elsewhere, or which name is like it, and how to load further components.
     """
     kind = registries[0].kind if len(registries) == 1 else "component"
     for registry in registries_with(name):

@@ -1,4 +1,4 @@
-"""Results of a run."""
+"""Results of a run, and where its curve has points."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CurvePoint(NamedTuple):
         nodes: number of histories touched; see :class:`RunResult`.
         cpu_seconds: CPU seconds inside the engine.
         exploitability: NashConv / 2 of the average policy, in the game's units.
-        exploitability_current: the same of the current policy.
+        exploitability_current: NashConv / 2 of the current policy, likewise.
     """
 
     iteration: int
@@ -52,12 +52,13 @@ class RunResult:
         points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
             exploitability_current (of the current policy).
         curve: the same points as a table.
-        exploitability_abstract: exploitability if best responses, too, play inside the abstraction, with one policy per
-            bucket; None for an abstraction without buckets.
+        exploitability_abstract: ``exploitability`` inside the abstraction, where best responses, too, have one policy
+            per bucket; None for an abstraction without buckets.
         target: exploitability at which the run was to end, in the game's units; None if there was no target.
         game: name of the game, used as the title of pictures; empty if unknown.
-        unfinished: whether the run stopped within an iteration of many walks, which the next call of
-            :meth:`rlccfr.Solver.run` goes on with. The policy includes its walks, but ``iterations`` does not count it.
+        unfinished: whether the run stopped within an iteration of many walks. The next call of
+            :meth:`rlccfr.Solver.run` goes on with that iteration. The policy includes its walks, but ``iterations``
+            does not count it.
     """
 
     exploitability: float
@@ -95,7 +96,7 @@ class RunResult:
         return draw_curve(self.curve, x, axes, label, self.game)
 
 
-def next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:
+def steps_to_next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:
     """Return how many iterations, or how many nodes, lie before the next point of a curve.
 
     Args:

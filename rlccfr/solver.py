@@ -20,7 +20,7 @@ from rlccfr.game import Game, checked_game, policy_class
 from rlccfr.limits import Limit
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, resolve_update_rule, samplers, update_rules
-from rlccfr.result import CurvePoint, RunResult, next_point
+from rlccfr.result import CurvePoint, RunResult, steps_to_next_point
 
 SLICE = 0.05
 """CPU seconds that a kernel call should last at most, so that Ctrl-C, progress and time budgets take effect."""
@@ -64,13 +64,13 @@ class Solver:
         update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or a component,
             for example from :func:`rlccfr.catalog.make`.
         seed: seed of the walks and models; on a CPU, the same seed gives bitwise the same iterations.
-        averaging: ``"matching"`` adds a player's policy to the average when the other one's walk meets it, so that the
-            regrets bound NashConv. ``"pre"`` adds both before exact or simultaneous updates, as OpenSpiel does.
+        averaging: ``"matching"`` adds a player's policy to the average when the other player's walk meets it, so that
+            the regrets bound NashConv. ``"pre"`` adds both before exact or simultaneous updates, as OpenSpiel does.
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
         walks: number of walks per player and iteration. Exact passes ignore it, and models usually have their own.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
-            values, if that is predicted to save time. Sums are then rounded in another order: where regrets tie at 0
-            the iterates part, and exploitability may differ by tens of per cent.
+            values, if that is predicted to save time. Sums are then rounded in another order: where regrets tie at 0,
+            the iterates diverge, and exploitability may differ by tens of per cent.
         threads: number of threads for exact passes over large games. Results are the same; each needs its own core.
         control: controller that chooses the update rule's settings during the run: ``"shipped"``, a file, or an object.
         blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies.
@@ -209,7 +209,7 @@ class Solver:
         """
         nodes_before = self._engine.nodes
         if curve:
-            iterations_to_point, nodes_to_point = next_point(
+            iterations_to_point, nodes_to_point = steps_to_next_point(
                 self._engine.iteration, nodes_before, self._engine.stepper.sparse
             )
             iterations = min(iterations, iterations_to_point)
@@ -323,8 +323,8 @@ class Solver:
         average policy (Steinberger, Single deep counterfactual regret minimization, 2019: trajectory sampling).
 
         Raises:
-            ComponentError: the update rule does not have ``average="value_networks"``, no iteration was run yet, or
-                ``seed`` is not a non-negative integer.
+            ComponentError: the update rule does not have ``average="value_networks"``, no iteration has been run yet,
+                or ``seed`` is not a non-negative integer.
         """
         rng = np.random.default_rng(whole_number(seed, "seed", 0, ComponentError))
         return Policy(self.game, self._engine.stepper.draw_policy(rng))
@@ -343,7 +343,7 @@ class Solver:
         return Values.of(*self._engine.stepper.average_value())
 
     def abstract_values(self) -> Values | None:
-        """Return values with best responses of one policy per bucket; None for an abstraction without buckets."""
+        """Return the values if best responses have one policy per bucket; None for an abstraction without buckets."""
         return None if self.abstraction.buckets is None else Values.of(*self._engine.stepper.abstract_value())
 
     def exploitability(self) -> float:

@@ -31,7 +31,7 @@ def virtual_best(worths: Worths) -> Cell:
 
 
 def best_with_own(worths: Worths) -> dict[str, Cell]:
-    """Return, for each component that is a user's or read from a file, the best algorithm of a game that has it.
+    """Return a game's best algorithm with each component that is a user's or was read from a file.
 
     Args:
         worths: worth of every algorithm on the game.
@@ -48,7 +48,8 @@ def best_with_own(worths: Worths) -> dict[str, Cell]:
 def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
     """Return the single best solver (SBS) for a game: the best algorithm over the *other* games.
 
-    It converges on as many of these games as any algorithm does. Among several such, it has the highest mean R̄.
+    It converges on as many of these games as any algorithm does. Among several such algorithms, it is the one with the
+    highest mean R̄.
 
     Example:
         >>> from rlccfr.envs.reward import Worth

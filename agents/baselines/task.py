@@ -82,7 +82,7 @@ def rewards_of(measurements: Measurements, preset: Preset) -> dict[Cell, float]:
 
 
 def worths_of(measurements: Measurements, preset: Preset) -> dict[Cell, Worth]:
-    """Return what each algorithm is ranked by where one is recommended: whether it has converged, then its R̄."""
+    """Return what algorithms are ranked by in a recommendation: whether they have converged, then their R̄."""
     return {cell: preset.worth([costs(run) for run in runs]) for cell, runs in measurements.items()}
 
 
@@ -122,7 +122,7 @@ class Task:
         return rewards_of(measurements, self.preset)
 
     def worths(self, measurements: Measurements) -> dict[Cell, Worth]:
-        """Return what the measured algorithms are ranked by where one is recommended."""
+        """Return what the measured algorithms are ranked by in a recommendation."""
         return worths_of(measurements, self.preset)
 
 

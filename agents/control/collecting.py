@@ -19,7 +19,7 @@ HOLD = 4.0
 
 
 class Task(NamedTuple):
-    """What a run is of.
+    """The game of a run, and the run's length.
 
     Attributes:
         game: name of the game.
@@ -64,8 +64,8 @@ def collect(
     Args:
         tasks: a task for each run.
         hidden: widths of the networks' hidden layers.
-        weights: the networks' weights, as of :meth:`Controller.flat_weights`.
-        forced: for each run the picks to make in place of the networks', or None; see :meth:`ControlRun.episode`.
+        weights: the networks' weights, as :meth:`Controller.flat_weights` returns them.
+        forced: for each run, the picks that replace those of the networks, or None; see :meth:`ControlRun.episode`.
     """
     begin = time.process_time()
     episodes = [run_of(task, hidden).episode(picks, weights) for task, picks in zip(tasks, forced, strict=True)]
@@ -73,7 +73,7 @@ def collect(
 
 
 def random_picks(decisions: int, rng: np.random.Generator, epsilon: float) -> np.ndarray:
-    """Return picks, (decisions, 3), each random with probability ``epsilon``, else -1: the networks decide."""
+    """Return picks, (decisions, 3), each random with probability ``epsilon``, else -1: there the networks decide."""
     random = np.stack([rng.integers(len(choices), size=decisions) for choices in CHOICES], axis=1)
     return np.where(rng.random(random.shape) < epsilon, random, -1)
 

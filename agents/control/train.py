@@ -176,7 +176,7 @@ class TrainingLog:
         self._saved_at = time.monotonic()
 
     def note(self, finished_round: Round) -> None:
-        """Note a round; now and then, write a row, and more often the files."""
+        """Note a round. From time to time, write the files and, less often, a row of the log."""
         self._rounds_since_row.append(finished_round)
         if self._directory is None:
             return
@@ -259,7 +259,7 @@ def _save_controller(trainings: Sequence[ControlTraining], directory: Path) -> N
 
 
 def refuse_others(directory: Path, fresh: bool) -> None:
-    """Refuse a directory that holds a team, or unless ``fresh`` a training by an earlier version of the package.
+    """Refuse a directory that holds a team or, unless ``fresh``, a training by an earlier version of the package.
 
     Raises:
         RLCCFRError: it does.
@@ -268,8 +268,8 @@ def refuse_others(directory: Path, fresh: bool) -> None:
         raise RLCCFRError(f"{directory} holds a team, whose log would be lost; name another directory (--out)")
     if (directory / STATE).exists() and not fresh:
         raise RLCCFRError(
-            f"{directory} holds a training by an earlier version; name another directory (--out), or replace it by "
-            "fresh (--fresh)"
+            f"{directory} holds a training by an earlier version; name another directory (--out), or replace the "
+            "training (--fresh)"
         )
 
 

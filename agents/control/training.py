@@ -27,14 +27,14 @@ from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.replay_buffer import ReplayBuffer, Transitions
 from rlccfr.agents.q_networks import (
     contained_randomness,
+    network_weights,
     new_policy,
     optimizer_state,
     restore_optimizer,
     set_weights,
     single_threaded,
-    weights_of,
 )
-from rlccfr.agents.team.learning import Picks, best_answer, learn_from, preferred, values_of_answers
+from rlccfr.agents.team.learning import Picks, learn_from, preferred, targets_of_earlier_agents, value_of_best_answer
 from rlccfr.agents.team.selector import with_prefix
 from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
 from rlccfr.envs.control.run import Episode, marks_of
@@ -73,7 +73,7 @@ def _checked_horizons(horizons: Any) -> dict[int, float]:
     """
     if not isinstance(horizons, Mapping) or not horizons:
         raise RLCCFRError(
-            f"horizons must give shares by numbers of iterations, as in {{1000: 1.0}}, not {brief(horizons)}"
+            f"horizons must map numbers of iterations to shares, as in {{1000: 1.0}}, not {brief(horizons)}"
         )
     for horizon, share in horizons.items():
         whole_number(horizon, "a horizon", 1, RLCCFRError)
@@ -215,7 +215,7 @@ class ControlTraining:
         return self.hyperparameters.warm_up * len(self.tasks)
 
     def _draw_runs(self) -> tuple[list[int], list[np.ndarray]]:
-        """Draw the tasks of a round, by index, and for each the picks to make in place of the networks'."""
+        """Draw the tasks of a round, by index, and for each task the picks that replace those of the networks."""
         rng = self._run_generator
         run_count = self.hyperparameters.runs_per_round
         tasks = [int(rng.choice(len(self.tasks), p=self._task_probabilities)) for _ in range(run_count)]
@@ -366,7 +366,7 @@ class ControlAgents:
             later_values[torch.as_tensor(transitions.over)] = 0.0  # nothing follows the end of a run
         last_target = torch.as_tensor(transitions.rewards, dtype=torch.float32) + later_values
         picks = Picks(inputs, [None] * len(inputs), picked)
-        targets = [*values_of_answers(self.policies, picks), last_target]
+        targets = [*targets_of_earlier_agents(self.policies, picks), last_target]
         return sum(learn_from(self.policies, picks, targets, rate, self.hyperparameters.tau))
 
     def _inputs(self, observations: torch.Tensor, picks: torch.Tensor, agent: int) -> torch.Tensor:
@@ -379,13 +379,13 @@ class ControlAgents:
         inputs = observations
         for policy, count in zip(self.policies[:-1], self.counts, strict=False):
             inputs = torch.cat([inputs, one_hot(preferred(policy, inputs), count).float()], dim=1)
-        return best_answer(self.policies[-1], inputs)
+        return value_of_best_answer(self.policies[-1], inputs)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all arrays that learning depends on, by name."""
         arrays = {"rounds_averaged": np.array(self.rounds_averaged), "mean_weights": self.mean_weights}
         for agent, policy in zip(AGENTS, self.policies, strict=True):
-            arrays |= {f"{agent}/{name}": array.copy() for name, array in weights_of(policy).items()}
+            arrays |= {f"{agent}/{name}": array.copy() for name, array in network_weights(policy).items()}
             arrays |= {f"{agent}/optimizer/{name}": array for name, array in optimizer_state(policy).items()}
         return arrays
 

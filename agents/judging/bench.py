@@ -44,7 +44,7 @@ class TeamPlan:
     """A plan for training the teams of a table.
 
     Attributes:
-        evaluations: number of distinct algorithms that each team may measure; random search measures as many.
+        evaluations: number of distinct algorithms that each team may measure; random search measures the same number.
         seed: seed of the teams and of random search.
         hyperparameters: hyperparameters of the teams; None for the defaults.
     """
@@ -76,7 +76,7 @@ def build_table(
         others: further games that are measured for SBS only and get no rows; ignored if ``evidence`` is given.
         evidence: runs of every algorithm, by budget and game. By default, every algorithm is measured on every game. A
             game without evidence has no VBS, regret or score; ``{}`` leaves out SBS, too, which suits large games.
-        teams: teams to ask, by game. For a game without one, a team is trained for each budget and reward weights.
+        teams: teams to ask, by game. For a game without a team, one is trained for each budget and reward weights.
         plan: plan for training these teams.
         progress: function called with the share done, while algorithms are measured and teams are trained.
 

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rlccfr.catalog import AXES, Cell
-from rlccfr.envs.measuring.curve import TINY
+from rlccfr.envs.measuring.shorter_budgets import TINY
 from rlccfr.errors import RLCCFRError
 
 MOST_EXACT = 5

@@ -79,7 +79,7 @@ class ChoosingRuns(Evaluator):
         return self.table.frame()
 
     def _with_choosing_seed(self, request: Request) -> Request:
-        """Return the request with a choosing seed; without runs of the algorithm, with its own seed."""
+        """Return the request with a choosing seed, or with its own seed if the algorithm has no runs."""
         seeds = choosing_part(self.table.seeds(request.game, request.cells[0])) or (request.seed,)
         return replace(request, seed=seeds[request.seed % len(seeds)])
 

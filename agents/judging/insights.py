@@ -51,10 +51,10 @@ class Insights:
         times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds), one per target of
             :data:`TARGETS` that some algorithm meets. The algorithm is the one with the least median time over its
             choosing runs; ``cpu_seconds`` is the median over its judging runs (for a deterministic algorithm, the time
-            in its run's second timing if there is one). ``cfr_cpu_seconds`` is the same for plain CFR, also if the
-            table has it and the catalog does not. A target that the runs did not meet takes infinite time;
-            ``cfr_cpu_seconds`` is NaN if there are no whole runs of plain CFR. Times, in engine CPU seconds, are read
-            off the whole curves, whatever the budget.
+            in its run's second timing if there is one). ``cfr_cpu_seconds`` is the same for plain CFR, even if only the
+            table has it, not the catalog. A target that the runs did not meet takes infinite time; ``cfr_cpu_seconds``
+            is NaN if there are no whole runs of plain CFR. Times, in engine CPU seconds, are read off the whole curves,
+            whatever the budget.
         plain: whether plain CFR was measured, has a failed run, or was not measured.
         left_out: number of algorithms with a failed run, which no table has.
     """

@@ -133,7 +133,7 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
     """Return the mean regrets and the picks' gain over the SBS, for each kind of game and, under :data:`ALL`, for all.
 
     The gain is the SBS's mean regret minus that of the picks. It has a 95 % bootstrap interval if there are at least
-    :data:`ENOUGH` games. Games are resampled whole, since budgets and reward weights on one game are no independent
+    :data:`ENOUGH` games. Games are resampled whole, since budgets and reward weights on one game are not independent
     evidence. Games of one family are not fully independent either, so the interval is probably too narrow.
 
     Args:
@@ -159,7 +159,7 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
     return figures_by_kind
 
 
-def measured_regret(rows: pd.DataFrame, kind: str) -> str:
+def regrets_in_words(rows: pd.DataFrame, kind: str) -> str:
     """Return a sentence on the mean regrets of a chooser's picks, and of the SBS, on games of one kind.
 
     Args:

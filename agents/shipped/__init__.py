@@ -116,7 +116,7 @@ def part_of(game: str) -> Part:
 
 
 def name_of(game: str) -> str | None:
-    """Return under which name a game was measured, whichever name it is given by; None if it was not.
+    """Return the name under which a game was measured, whatever name it is given by; None if it was not measured.
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.

@@ -1,4 +1,4 @@
-"""Advice on which algorithm to take, from the package's data, at most with the help of short runs."""
+"""Advice on which algorithm to take: from the package's data and, at most, a few short runs."""
 
 from __future__ import annotations
 
@@ -108,7 +108,8 @@ def recommend(
     """Return the best algorithm measured on a game; for a game that was not measured, a chooser's pick or the SBS.
 
     A budget beyond those that were measured, or that a chooser has learned from, gets the answer for the nearest of
-    them; a budget in a unit that the chooser has not met, for the longest headline budget. ``why`` says so.
+    these. A budget in a unit that the chooser has not met gets the answer for the longest headline budget. ``why`` says
+    so.
 
     Args:
         game: a name that :func:`rlccfr.load_game` takes, or the game that it returned.
@@ -122,7 +123,7 @@ def recommend(
             recommended; by default nothing but probes is run.
 
     Raises:
-        TypeError: something else than a game.
+        TypeError: ``game`` is not a game.
         GameError: an unknown game, or one whose name stands for another.
         RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, or an installation
             without its data.
@@ -182,7 +183,7 @@ def raced(
 
 
 def _name_of(game: Game) -> str:
-    """Return a name by which a game is loaded again.
+    """Return a name by which a game can be loaded again.
 
     Raises:
         GameError: its name stands for another game.

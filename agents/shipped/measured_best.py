@@ -15,9 +15,9 @@ from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import VBS
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import CatalogLike, parse_catalog
-from rlccfr.envs.measuring.curve import COLUMN
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.shorter_budgets import COLUMN
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import Preset, Worth
 from rlccfr.errors import BudgetError, RLCCFRError

@@ -16,7 +16,7 @@ from rlccfr.agents.baselines.best import single_best, virtual_best
 from rlccfr.agents.baselines.task import Rewards, Worths, rewards_of, worths_of
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import SBS
-from rlccfr.agents.judging.unseen_games import FAMILY, PICK, kind_of, mean_regrets, measured_regret
+from rlccfr.agents.judging.unseen_games import FAMILY, PICK, kind_of, mean_regrets, regrets_in_words
 from rlccfr.agents.predicting.choosers import NAMES, Chooser, named
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.agents.shipped.measured_best import nearest
@@ -73,7 +73,7 @@ def costs() -> MeasuredCosts:
 
 
 def ranked() -> list[str]:
-    """Return the names of the choosers, that with the least mean regret on validation games first."""
+    """Return the names of the choosers; the one with the least mean regret on validation games comes first."""
     rows = _headline_judgements()
     rows = rows[(rows["without"] == "") & (rows["member"] == "validation")]
     regrets = {str(name): mean_regrets(judged)[PICK] for name, judged in rows.groupby("picked by")}
@@ -106,12 +106,12 @@ def choice(by: Named, game: str, budget: Budget, preset: Preset) -> Choice:
 
     # Validation games decide between the pick and the SBS; test games tell how good such picks are.
     validation_regrets = mean_regrets(same_kind[same_kind["member"] == "validation"])
-    test_regret = measured_regret(same_kind[same_kind["member"] == "test"], kind)
+    regrets_on_test_games = regrets_in_words(same_kind[same_kind["member"] == "test"], kind)
     single = _single_best_on_record(by.name, budget, preset)
     if single is not None and validation_regrets[SBS] < validation_regrets[PICK]:
-        return Choice(single, "single best", f"the single best of the training games: {test_regret}")
+        return Choice(single, "single best", f"the single best of the training games: {regrets_on_test_games}")
     basis = "features" if by.chooser.left(budget) == budget else "features and probes"
-    why = f"picked from the game's {basis} by {by.name}: {test_regret}"
+    why = f"picked from the game's {basis} by {by.name}: {regrets_on_test_games}"
     return Choice(by.chooser.pick(game, budget, preset), basis, why)
 
 

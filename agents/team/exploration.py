@@ -5,6 +5,9 @@ team then does not know whether another pick of *one* agent would be better. So 
 algorithm measured so far: a search along three axes instead of over their product. The deviating agent and its pick are
 drawn at random: after few measurements, Q-values tell good picks from bad ones, but not yet one untried pick from
 another.
+
+There is no schedule of exploration: ``epsilon`` of :class:`rlccfr.agents.Hyperparameters` is constant, and 0 by
+default.
 """
 
 from __future__ import annotations
@@ -82,7 +85,7 @@ def next_to_measure(
 def recommendable(measured: Mapping[Triple, Worth], available: np.ndarray) -> np.ndarray:
     """Return which algorithms may be recommended, bool of the catalog's shape.
 
-    These are the available ones without those that were measured and have not converged; if none is left, all.
+    These are the available ones, except those that were measured and have not converged; if none is left, all of them.
     """
     allowed = available.copy()
     for triple, worth in measured.items():

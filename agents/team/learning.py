@@ -20,8 +20,8 @@ Agent A picks the update rule, B the sampler knowing A's pick, and C the abstrac
 4. *Step.* Each agent takes a gradient step on the Huber loss towards its targets, and its target network follows.
 
 With ``Hyperparameters(rewards="own")``, each agent learns its own reward. The value of another agent's answer is then
-of no use to it: its target is its own reward of the algorithm that the later agents complete by their preferred
-answers, which was measured, and its own value of the next decision.
+of no use to it. Its target is its own reward for an algorithm, plus its own value of the next decision. The later
+agents complete this algorithm by their preferred answers among those that were measured.
 
 The agents that steer a run (:mod:`rlccfr.agents.control.training`) share the functions of parts 3 and 4.
 """
@@ -44,7 +44,7 @@ from rlccfr.agents.team.exploration import Triple, next_to_measure
 from rlccfr.agents.team.training_log import TrainingLog
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
-from rlccfr.envs.observation import weights_of, with_weights
+from rlccfr.envs.observation import reward_weights_of, with_weights
 from rlccfr.envs.reward import SCALES, Costs, Preset, Worth, reward
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Training:
         decisions = self._play_episode() if has_evaluations_left else []
         if has_evaluations_left or self._learner is None:
             self._learner = QLearning(Replay(self.team))  # the experience has grown
-        self._learner.round(1.0 - self.share_done, self.team.hyperparameters.gradient_steps)
+        self._learner.learn_round(1.0 - self.share_done, self.team.hyperparameters.gradient_steps)
         if has_evaluations_left:
             self.log.write(self.team.evaluations, self._log_row(decisions[-1]))
         else:
@@ -221,7 +221,7 @@ class Training:
 
 
 class Replay:
-    """A team's experience as arrays, over the n situations that it has measured something in.
+    """A team's experience as arrays, over the n situations in which it has measured something.
 
     Args:
         team: team that learns.
@@ -231,7 +231,7 @@ class Replay:
     Attributes:
         measured: (n, rules, samplers, abstractions) which algorithms can be learned from.
         answers: same shape: which algorithms may be the answer to earlier picks. Those that have not converged at the
-            end of an episode are not recommended, so they are no answers.
+            end of an episode are not recommended, so they are not answers.
         following: same shape: the situation that each algorithm leads to; -1 where the episode ends.
         costs: (n, rules, samplers, abstractions, 4): each algorithm's :class:`Costs`.
         seen: what agents A, B and C saw, shapes (n, size), (n, rules, size) and (n, rules, samplers, size).
@@ -285,9 +285,9 @@ class Replay:
         return np.where(all_measured[:, None], measured, answers)
 
     def draw_weights(self, count: int) -> np.ndarray:
-        """Draw reward weights, shape (count, 9), as observations have them (:func:`weights_of`)."""
+        """Draw reward weights, shape (count, 9), as observations have them (:func:`reward_weights_of`)."""
         generator = self.team.generator
-        presets = np.array([weights_of(preset) for preset in self.team.env.presets])
+        presets = np.array([reward_weights_of(preset) for preset in self.team.env.presets])
         num_alphas_and_betas = presets.shape[1] - len(SCALES)
         uniform_weights = generator.uniform(size=(count, num_alphas_and_betas))
         scale_flags = np.eye(len(SCALES))[generator.integers(len(SCALES), size=count)]
@@ -306,12 +306,12 @@ class Picks(NamedTuple):
     Attributes:
         inputs: for each agent, (b, size) what it saw, the earlier agents' picks included.
         legal: for each agent, (b, choices) which picks could be made; None for all.
-        picks: (b, agents) what was picked.
+        chosen: (b, agents) what was picked.
     """
 
     inputs: Sequence[torch.Tensor]
     legal: Sequence[torch.Tensor | None]
-    picks: torch.Tensor
+    chosen: torch.Tensor
 
 
 def preferred(policy: DQNPolicy, inputs: torch.Tensor, legal: torch.Tensor | None = None) -> torch.Tensor:
@@ -322,18 +322,18 @@ def preferred(policy: DQNPolicy, inputs: torch.Tensor, legal: torch.Tensor | Non
     return torch.as_tensor(values.argmax(1))
 
 
-def best_answer(policy: DQNPolicy, inputs: torch.Tensor, legal: torch.Tensor | None = None) -> torch.Tensor:
+def value_of_best_answer(policy: DQNPolicy, inputs: torch.Tensor, legal: torch.Tensor | None = None) -> torch.Tensor:
     """Return the target network's value, (b,), of the pick that the Q-network prefers."""
     best = preferred(policy, inputs, legal)
     values: torch.Tensor = policy.q_net_target(inputs)
     return values.gather(1, best[:, None])[:, 0]
 
 
-def values_of_answers(policies: Sequence[DQNPolicy], picks: Picks) -> list[torch.Tensor]:
+def targets_of_earlier_agents(policies: Sequence[DQNPolicy], picks: Picks) -> list[torch.Tensor]:
     """Return the target, (b,), of each agent's pick but the last one's: the value of the next agent's best answer."""
     with torch.no_grad():
         answers = zip(policies[1:], picks.inputs[1:], picks.legal[1:], strict=True)
-        return [best_answer(*answer) for answer in answers]
+        return [value_of_best_answer(*answer) for answer in answers]
 
 
 class QLearning:
@@ -348,7 +348,7 @@ class QLearning:
         self.replay = replay
         self._measured = np.argwhere(replay.measured)  # (m, 4): situation, update rule, sampler, abstraction
 
-    def round(self, progress_remaining: float, steps: int) -> None:
+    def learn_round(self, progress_remaining: float, steps: int) -> None:
         """Let each agent take gradient steps, each on a batch of measured picks.
 
         Args:
@@ -362,12 +362,12 @@ class QLearning:
         learning_rate = hyperparameters.learning_rate_at(progress_remaining)
         losses = np.zeros(3)
         for _ in range(steps):
-            picks, targets = self._batch()
+            picks, targets = self._picks_and_targets()
             losses += learn_from(policies, picks, targets, learning_rate, hyperparameters.tau)
         for selector, loss in zip(self.team.selectors, losses / steps, strict=True):
             selector.loss = float(loss)
 
-    def _batch(self) -> tuple[Picks, list[torch.Tensor]]:
+    def _picks_and_targets(self) -> tuple[Picks, list[torch.Tensor]]:
         """Return measured picks, drawn with replacement, and the target of each agent's, (b,)."""
         generator = self.team.generator
         batch_size = self.team.hyperparameters.batch_size
@@ -376,16 +376,25 @@ class QLearning:
         rows = drawn[:, 0]
         triples = drawn[:, 1:]
         weights = self.replay.draw_weights(len(rows))
-        turns = [self._turn(agent, (rows, *triples[:, :agent].T), weights) for agent in range(3)]
+        turns = [self._seen_and_legal(agent, (rows, *triples[:, :agent].T), weights) for agent in range(3)]
         inputs, legal = zip(*turns, strict=True)
         picks = Picks(inputs, legal, torch.as_tensor(triples))
+        return picks, self._targets(picks, rows, triples, weights)
+
+    def _targets(self, picks: Picks, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> list[torch.Tensor]:
+        """Return the target of each agent's pick, (b,): part 3 of this module's text.
+
+        Args:
+            picks: the same picks as the agents see them.
+            rows, triples, weights: as for :meth:`_returns`.
+        """
         if self.team.hyperparameters.rewards == "own":
-            return picks, self._own_targets(rows, triples, weights)
+            return self._own_targets(rows, triples, weights)
         # The mean reward: earlier agents bootstrap from the value of the next agent's best answer.
         policies = [selector.policy for selector in self.team.selectors]
-        targets_of_earlier_agents = values_of_answers(policies, picks)
+        earlier_targets = targets_of_earlier_agents(policies, picks)
         mean_returns = self._returns(rows, triples, weights).mean(axis=1)
-        return picks, [*targets_of_earlier_agents, torch.as_tensor(mean_returns, dtype=torch.float32)]
+        return [*earlier_targets, torch.as_tensor(mean_returns, dtype=torch.float32)]
 
     def _own_targets(self, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> list[torch.Tensor]:
         """Return the target of each agent's pick, (b,): its own return, if the later agents pick what they prefer."""
@@ -395,7 +404,7 @@ class QLearning:
             for later_agent in range(agent + 1, 3):
                 policy = self.team.selectors[later_agent].policy
                 with torch.no_grad():
-                    answer = preferred(policy, *self._turn(later_agent, place, weights))
+                    answer = preferred(policy, *self._seen_and_legal(later_agent, place, weights))
                 place = (*place, answer.numpy())
             completed = np.stack(place[1:], axis=1)  # the agent's pick with the answers: a measured algorithm
             own_return = self._returns(rows, completed, weights)[:, agent]
@@ -427,15 +436,15 @@ class QLearning:
         place: tuple[np.ndarray, ...] = (rows,)
         values = []
         for agent, selector in enumerate(self.team.selectors):
-            turn = self._turn(agent, place, weights)
+            turn = self._seen_and_legal(agent, place, weights)
             with torch.no_grad():
-                values.append(best_answer(selector.policy, *turn).numpy())
+                values.append(value_of_best_answer(selector.policy, *turn).numpy())
                 place = (*place, preferred(selector.policy, *turn).numpy())
         if self.team.hyperparameters.rewards == "mean":
             values = [values[-1]] * 3
         return np.stack(values, axis=1)
 
-    def _turn(
+    def _seen_and_legal(
         self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return what an agent sees, (b, size), and which of its choices lead to answers, (b, choices)."""
@@ -449,7 +458,7 @@ def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     Args:
         costs: (b, 4) with the fields of :class:`Costs`.
-        weights: (b, 9), as of :func:`weights_of`.
+        weights: (b, 9), as :func:`reward_weights_of` returns them.
     """
     alpha_beta = weights[:, : -len(SCALES)].reshape(-1, 3, 2)
     scale_flags = weights[:, -len(SCALES) :]
@@ -484,7 +493,7 @@ def learn_from(
     """
     losses = []
     for agent, (policy, inputs, target) in enumerate(zip(policies, picks.inputs, targets, strict=True)):
-        values = policy.q_net(inputs).gather(1, picks.picks[:, agent : agent + 1])[:, 0]  # Q of what was picked
+        values = policy.q_net(inputs).gather(1, picks.chosen[:, agent : agent + 1])[:, 0]  # Q of what was picked
         loss = smooth_l1_loss(values, target)  # Huber's, less sensitive to outliers than the square
         update_learning_rate(policy.optimizer, learning_rate)
         policy.optimizer.zero_grad()

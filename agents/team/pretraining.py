@@ -71,7 +71,7 @@ def train_on_table(
     rounds = team.hyperparameters.settling
     with single_threaded():
         for done in range(rounds):
-            learner.round(1 - done / rounds, team.hyperparameters.gradient_steps)
+            learner.learn_round(1 - done / rounds, team.hyperparameters.gradient_steps)
             if progress:
                 progress((done + 1) / rounds)
     return team

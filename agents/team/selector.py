@@ -68,9 +68,9 @@ class Selector:
         """Weights of the network by torch's names, without a copy."""
         if self._weights is not None:
             return self._weights
-        from rlccfr.agents.q_networks import weights_of
+        from rlccfr.agents.q_networks import network_weights
 
-        return weights_of(self.policy.q_net)
+        return network_weights(self.policy.q_net)
 
     def q_values(self, observation: np.ndarray) -> np.ndarray:
         """Return the Q-value of each choice, (actions,), for an observation, (size,).
@@ -96,12 +96,12 @@ class Selector:
         """
         if "policy" not in vars(self):
             return dict(self._learning)
-        from rlccfr.agents.q_networks import optimizer_state, weights_of
+        from rlccfr.agents.q_networks import network_weights, optimizer_state
 
         moments = optimizer_state(self.policy)
         if not moments:
             return {}
-        target = {f"target/{name}": array.copy() for name, array in weights_of(self.policy.q_net_target).items()}
+        target = {f"target/{name}": array.copy() for name, array in network_weights(self.policy.q_net_target).items()}
         return moments | target | {"draws": np.array(json.dumps(self.generator.bit_generator.state))}
 
     def restore(self, state: Mapping[str, np.ndarray], learning: Mapping[str, np.ndarray] | None = None) -> None:
@@ -110,8 +110,8 @@ class Selector:
         Args:
             state: weights by name.
             learning: training state that :meth:`learning` returned, so that learning goes on as if it had never
-                stopped. Without it, the optimiser and the generator start anew. A target network that it lacks, and
-                any without it, begins with the weights.
+                stopped. Without it, the optimiser and the generator start anew. A target network that is not given
+                begins with the weights.
 
         Raises:
             RLCCFRError: the arrays have other names, shapes or types.

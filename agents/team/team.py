@@ -99,7 +99,7 @@ class SelectorTeam:
         """Where training goes on: the directory trained in, or loaded from. Set it to None to write no more there."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of a copy, which has no directory: only one team goes on there."""
+        """Return the state of a copy. It has no directory, because only one team may go on in a directory."""
         return {**vars(self), "directory": None}
 
     def __repr__(self) -> str:

@@ -72,7 +72,7 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
 
 
 class Situations(NamedTuple):
-    """What a saved team was trained on; it may pick for more."""
+    """What a saved team was trained on; the team may pick for other situations, too."""
 
     games: tuple[str, ...]
     budgets: tuple[Budget, ...]
@@ -103,7 +103,8 @@ def refuse_others(team: SelectorTeam, directory: Path) -> None:
     trained_elsewhere = team.directory is None and team.evaluations
     if directory.resolve() != team.directory and not trained_elsewhere and (directory / FILE_NAME).exists():
         raise RLCCFRError(
-            f"{directory} holds a trained team: go on with it by SelectorTeam.load, remove it, or name another one"
+            f"{directory} holds a trained team: load it with SelectorTeam.load to go on, remove it, or name another "
+            "directory"
         )
 
 
@@ -127,7 +128,7 @@ def load_team(
         raise
     except Exception as error:  # what damaged archives raise has no common base
         raise CheckpointError(
-            f"{file} is not a whole team file ({what_failed(error)}); train the team again by `rlccfr train` with "
+            f"{file} is not a whole team file ({what_failed(error)}); train the team again with `rlccfr train` and "
             "--fresh"
         ) from error
     team.directory = path.resolve() if path.is_dir() else None
@@ -219,7 +220,7 @@ def _checked_catalog(saved: Mapping[str, Any], requested: Catalog | None, file: 
     if changed:
         raise CheckpointError(
             f"{file} was trained with another source or file of {', '.join(changed)}: undo the change, or train the "
-            "team again by `rlccfr train` with --fresh"
+            "team again with `rlccfr train` and --fresh"
         )
     return catalog
 

@@ -224,7 +224,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         return self.run.average_policy()
 
     def render(self) -> Any:
-        """Return a line on the run or an image (height, width, 3) of uint8, as ``render_mode`` asks; None without one.
+        """Return a line on the run, or an image (height, width, 3) of uint8, as ``render_mode`` asks; else None.
 
         Before the first run there is an image, but no line.
         """
@@ -240,7 +240,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         return ", ".join([run.game.name, _progress(run), f"exploitability {run.exploitability:.3g}", *settings])
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without runs that are not going on, which are made again when they are needed."""
+        """Return the state without idle runs, which are made again when they are needed."""
         return {**vars(self), "_runs": {key: run for key, run in self._runs.items() if run is self.run}}
 
     def _observation(self) -> np.ndarray:

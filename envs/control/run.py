@@ -160,7 +160,7 @@ class ControlRun:
     def observe(self) -> np.ndarray:
         """Return a copy of what the agents see, (k,), at a decision or at the end.
 
-        Changes that the next observation tells, such as the slope of the error, count from this one.
+        Changes that the next observation reports, such as the slope of the error, are counted from this one.
         """
         begin = time.thread_time()
         observation = self._stepper.observe().copy()
@@ -189,9 +189,9 @@ class ControlRun:
         """Make a whole run.
 
         Args:
-            forced: (decisions, 3) picks to make in place of the networks'; negative for the networks' own.
-            weights: weights for this episode and later ones of this object, as of :meth:`Controller.flat_weights`; the
-                controller keeps its own.
+            forced: (decisions, 3) picks that replace those of the networks; negative where the networks decide.
+            weights: weights for this episode and later ones of this object, as :meth:`Controller.flat_weights` returns
+                them; the controller keeps its own.
 
         Raises:
             RLCCFRError: picks out of range, or another number of picks or weights.

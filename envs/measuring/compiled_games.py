@@ -49,7 +49,7 @@ def compiled_tree(game: str, use: str) -> GameTree:
         use: what needs them, for the error.
 
     Raises:
-        GameError: as :func:`rlccfr.load_game`, or the game is held by its public tree.
+        GameError: as :func:`rlccfr.load_game`, or the game is held as a public tree.
     """
     return checked_tree(compiled(game), use)
 
@@ -60,7 +60,7 @@ def uniform_exploitability(game: str) -> float:
 
 
 def unit_of(game: str) -> float:
-    """Return what a game's exploitability is divided by where a reward counts it in units: its big blind, or else 1."""
+    """Return the unit in which rewards count a game's exploitability: its big blind, or 1 if it has none."""
     return compiled(game).big_blind or 1.0
 
 

@@ -33,8 +33,7 @@ class Measurement:
         cpu_seconds: engine CPU seconds of the run.
         nodes_touched: number of histories touched.
         iterations: number of iterations.
-        unit: what exploitability is divided by where a reward counts it in units: the big blind where there are blinds,
-            or else 1.
+        unit: unit in which rewards count the exploitability: the big blind, or 1 in a game without blinds.
     """
 
     cell_id: str

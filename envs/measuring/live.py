@@ -195,7 +195,7 @@ class LiveEvaluator(Evaluator):
         return None
 
     def _attempt(self, request: Request, cell: str) -> dict[str, Any]:
-        """Run a request and return its record, also if it fails."""
+        """Run a request and return its record, even if it fails."""
         failure: tuple[Status, Exception]
         try:
             return self._measured(request, cell)

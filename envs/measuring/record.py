@@ -13,11 +13,11 @@ import pandas as pd
 
 from rlccfr.catalog import AXES
 from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability
-from rlccfr.envs.measuring.curve import COLUMN
 from rlccfr.envs.measuring.evaluator import Measurement, Status
 from rlccfr.envs.measuring.identity import definitions, is_deterministic
 from rlccfr.envs.measuring.provenance import engine_version, library_versions, processor_model
 from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.shorter_budgets import COLUMN
 from rlccfr.files import as_json, none_for_nan
 from rlccfr.result import CurvePoint
 
@@ -101,7 +101,7 @@ def to_measurement(record: Mapping[str, Any], unit: float = 1.0) -> Measurement:
     """Return the measurement of a record.
 
     Args:
-        unit: what the game's exploitability is divided by where a reward counts it in units.
+        unit: unit in which rewards count the game's exploitability.
     """
 
     def number(name: str) -> float:

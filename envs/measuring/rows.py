@@ -82,8 +82,8 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
         ) from error
     if has_changed:
         raise StoreError(
-            f"{path} is not a whole table (its content has changed; a frame changed on purpose loses "
-            f"attrs[{FINGERPRINT!r}] first); write it again with compact()"
+            f"{path} is not a whole table: its content has changed; write it again with compact() (if you changed the "
+            f"frame on purpose, delete its attrs[{FINGERPRINT!r}] first)"
         )
     return frame
 

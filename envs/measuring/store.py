@@ -210,7 +210,7 @@ def _decode(data: bytes, cell_id: str) -> dict[str, Any]:
     if missing_fields:
         raise ValueError(f"it has no {min(missing_fields)!r}")
     if record["cell_id"] != cell_id or record["status"] not in STATUSES:
-        raise ValueError("it is another measurement's, or has an unknown status")
+        raise ValueError("it belongs to another measurement, or has an unknown status")
     if set(CurvePoint._fields) - record["curve"].keys():
         raise ValueError("its curve is incomplete")
     return record

@@ -11,12 +11,12 @@ import pandas as pd
 
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.compiled_games import unit_of
-from rlccfr.envs.measuring.curve import covers, read_off
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.identity import definitions, from_file
 from rlccfr.envs.measuring.record import to_frame, to_measurement
 from rlccfr.envs.measuring.request import Budget, Request, check
 from rlccfr.envs.measuring.rows import REQUIRED, checked, load_results
+from rlccfr.envs.measuring.shorter_budgets import covers, read_off
 from rlccfr.envs.measuring.store import MissingCellError, Store
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import as_json
@@ -29,8 +29,8 @@ class TableEvaluator(Evaluator):
 
     The table may come from another engine version or processor, but not from other definitions of its components. Of
     several measurements of one request, the newest counts. Without any, the result is read off a longer run's curve
-    (:mod:`rlccfr.envs.measuring.curve`). If an algorithm's newest run failed and no other run is long enough, the
-    algorithm counts as failed under any budget, since its speed is not known.
+    (:mod:`rlccfr.envs.measuring.shorter_budgets`). If an algorithm's newest run failed and no other run is long enough,
+    the algorithm counts as failed under any budget, since its speed is not known.
 
     Args:
         source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.

@@ -106,9 +106,10 @@ class ReferenceClock:
         return total
 
     def alike(self, parts: Sequence[Part], seconds: float = LEAST_SECONDS) -> Timed:
-        """Run plain CFR as a short run is timed again, on new tables and in as long calls, whose starts take time.
+        """Run plain CFR in the way in which a short run is timed again: on new tables, in calls of the same lengths.
 
-        If plain CFR takes longer than ``seconds`` for so many iterations, a slice does, since starts do not count then.
+        The start of a call takes time. If plain CFR takes longer than ``seconds`` for the run's iterations, starts
+        hardly count, and a slice replaces the calls.
         """
         plain = [Part(*PLAIN, part.iterations) for part in parts]
         if sum(part.iterations for part in plain) > self._iterations_per_second * seconds:
@@ -216,10 +217,11 @@ def cost_of_comparing(seconds: float) -> float:
 
 
 def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
-    """Repeat a run on new tables until the repetitions have taken ``seconds`` CPU seconds, with all that they need.
+    """Repeat a run on new tables until the repetitions, with all that they need, have taken ``seconds`` CPU seconds.
 
     A run's first iteration does not count. It makes the tables and touches them for the first time, which takes as long
-    as a hundred iterations on Kuhn poker, and as several in a large game. A first part of one iteration gets another.
+    as a hundred iterations on Kuhn poker, and as several in a large game. If the first part has only one iteration, it
+    gets a second one.
 
     Returns:
         Number of runs, and the iterations that count, with their engine CPU seconds.

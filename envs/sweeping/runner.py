@@ -21,7 +21,7 @@ Report = Callable[[Job, dict[str, Any]], None]
 
 
 def left_to_do(jobs: Iterable[Job], store: Store, *, retry_failed: bool = False) -> list[Job]:
-    """Return the runs without a record in the store; with ``retry_failed`` also those that failed."""
+    """Return the runs without a record in the store and, with ``retry_failed``, those that failed."""
     todo = []
     for job in jobs:
         record = store.get(job.id)

@@ -234,7 +234,7 @@ def _executors(executor: Executor | Executors | None) -> Executors:
     """Return where runs are performed: on the caller's executor, or in processes of this sweep's own.
 
     Raises:
-        RLCCFRError: the value is no executor.
+        RLCCFRError: the value is not an executor.
     """
     if executor is None:
         return processes()

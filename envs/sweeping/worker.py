@@ -193,7 +193,7 @@ def _agree(first: float, second: float) -> bool:
 
 
 def seconds_again(seconds: float) -> float:
-    """Return the CPU seconds of the second timing of a run of ``seconds``."""
+    """Return how many CPU seconds the second timing of a run takes if the run took ``seconds``."""
     return max(LEAST_SECONDS, AGAIN * seconds)
 
 
@@ -250,7 +250,7 @@ def _memory_limit(megabytes: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _process_limit(megabytes: int) -> Iterator[None]:
-    """Limit the memory of this process, whose present data the limit comes on top of, and lift the limit afterwards."""
+    """Limit the memory that this process may take in addition to its present data, and lift the limit afterwards."""
     try:
         import resource
 

@@ -27,7 +27,7 @@ RARE = "rare"
 """Title of the options that the help leaves out."""
 
 RARE_OPTION = "--option"
-"""The option that gives them."""
+"""The option that sets them."""
 
 OPTION = "option"
 """Key of an option in its field's metadata."""
@@ -46,7 +46,7 @@ def option(default: Any, help: str, *names: str, **settings: Any) -> Any:
 
 
 def rare(default: Any, help: str, *names: str) -> Any:
-    """Return a field that is an option for one user in fifty; ``help`` is a line for ``--option help``."""
+    """Return a field that is a rare option, for one user in fifty; ``--option help`` prints ``help`` on a line."""
     return option(default, help, *names, hidden=True, rich_help_panel=RARE)
 
 
@@ -75,7 +75,7 @@ def is_on_command_line(context: typer.Context, parameter: str) -> bool:
 
 
 class Command(TyperCommand):
-    """A command whose help has its options in titled groups, and that takes rare ones by ``--option``."""
+    """A command with options in titled groups in its help, and with rare options, which ``--option`` sets."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse a command line in which ``--option`` may stand for hidden options."""
@@ -91,7 +91,7 @@ class Command(TyperCommand):
             raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the options in groups, those without a group last."""
+        """Write the arguments, then the options in groups; those without a group come last."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
         ungrouped = []
         for parameter in self.get_params(ctx):
@@ -236,7 +236,7 @@ def _with_options_spread(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _fields_as_parameters(group: Any) -> list[inspect.Parameter]:
-    """Return a parameter for each field of a dataclass, whose title is that of the options that are not rare."""
+    """Return a parameter for each field of a dataclass, whose own title stands above all options but the rare ones."""
     types = get_type_hints(group)
     parameters = []
     for member in fields(group):
@@ -247,6 +247,6 @@ def _fields_as_parameters(group: Any) -> list[inspect.Parameter]:
 
 
 def _parameter(name: str, kind: Any, default: Any, option: Any) -> inspect.Parameter:
-    """Return a parameter that Typer makes an option of."""
+    """Return a parameter from which Typer makes an option."""
     annotation = Annotated[kind, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

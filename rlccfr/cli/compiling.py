@@ -1,7 +1,7 @@
 """Compilation of all kernels ahead of time, on all cores, for ``rlccfr doctor --compile``.
 
 Kernels are compiled at their first use, which takes a single process minutes for all of them. Here, jobs compile them
-side by side. A job begins when those have ended whose kernels are compiled into its own; so no process waits for
+side by side. A job begins when the jobs whose kernels are compiled into its own have ended. So no process waits for
 another one to compile what both need.
 """
 
@@ -61,6 +61,7 @@ FLAT_RUNS: tuple[Mapping[str, Any], ...] = (
 KINDS = {
     "trees": "games that are compiled history by history",
     "public": "games with public trees",
+    "responses": "buckets on public trees, against best responses in the game itself",
     "large": "games with public trees of two million table entries or more, whose tables are in single precision",
 }
 """Kinds of kernels by the games that need them."""
@@ -73,7 +74,7 @@ class Job(NamedTuple):
         kind: which of :data:`KINDS` needs them.
         compile: function that compiles them, or loads them from disk.
         arguments: its arguments.
-        seconds: about how long this takes on one core. Of the jobs that may begin, the longest one does.
+        seconds: about how long this takes on one core. The longest of the jobs that may begin goes first.
         after: names of the jobs that must end first.
     """
 
@@ -93,14 +94,17 @@ def all_jobs() -> dict[str, Job]:
         is_large = kind == "large"
         values = f"values, {kind}"
         passes = f"passes, {kind}"
-        buckets = (is_large, "none", "equity(buckets=2,respond=True)")
+        buckets = f"buckets, {kind}"
+        responds = "large" if is_large else "responses"
+        against_responses = (is_large, "none", "equity(buckets=2,respond=True)")
         after_values = frozenset({values})
         jobs[values] = Job(kind, _compile_values, (is_large,), 30)
         jobs[f"values of actions, {kind}"] = Job(kind, _compile_action_values, (is_large,), 13, after_values)
         jobs[f"threads, {kind}"] = Job(kind, _compile_threads, (is_large,), 11, after_values)
         jobs[passes] = Job(kind, _run_tiny, (is_large,), 16, after_values | modules)
         jobs[f"draws, {kind}"] = Job(kind, _run_tiny, (is_large, "public_chance"), 30, frozenset({passes}))
-        jobs[f"buckets, {kind}"] = Job(kind, _run_tiny, buckets, 30, after_values | modules)
+        jobs[buckets] = Job(kind, _run_tiny, (is_large, "none", "equity(buckets=2)"), 5, after_values | modules)
+        jobs[f"responses, {kind}"] = Job(responds, _run_tiny, against_responses, 26, frozenset({buckets}))
     return jobs
 
 
@@ -141,7 +145,7 @@ def _module_jobs() -> dict[str, Job]:
 
 
 def compile_kernels(kinds: Collection[str], report: Callable[..., None]) -> int:
-    """Compile all kernels of some kinds, except those that are on disk already, and return how many that were.
+    """Compile all kernels of some kinds that are not on disk yet, and return the number of kernels compiled.
 
     Args:
         kinds: keys of :data:`KINDS`.

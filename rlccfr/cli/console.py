@@ -23,7 +23,7 @@ class Interrupted(RLCCFRError):
 
 
 def load(game: str, max_histories: int | None = None) -> Any:
-    """Return the game, with a progress bar; a process compiles it once, unless ``max_histories`` is given."""
+    """Show a progress bar, and return the game. A process compiles it only once, unless ``max_histories`` is given."""
     with progress(f"compiling {game}") as report:
         from rlccfr.envs.measuring.compiled_games import compiled
         from rlccfr.games.names import form_named, load_game

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rlccfr.catalog import Catalog
     from rlccfr.envs.measuring.request import Budget
     from rlccfr.envs.measuring.table import TableEvaluator
-    from rlccfr.envs.sweeping.resuming import Missing
+    from rlccfr.envs.sweeping.unfinished import Missing
 
 Games = Annotated[list[str] | None, typer.Argument(help="Measured games. [the paper's four]")]
 SeveralGames = Annotated[list[str] | None, typer.Option("--game", help="Measured game; may be repeated. [all]")]
@@ -86,7 +86,7 @@ def measured(games: list[str] | None, budgets: SeveralBudgets, options: Measurem
     """Return the measurements to read; by default those of the paper's games under the headline budgets.
 
     Args:
-        games: names of the games; by default all that were measured, or the paper's of the package's.
+        games: names of the games; by default all that were measured or, of those that the package has, the paper's.
         budgets: the budgets to show.
         options: which measurements to read, by default the package's. The catalog is ``paper`` by default, or
             ``public`` for the package's games of hold'em.
@@ -187,7 +187,7 @@ def _unfinished(
     table: TableEvaluator, games: Sequence[str], algorithms: Catalog, results: Path, catalog: str, networks: str | None
 ) -> str:
     """Return an error message: the runs of a catalog that are missing on some games, and what to do about it."""
-    from rlccfr.envs.sweeping.resuming import missing_runs
+    from rlccfr.envs.sweeping.unfinished import missing_runs
 
     # A game without any run is misspelt rather than unfinished.
     for game in games:
@@ -252,8 +252,8 @@ def _require_long_runs(
     Raises:
         BudgetError: not all algorithms ran for as long as a budget.
     """
-    from rlccfr.envs.measuring.curve import COLUMN
     from rlccfr.envs.measuring.request import Request
+    from rlccfr.envs.measuring.shorter_budgets import COLUMN
 
     for budget in budgets:
         # The ends of the curves that do not reach the budget, in its unit.

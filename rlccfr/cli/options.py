@@ -87,7 +87,7 @@ class SeveralBudgets:
 
 
 def _budgets(amounts_by_unit: Mapping[str, list[float]]) -> list[dict[str, Any]]:
-    """Return budgets in one unit, 1,000 iterations if there is none; raise for several units or no positive amount."""
+    """Return budgets in one unit; 1,000 iterations if there are none. Refuse several units, and amounts not above 0."""
     if len(amounts_by_unit) > 1:
         names = [f"--{unit}" for unit in amounts_by_unit]
         raise RLCCFRError(f"give one budget, not {' and '.join(names)}")

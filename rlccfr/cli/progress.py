@@ -25,7 +25,7 @@ from rich.progress import (
 from rich.text import Text
 
 FIRST_LINE = 10.0
-"""Seconds until the first line of progress, where stderr is no terminal."""
+"""Seconds until the first line of progress, where stderr is not a terminal."""
 
 LINE_EVERY = 60.0
 """Seconds between later lines."""
@@ -71,7 +71,7 @@ def _separate_stderr() -> Iterator[TextIO]:
 
 
 class TimeLeft(TimeRemainingColumn):
-    """The time that is left: as it was reported, or else as it follows from the bar's speed."""
+    """The time that is left: as it was reported or, without a report, as it follows from the bar's speed."""
 
     def render(self, task: Task) -> Text:
         seconds_left = task.fields.get("seconds_left")
@@ -148,7 +148,7 @@ def _lines(stream: TextIO, description: str) -> Iterator[Callable[..., None]]:
 
 
 MONTH = 30 * 86_400
-"""Seconds from which on a prediction gives no number: a curve says nothing of so distant a time."""
+"""Seconds beyond which a prediction gives no number: a curve says nothing about so distant a time."""
 
 
 def in_words(seconds_left: float) -> str:

@@ -1,4 +1,4 @@
-"""The abstractions: who the opponent is, and what takes the place of tables per infoset."""
+"""Abstractions: they choose the opponent, and what takes the place of a table for each infoset."""
 
 from __future__ import annotations
 

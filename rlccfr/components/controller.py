@@ -123,7 +123,7 @@ class Controller:
 
     @classmethod
     def together(cls, controllers: Sequence[Controller]) -> Controller:
-        """Return a controller of the members of several.
+        """Return one controller that has the members of several controllers.
 
         Raises:
             ComponentError: their choices or their networks' shapes differ.

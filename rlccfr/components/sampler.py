@@ -107,7 +107,7 @@ class Sampler(Component):
         super().__post_init__()
         # How the traverser's actions are drawn.
         if (self.traverser == "subset") != (self.inclusion is not None or self.subset_size > 0):
-            raise ComponentError("traverser='subset', and only this one, needs an inclusion function or a subset_size")
+            raise ComponentError("give an inclusion function or a subset_size if traverser='subset', and only then")
         if self.inclusion is not None and self.subset_size:
             raise ComponentError("give an inclusion function or a subset_size, not both")
         if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
@@ -118,20 +118,16 @@ class Sampler(Component):
         takes = (self.traverser, self.chance, self.opponent)
         is_external = takes == ("all", "one", "one")
         if self.internal_share and (not is_external or self.exact or self.probe or self.baseline_rate):
-            raise ComponentError(
-                "internal_share needs the external sampling of the defaults, without probes or baselines"
-            )
+            raise ComponentError("internal_share needs external sampling, as by default, without probes or baselines")
         if self.explores == "sequences" and self.traverser != "one":
             raise ComponentError("explores='sequences' needs traverser='one'")
         # Baselines and values of histories, and their networks.
         if self.baseline == "history" and not self.baseline_rate:
             raise ComponentError("baseline='history' needs a baseline_rate")
         if self.values is not None and (self.baseline_rate or self.baseline != "sequence"):
-            raise ComponentError("values take the place of the walk's, so that baselines have no use: leave one out")
+            raise ComponentError("values replace the walk's own, so baselines have no use: leave one of them out")
         if ("network" in (self.values, self.baseline)) != (self.network is not None):
-            raise ComponentError(
-                "give the settings of a network to values='network' or baseline='network', and only there"
-            )
+            raise ComponentError("give network= if values='network' or baseline='network', and only then")
         is_one_path = takes == ("one", "one", "one") and self.mixture is None and not self.probe
         if (self.by_history or not self.weighted) and not is_one_path:
             raise ComponentError("values of histories and unweighted regrets need walks of one path, without probes")

@@ -94,7 +94,7 @@ class UpdateRule(Component):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.controller is not None and (self.learns or not (self.exact_only and self.only_predicts)):
-            raise ComponentError("a rule with a controller must be exact_only and predict, without functions")
+            raise ComponentError("a rule with a controller must be exact_only and predict, and have no functions")
         if self.average_weight is not None and not self.exact_only:
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
         if self.networks:

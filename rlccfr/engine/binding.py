@@ -232,10 +232,11 @@ class Binding:
 
     @property
     def is_quick(self) -> bool:
-        """Whether the quick kernels serve.
+        """Whether the quick kernels can run the iterations.
 
-        They do for external or outcome sampling with one walk per player, alternating updates of regrets by a schedule
-        alone, perhaps with a prediction, and an opponent that plays its own policy.
+        They can under four conditions. The sampler is external or outcome sampling, with one walk per player. The
+        players are updated in alternation. The update rule is a schedule alone, perhaps with a prediction. The opponent
+        plays its own policy.
         """
         has_simple_walks = self.plan.traverser in (ALL, ONE) and not any(
             self.plan._replace(traverser=0, exploration=0.0)  # all other settings are off
@@ -262,7 +263,7 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
     if options.pre_averaging and not (sampler.exact or options.simultaneous):
         raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
     if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
-        raise ComponentError("blends are made of exact passes over tables: leave blend out, or the sampler or model")
+        raise ComponentError("blends are made of exact passes over tables: leave out blend, or the sampler or model")
     if rule.controller is not None and abstraction.learns:
         raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
 
@@ -270,7 +271,7 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
 def check_compiled(
     game: GameTree, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
 ) -> None:
-    """Refuse options that do not hold over a compiled game, on which all components run.
+    """Refuse options that a compiled game does not have; all components run on such a game.
 
     Raises:
         ComponentError: the tables are to be in single precision.

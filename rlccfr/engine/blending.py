@@ -58,7 +58,8 @@ class Blender:
         sums: (m,) policy sums.
 
     Attributes:
-        horizon: number of iterations that the run is meant to have; 0 until that is known. No window begins before.
+        horizon: number of iterations that the run is meant to have; 0 until that is known. No window begins before it
+            is.
         windows: largest number of windows.
     """
 
@@ -116,7 +117,7 @@ class Blender:
         return max(next_begin - done, 1)
 
     def note(self, decays: np.ndarray) -> None:
-        """Note iterations by the factors, (iterations,), by which they multiplied the policy sums."""
+        """Note some iterations, given the factors, (iterations,), by which they multiplied the policy sums."""
         for decay in decays.tolist():  # one by one, so that it does not matter how calls are cut
             self._decay *= decay
 
@@ -136,7 +137,7 @@ class Blender:
         self._begin_window(done, sums)
 
     def _end_window(self, done: int, sums: np.ndarray) -> None:
-        """End the present window; if there are too many, merge the two neighbours that are shortest together."""
+        """End the present window. If there are too many, merge the two neighbours whose total length is shortest."""
         while len(self._ends) >= self.windows:
             lengths = np.maximum(np.diff(self._ends, prepend=self.horizon // 2), 1)
             first = int(np.argmin(lengths[:-1] + lengths[1:]))
@@ -257,7 +258,7 @@ def windows_for(form: SequenceForm, iterations: int) -> int:
 
 
 def tries_for(count: int) -> int:
-    """Return how many blends of so many policies a player tries at most."""
+    """Return the largest number of blends that a player tries, from the number of policies."""
     return count + 16
 
 

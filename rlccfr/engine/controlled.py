@@ -102,8 +102,8 @@ class ControlledStepper(ExactStepper):
     def aim(self, iterations: int) -> None:
         """See :meth:`Stepper.aim`.
 
-        A decision falls due if the end has moved much since the last one, but not too soon after it: in training, there
-        is at most one in so few iterations. Otherwise the next one stays where it is.
+        If the run's end has moved much since the last decision, a decision falls due as soon as the last one is far
+        enough back: in training, two decisions are never closer. Otherwise the next one stays where it is.
         """
         super().aim(iterations)
         controller_state = self.control.state
@@ -130,7 +130,7 @@ class ControlledStepper(ExactStepper):
             look_at_average(*self._handles)
 
     def _rows(self, iterations: int) -> np.ndarray:
-        """See :meth:`ExactStepper._rows`; looks or decides if that is due."""
+        """See :meth:`ExactStepper._rows`. A look or a decision that is due is made first."""
         return self.control.schedule[: prepare_rows(*self._handles, iterations) + 1]
 
     @property

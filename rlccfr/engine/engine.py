@@ -166,7 +166,7 @@ class Engine:
         """Return the state, or a new one if the abstraction has other buckets.
 
         Raises:
-            ComponentError: it has, but the run has begun; or its buckets are no sound map of the game's infosets.
+            ComponentError: it has, but the run has begun; or its buckets are not a sound map of the game's infosets.
         """
         merged = None
         if abstraction.buckets is not None:

@@ -36,7 +36,7 @@ class PolicyEvaluator:
 def better_of(
     form: SequenceForm, kept_sums: np.ndarray, kept_values: Sequence[float] | np.ndarray, sums: np.ndarray
 ) -> np.ndarray:
-    """Return policy sums, (m,), of which each player has the less exploitable: those kept, or others.
+    """Return policy sums, (m,): for each player, the less exploitable of the kept ones and the others.
 
     Args:
         kept_sums: (m,) policy sums.

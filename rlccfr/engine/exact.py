@@ -43,7 +43,7 @@ class ExactStepper(FlatStepper):
         self._set_up()
 
     def _set_up(self, reduce: bool = True) -> None:
-        """Choose the form that passes run over, and who makes them.
+        """Choose the form that passes run over, and the threads that make them.
 
         Args:
             reduce: whether passes may run over the game's quotient.

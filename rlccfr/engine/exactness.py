@@ -1,4 +1,4 @@
-"""What counts as exact: how little a policy may be exploitable, beside the sizes of a game's payoffs."""
+"""What counts as exact: how exploitable a policy may be, compared with the sizes of a game's payoffs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REFINED = 1e-6
 """The same share, up to which a solution is refined if its game is small."""
 
 SAME_UNITS = 4
-"""Units in the last place by which two payoffs may differ that count as one."""
+"""Largest difference of two payoffs that count as one, in units in the last place."""
 
 SAME_SHARE = 1e-12
 """Largest difference of two payoffs that count as one, as a share of the payoffs' range."""

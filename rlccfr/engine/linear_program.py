@@ -42,17 +42,17 @@ RESCALING = 2.0**13
 _one_program_at_a_time = threading.Lock()
 """highspy has one lock for all its instances, so that a second program at the same time would fail."""
 
-OVERHEAD = 0.0016
+TIME_OVERHEAD = 0.0016
 """CPU seconds of the smallest program."""
 
-LAW = (-15.23, 0.5356, 0.7721, 0.3095)
-"""Constants of the law for the CPU seconds beyond :data:`OVERHEAD`, which is a product of powers of the sizes.
+TIME_LAW = (-15.23, 0.5356, 0.7721, 0.3095)
+"""Constants of the law for the CPU seconds beyond :data:`TIME_OVERHEAD`, which is a product of powers of the sizes.
 
 The first is the law's logarithm where all sizes are 1; then comes the power of each number of :func:`program_size`.
 Fitted to benchmarks/results/exact.csv by ``python -m benchmarks.exact --fit``.
 """
 
-FACTOR = 1.5
+TIME_FACTOR = 1.5
 """Standard deviation of the residuals of programs of 10 ms or more, as a factor."""
 
 
@@ -69,7 +69,7 @@ class ExactSolution:
         exploitability: NashConv / 2 of the policies, in the same units, measured by best responses after the payoffs
             were centred; measured without rounding if ``rational``.
         cpu_seconds: CPU seconds of building, solving and refining the program.
-        best_response: each player's value of a best response to the other one's policy, in the same units.
+        best_response: each player's value of a best response to the other player's policy, in the same units.
         rational: whether the solution was computed in rational numbers, and only then rounded.
         caveat: one line that says why the solution is not exact; empty if it is.
 
@@ -242,9 +242,9 @@ def predicted_time(game: GameTree) -> PredictedTime:
 
     A refinement in rational numbers is not counted; few games need one.
     """
-    constant, *powers = LAW
+    constant, *powers = TIME_LAW
     log_sizes = np.log(program_size(game))
-    return PredictedTime(OVERHEAD + float(np.exp(constant + powers @ log_sizes)), FACTOR)
+    return PredictedTime(TIME_OVERHEAD + float(np.exp(constant + powers @ log_sizes)), TIME_FACTOR)
 
 
 def program_size(game: GameTree) -> tuple[int, int, int]:
@@ -264,7 +264,7 @@ def program_size(game: GameTree) -> tuple[int, int, int]:
 
 
 def _solutions(program: _Program, name: str, clock: _Clock) -> Generator[tuple[np.ndarray, np.ndarray], None, None]:
-    """Yield the values of a program's variables, and its rows' dual values; then those of narrower tolerances.
+    """Yield the values of a program's variables and the dual values of its rows; then both, at narrower tolerances.
 
     HiGHS runs in a thread of its own, so that Ctrl-C takes effect.
     """
@@ -320,6 +320,10 @@ class _Program:
     In a quotient, twins are sequences of one class: they share a variable, which counts once for each of them; a class
     of infosets below a sequence counts ``multiplicity`` times. HiGHS's tolerances are absolute, so each u(I) and its
     rows are divided by chance's part of reaching I, and payoffs by the largest of them.
+
+    Arrays (m + 2,) end with the empty sequences of players 0 and 1. The matrix game [[1, -1], [-1, 1]] has the columns
+    x(a), x(b), x(empty), u(empty) and u(I) in some order; one row for player 1's empty sequence and for each of its two
+    actions; and the rows x(a) + x(b) - x(empty) = 0 and x(empty) = 1.
     """
 
     def __init__(self, form: SequenceForm) -> None:
@@ -397,7 +401,8 @@ class _Program:
         infosets = np.arange(first_infoset, len(view.parent))
         multiplicity = view.multiplicity[infosets] if len(view.multiplicity) else np.ones(len(infosets))
         parent_row = self._row_of[view.parent[infosets].astype(np.int64)]
-        # Payoffs of pairs of sequences; each row is divided by chance's reach of its u, and each u stands for so much.
+        # Payoffs of pairs of sequences, player 0's in rows and player 1's in columns. Each of the program's rows is
+        # divided by chance's reach of its u, and each u stands for so much.
         payoff = payoff_matrix(view, 1).tocoo()
         payoff_row = self._row_of[payoff.col]
         chance_reach = np.append(1.0, view.chance_weight[first_infoset:])  # of each u
@@ -413,7 +418,7 @@ class _Program:
         return sparse.coo_array((entries, (rows, columns)), (num_rows, num_x + 1 + len(infosets)))
 
     def _plan_rows(self) -> sparse.coo_array:
-        """Return the rows of player 0's infosets, each 0: their sequences' x less the x before; then x(empty), 1."""
+        """Return the rows that make x a plan: each infoset's x less the x before it (0), and then x(empty) (1)."""
         view = self._view
         num_infosets = int(view.infoset_begin[1])
         sequences = np.flatnonzero(self._x_of[:-2] >= 0)

@@ -10,7 +10,7 @@ from rlccfr import kernels
 from rlccfr.components import Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.learning.phases import Phases
-from rlccfr.engine.public.draws import places
+from rlccfr.engine.public.draws import first_entries
 from rlccfr.engine.public.evaluation import workspace_of
 from rlccfr.engine.public.public_state import Need, require, tables_of
 from rlccfr.engine.state import RunState
@@ -97,7 +97,7 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
         raise ComponentError(f"{where}, update rules have tables and schedules: take cfr_plus instead of {rule.id!r}")
     if rule.uses_mass and not form.has_histories:
         raise ComponentError(
-            f"{where} in a game held {form.title}, rules can't read the reach: take cfr_plus instead of {rule.id!r}"
+            f"in a game held {form.title}, rules can't use the reach {where}: take cfr_plus instead of {rule.id!r}"
         )
     if options.blend:
         raise ComponentError(f"{where}, there are no blends: leave out blend=True")
@@ -203,7 +203,7 @@ class PublicResponses(Responses):
             policy_sum=scratch,
             policy=scratch[:0],
             response=np.zeros(whole.num_infosets, np.uint8),
-            response_start=places(whole, one_by_one=True),
+            response_start=first_entries(whole, per_private_state=True),
         )
         self._schedule = np.zeros((2, PARAMETERS), whole.dtype)  # discounts of 0: what is there before is overwritten
         self._schedule[:, FLOOR] = -np.inf

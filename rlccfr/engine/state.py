@@ -55,7 +55,7 @@ class RunState:
             (m, p), as ``tables.state``.
         columns: names of the rule's arrays, one per column of ``tables.state``.
         shelved: (m,) arrays that earlier update rules have declared, by name.
-        counts: (2,) iterations done and histories touched. Kernels raise them, so they are correct after Ctrl-C.
+        counts: (2,) iterations done and histories touched. Kernels count, so the numbers are correct after Ctrl-C.
         scale: (2, 3) running scales of each player's positive regrets, negative regrets and policy sum.
         rng: (1,) state of the walks' generator.
         baseline: (m,) learned values that reduce the variance of walks, in player 0's utility.

@@ -37,8 +37,8 @@ class Crew:
     """Threads that share the exact passes over a quotient.
 
     Attributes:
-        form: the quotient renumbered: of each player, first the infosets above the cuts, then each thread's.
-        sequences: (M,) for each of the quotient's sequences, the one of ``form`` that it is.
+        form: the quotient, renumbered: each player's infosets above the cuts come first, then those of each thread.
+        sequences: (M,) number in ``form`` of each of the quotient's sequences.
     """
 
     def __init__(self, quotient: Quotient, threads: int) -> None:
@@ -58,9 +58,9 @@ class Crew:
 
 
 def crew_for(quotient: Quotient, binding: Binding) -> Crew | None:
-    """Return threads for a binding; None where one thread does all.
+    """Return threads for a binding; None if one thread does everything.
 
-    One does all if the binding asks for one, if iterations contain best responses, or if an iteration is short.
+    One thread does if the binding asks for one, if iterations contain best responses, or if an iteration is short.
     """
     threads = binding.options.threads
     if threads == 1 or binding.procedure.best_response or UNJITTED or pass_cost(quotient.view) < LEAST_COST:
@@ -171,7 +171,7 @@ class Division(NamedTuple):
 
     @property
     def order(self) -> np.ndarray:
-        """The infosets, (n,): of each player, those above the cut, then each thread's, otherwise as before."""
+        """The infosets in their new order, (n,): each player's above the cut first, then those of each thread."""
         return np.lexsort((self.infosets, self.player))
 
     def shares(self, form: SequenceForm, threads: int) -> list[Share]:
@@ -214,7 +214,7 @@ class Division(NamedTuple):
         ]
 
     def _end_of(self, form: SequenceForm, player: int, mask: np.ndarray) -> int:
-        """Return where a player's infosets of a mask, (n,), end, if they come first in the player's order."""
+        """Return the end of a player's infosets that are in a mask, (n,), if they come first in the player's order."""
         return int(form.view.infoset_begin[player]) + int((mask & (self.player == player)).sum())
 
 

@@ -157,8 +157,8 @@ def values_for(state: RunState, binding: Binding) -> np.ndarray:
     """Return the values of histories that a sampler's walks read, (rows, histories); (1, 0) if they read none.
 
     There is one row, or one per traverser if opponents play best responses. Values that are learned are kept in the
-    state. So a run that switches to another sampler and back has them again. Initially they are 0, and at the game's
-    ends the payoffs; baselines that walks learn are 0 there, too.
+    state. So a run that switches to another sampler and back has them again. Initially they are 0, except at the game's
+    ends, where they are the payoffs. Baselines that walks learn are 0 there, too.
     """
     game = state.game
     plan = binding.plan

@@ -56,7 +56,7 @@ SAID = {
 """What the source says of ablations."""
 
 DIRECTIONS = {**dict.fromkeys(SAID, "above_one"), "width 128": "below_one"}
-"""By ablation: the property of its ratio that judges the claim, which is that it is above 1, or below."""
+"""By ablation: the property of its ratio that judges the claim that the ratio is above 1, or below."""
 
 ITERATIONS = 300
 DEEP_CFR, NFSP = 37, 47
@@ -117,7 +117,7 @@ def last(rows: pd.DataFrame, value: str = "exploitability") -> dict[str, list[fl
 
 
 def worse(name: str, ends: Mapping[str, Sequence[float]]) -> Ratio:
-    """Return the ratio of an ablation's exploitability to the base's; the small window's is to the small reservoir's.
+    """Return the ratio of an ablation's exploitability to the base's; for the small window, to the small reservoir's.
 
     Args:
         ends: exploitabilities at the ends of the runs, in the order of seeds, by ablation.

@@ -117,7 +117,7 @@ def variance(game: str, name: str, seed: int, iterations: int, walks: int, prese
         game: name of the game.
         name: one of :data:`ESTIMATORS`.
         seed: seed of the run, and of the walks.
-        iterations: number of iterations before.
+        iterations: number of iterations before the variance is estimated.
         walks: number of walks of each player from which the variance is estimated.
         preset: named settings of networks.
     """
@@ -173,7 +173,7 @@ def reached(rule: str, sampler: str, iterations: int, seed: int) -> list[Row]:
 def curve(rule: str, sampler: str, nodes: int, seed: int) -> list[Row]:
     """Return the points of a run on Leduc whose numbers of histories touched are at least 1,000.
 
-    All samplers make as many walks in an iteration.
+    All samplers make equally many walks in an iteration.
     """
     # What fits a model makes the walks of its settings in each iteration, so the number of walks is not set.
     fits_models = rule != "cfr" or samplers.resolve(sampler).learns
@@ -312,7 +312,7 @@ def beside(rows: pd.DataFrame, rival: str) -> dict[str, Beside]:
     """Return ESCHER's variance beside another estimator's, by game.
 
     A variance that is no larger than its rounding error may be 0. The error takes its place, so that the ratio is an
-    upper bound if ESCHER's variance is such a one. If both are, the ratio of the seed is 1.
+    upper bound if ESCHER's variance is that small. If both variances are, the seed's ratio is 1.
     """
     spreads = grouped(rows[rows["part"] == "variance"], "name", "other", value="variance")
     errors = rounding(rows)

@@ -155,7 +155,7 @@ def dice(sampler: str, outcomes: int, seed: int) -> list[Row]:
 
     Args:
         sampler: name of the sampler.
-        outcomes: number of iterations of outcome sampling that touch so many.
+        outcomes: number of iterations of outcome sampling that touch these histories.
         seed: seed of the run.
     """
     nodes = touched_by_outcome(outcomes)
@@ -273,7 +273,7 @@ def exploration_claims(rows: pd.DataFrame) -> Iterator[Claim]:
 
 
 def headline_claims(rows: pd.DataFrame) -> Iterator[Claim]:
-    """Judge the thesis's headline claims, by the exploitability on Leduc after as many histories."""
+    """Judge the thesis's headline claims, by the exploitability on Leduc after equal numbers of histories."""
     halves = "A half-life of 8 improves dramatically on outcome sampling (here: halves it)"
     for name, base, said, bound in (
         ("linear mix", "external", "The linear mix matches external sampling", None),
@@ -352,7 +352,7 @@ def curves(rows: pd.DataFrame, picture: Path, title: str) -> Iterator[str]:
 
 
 def same_histories(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the section on the comparison after as many histories."""
+    """Yield the section on the comparison after equal numbers of histories."""
     seeds = rows["seed"].nunique()
     yield from (
         "",

@@ -55,7 +55,7 @@ def grouped(rows: pd.DataFrame, *keys: str, value: str = "exploitability") -> di
 
 
 def ends_of(rows: pd.DataFrame, *keys: str) -> pd.DataFrame:
-    """Return the last row of each run, which is told by the columns ``keys`` and the seed."""
+    """Return the last row of each run; the columns ``keys`` and the seed identify a run."""
     return rows.groupby([*keys, "seed"], sort=False).tail(1)
 
 

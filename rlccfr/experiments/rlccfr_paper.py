@@ -2,7 +2,7 @@
 
 The paper's e is the exploitability itself. What its weights recommend depends on that, so the picks and the claims are
 shown under all three scales of e (:data:`rlccfr.envs.reward.SCALES`). They are those of teams whose agents learn the
-mean of their rewards, and of teams whose agents learn each its own reward, as in the paper.
+mean of their rewards, and of teams whose agents each learn their own reward, as in the paper.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def longer(game: str, rule: str, iterations: int) -> list[Row]:
 
 
 def captions(game: str) -> list[str]:
-    """Return the names of the reward weights in the captions on a game: of its figure, and on Kuhn also of Table 4."""
+    """Return the names of the reward weights in the captions on a game: its figure's and, for Kuhn, Table 4's."""
     of_figures = [panel.preset for panel in PANELS if panel.game == game]
     return [*of_figures, SPEED_PRESET] if game == "kuhn" else of_figures
 
@@ -126,7 +126,7 @@ def picks(game: str, rewards: Rewards, measurements: str) -> list[Row]:
 
     Returns:
         A row per caption and scale: the pick, its mean reward and the agents' rewards, by the judging runs; and the
-        algorithm with the highest mean reward of all, converged or not, which no table recommends unless it has.
+        algorithm with the highest mean reward of all. It may not have converged; no table then recommends it.
     """
     from rlccfr.agents.team.pretraining import SETTINGS, train_on_table
 
@@ -377,7 +377,7 @@ def scales(teams: pd.DataFrame) -> Iterator[str]:
 
 
 def _by_game_weights_and_scale(line: Sequence[Any]) -> tuple[int, str, bool, str]:
-    """Return the place of a line of the table of scales: the printed scale comes first."""
+    """Return the place of a line in the table of scales: the printed scale comes first."""
     game, weights, scale = line[:3]
     return shipped.GAMES.index(game), weights, scale != PRINTED, scale
 

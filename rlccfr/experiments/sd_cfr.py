@@ -86,7 +86,7 @@ def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> 
 
 
 def sampled(iterations: int, settings: Mapping[str, Any], size: int, seed: int) -> list[Row]:
-    """Return the exploitability of the average over a reservoir of value networks of a size."""
+    """Return the exploitability of the average over a reservoir of value networks, of a given size."""
     rule = {"id": "deep_lcfr", **settings, "average": "value_networks", "kept_networks": size}
     solver = Solver(load_game("leduc"), rule, "external", seed=seed)
     rows: list[Row] = []

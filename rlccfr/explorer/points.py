@@ -96,7 +96,7 @@ def any_content(policy: Policy, start: str = "", most: int = MOST_STATES) -> Con
 
 
 def whole_page(policy: Policy, start: str, most: int) -> Content:
-    """Return what a page shows of a policy of a compiled game, which is all of it.
+    """Return what a page shows of a policy of a compiled game: the whole game.
 
     Raises:
         GameError: a start is given.
@@ -245,7 +245,7 @@ class _Points:
         return last_sequence
 
     def _moves(self) -> list[str]:
-        """Return for each point the name of the move that leads to it; of many moves, how many there are."""
+        """Return for each point the name of the move that leads to it or, if there are many moves, their number."""
         tree = self.tree
         num_states = len(self.states.parent)
         # Each pair of a public state and an action that leads to it, with the first history after that move.

@@ -111,7 +111,9 @@ class _PublicPoints:
         self.nodes = policy.game.view.nodes
 
     def __iter__(self) -> Iterator[Point]:
-        queue = deque([_PendingPoint(self.start, -1, self._reach_from_root(self.start), 1.0, float("nan"))])
+        reach = self._reach_from_root(self.start)
+        first = _PendingPoint(node=self.start, parent=-1, reach=reach, share=1.0, value=float("nan"))
+        queue = deque([first])
         number = 0
         states_left = self.most
         while queue:
@@ -120,7 +122,7 @@ class _PublicPoints:
             point = self._point(pending, figures)
             yield point
             states_left -= len(point.states) + len(point.opponent_states)
-            if states_left > 0:
+            if states_left > 0:  # else only what is queued already follows
                 queue.extend(self._children_of(pending, number, figures))
             number += 1
 

@@ -73,9 +73,9 @@ def _knowledge(tree: GameTree, levels: Levels) -> np.ndarray:
 
 
 def _infosets_say_nothing(tree: GameTree, levels: Levels) -> np.ndarray:
-    """Return where infosets say nothing of what each player knows, (2, histories).
+    """Return, for each player, a mask of the histories at which infosets do not tell what it knows, (2, histories).
 
-    That is at chance nodes, and where the player makes no decision from there on.
+    These are the chance nodes, and the histories from which the player makes no further decision.
     """
     acts_below = np.stack([tree.histories["actor"] == player for player in (0, 1)])
     for histories, parents, _ in reversed(levels[1:]):

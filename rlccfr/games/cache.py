@@ -108,13 +108,13 @@ def keep_game(tree: GameTree) -> None:
 
 
 def kept_games() -> list[Path]:
-    """Return the files of all kept games, those used last first."""
+    """Return the files of all kept games, the most recently used first."""
     files = [(path.stat().st_mtime, path) for path in cache_folder().glob("game-*.npz")]
     return [path for _, path in sorted(files, reverse=True)]
 
 
 def _keep_within(most_bytes: int) -> None:
-    """Delete the games that were not used for longest, until the others take at most so many bytes."""
+    """Delete the least recently used games, until the others take at most this many bytes."""
     size = 0
     with contextlib.suppress(OSError):  # another process may delete the same ones
         for path in kept_games():

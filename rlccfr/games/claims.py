@@ -1,9 +1,9 @@
 """Claims that every game must keep, whatever it comes from.
 
 Nothing that a run computes shows that a game breaks its word: if chance's probabilities sum to 0.9, or if both players
-win, values and exploitabilities are wrong without a sign. So all claims are checked here, in the one form that every
-compiled game takes before it is solved. OpenSpiel's games in C++ and in Python, simultaneous games, matrices, Gambit's
-files, generated games and games of buckets differ only in how their histories are found. Public trees
+win, values and exploitabilities are wrong, and nothing shows it. So all claims are checked here, in the one form that
+every compiled game takes before it is solved. OpenSpiel's games in C++ and in Python, simultaneous games, matrices,
+Gambit's files, generated games and games of buckets differ only in how their histories are found. Public trees
 (:mod:`rlccfr.games.public.claims`) use the same measures and messages.
 """
 
@@ -26,10 +26,10 @@ UNITS = 64
 """Units in the last place of the largest payoff by which a game that computes its payoffs may miss the others."""
 
 MOST_OF_SIZE = 1e-6
-"""What such rounding may be at most, as a share of the payoffs at an end."""
+"""Largest such rounding error at an end, as a share of the payoffs there."""
 
 MOST_OF_TYPICAL = 1e-9
-"""What it may be at any end, as a share of the geometric mean of all sizes: payoffs that cancel leave some of it."""
+"""Largest one at any end, as a share of the geometric mean of all sizes: payoffs that cancel leave one, too."""
 
 DOUBLE = float(np.finfo(float).eps)
 """Unit of rounding of doubles."""
@@ -47,7 +47,7 @@ def broken_at(name: str, place: str, fault: str) -> GameError:
 
 
 def after(actions: list[int]) -> str:
-    """Return in words where actions and outcomes lead to."""
+    """Return in words where actions and outcomes lead."""
     return f"after the actions {brief(actions)}" if actions else "at the root"
 
 
@@ -60,8 +60,8 @@ def check_claims(walk: Traversal, name: str, utility_sum: float = 0.0) -> None:
         utility_sum: what the players' utilities must sum to.
 
     Raises:
-        GameError: a claim is broken; the message names the game, the first history at which it is, what is there, and
-            what should be.
+        GameError: a claim is broken; the message names the game and the first history at which the claim is broken, and
+            says what is there and what should be.
     """
     counts = walk.num_children
     first_child = 1 + np.cumsum(counts) - counts
@@ -131,7 +131,7 @@ def _other_actions(walk: Traversal, counts: np.ndarray, first_child: np.ndarray)
 
 
 def _wrong_chances(walk: Traversal, counts: np.ndarray, first_child: np.ndarray) -> Fault:
-    """Find a history at which chance's probabilities are no probabilities."""
+    """Find a history at which chance's numbers are not probabilities."""
     parent = walk.parent[1:]
     probability = walk.probability[1:]
     sums = np.bincount(parent, probability, len(counts))
@@ -167,8 +167,9 @@ def sum_tolerance(sizes: np.ndarray, unit: float = DOUBLE) -> np.ndarray:
     """Return how far the sum of both players' payoffs may be from the constant at each end.
 
     It is small beside the payoffs at that end: where a payoff of 1e15 forbids a move, a sum that is wrong by 1
-    elsewhere is no rounding. A game that adds up its payoffs on the way may leave the rounding of the largest at other
-    ends, but no more of it than a small share of the payoffs there; or, where they cancel, of a typical payoff.
+    elsewhere is not due to rounding. A game that adds up its payoffs on the way may leave rounding errors of the
+    largest payoff at other ends. These may be at most a small share of the payoffs there or, where those cancel, of a
+    typical payoff.
 
     Args:
         sizes: sizes of the payoffs at each end, of any shape.

@@ -32,8 +32,8 @@ def infoset_features(game: GameTree) -> np.ndarray:
 def history_features(game: GameTree) -> np.ndarray:
     """Return features of the histories where a player moves, in the order of their numbers, float32.
 
-    They are both players' tensors and, if the last move was a player's, which action that was: where players move at
-    the same time, the tensors do not tell. Like :func:`infoset_features`, they are made at first use.
+    They are both players' tensors and, if the last move was a player's, its action. Where players move at the same
+    time, the tensors do not tell that action. Like :func:`infoset_features`, they are made at first use.
 
     Returns:
         Array (number of these histories, 2 d + largest action + 1).

@@ -251,7 +251,7 @@ def checked_tree(game: Any, use: str) -> GameTree:
         use: what needs them, for the error.
 
     Raises:
-        TypeError: it is no game.
+        TypeError: it is not a game.
         GameError: it is not held history by history.
     """
     checked = checked_game(game)

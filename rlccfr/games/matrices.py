@@ -42,7 +42,7 @@ def matrix_game(
         columns: names of player 1's actions, likewise.
 
     Raises:
-        GameError: the payoffs are no matrices of finite numbers, the game is not constant-sum, or the names do not fit
+        GameError: the payoffs are not matrices of finite numbers, the game is not constant-sum, or the names do not fit
             it or were not given by keyword.
 
     Examples:
@@ -180,7 +180,7 @@ def _checked_names(names: Iterable[str] | None, count: int, what: str) -> list[s
     """Return the names of a player's actions; by default their numbers.
 
     Raises:
-        GameError: they are not so many different names.
+        GameError: they are not as many different names as there are actions.
     """
     if names is None:
         return list(map(str, range(count)))

@@ -143,7 +143,7 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
     """
     name = name or shown(openspiel_name)
     if openspiel_name in _OBJECTS:
-        return _checked(_OBJECTS[openspiel_name], name)
+        return _checked_turn_based(_OBJECTS[openspiel_name], name)
     short_name = openspiel_name.split("(")[0].strip()
     registered = pyspiel.registered_names()
     if short_name not in registered:
@@ -162,14 +162,14 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
     except (Exception, SystemExit) as error:  # OpenSpiel's games in Python raise errors of any class
         raise_if_interrupt(error)
         raise GameError(f"OpenSpiel can't load {brief(name)}: {first_line(error)}") from error
-    return _checked(game, name)
+    return _checked_turn_based(game, name)
 
 
 def hint_for(short_name: str, names: Iterable[str]) -> str:
     """Return a hint for an unknown name: the nearest of the names, or how to load what it may stand for.
 
-    OpenSpiel's games in Python have no names until their modules are imported. A game of its C++ side may have a name
-    near to such a name, but is another game.
+    OpenSpiel's games in Python have no names until their modules are imported. A game of its C++ side may have a
+    similar name, but is another game.
 
     Args:
         short_name: the name, without parameters.
@@ -190,19 +190,18 @@ def hint_for(short_name: str, names: Iterable[str]) -> str:
     return "`rlccfr games` lists the names (your own are loaded by `rlccfr --load FILE`, before the command)"
 
 
-def _checked(game: Any, name: str) -> Any:
+def _checked_turn_based(game: Any, name: str) -> Any:
     """Return the turn-based form of a game; refuse one for which CFR's guarantees can't hold."""
     kind = game.get_type()
     if game.num_players() != 2:
         raise GameError(f"{name!r} has {game.num_players()} players; only two-player games are solved")
     if kind.utility not in SOLVED:
-        raise GameError(
-            f"{name!r} is {kind.utility.name.lower()}, not zero-sum or constant-sum; only such games are solved"
-        )
+        raise GameError(f"{name!r} is {kind.utility.name.lower()}, but only zero-sum and constant-sum games are solved")
     declared_sum(game, name)
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise GameError(f"{name!r} hides its chance probabilities; an exact tree can't be built from it")
     if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+        # Player 1 then moves second, and does not see player 0's move.
         game = pyspiel.convert_to_turn_based(game)
     if not game.get_type().provides_information_state_string:
         raise GameError(f"{name!r} offers no information states, so its infosets are unknown")

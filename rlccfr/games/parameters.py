@@ -68,7 +68,7 @@ class InOpenSpiel(Parametrised):
 
 
 def parts_of(name: str, games: Mapping[str, Parametrised]) -> tuple[str, dict[str, int]] | None:
-    """Return the parts of the name of one of some games, as :func:`parsed` does; None for the name of another game.
+    """Return the parts of a name, as :func:`parsed` does, if it names one of some games; None for other games.
 
     Raises:
         GameError: a parameter is given twice, or is not a whole number.

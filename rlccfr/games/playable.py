@@ -42,7 +42,7 @@ class Playable(Protocol):
 
 
 class PythonGame(NamedTuple):
-    """A game of OpenSpiel's that is written in Python, with states that know their end by either method."""
+    """A game of OpenSpiel's that is written in Python; its states tell by either method whether the game is over."""
 
     game: Any
 

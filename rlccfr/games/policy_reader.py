@@ -38,8 +38,8 @@ def from_openspiel(tree: GameTree, policy: Any) -> np.ndarray:
         policy: see :meth:`rlccfr.Policy.from_openspiel`.
 
     Raises:
-        PolicyError: the policy fails, gives no probabilities for a state, or gives something else than probabilities of
-            the state's actions.
+        PolicyError: the policy fails, gives no probabilities for a state, or gives something other than probabilities
+            of the state's actions.
     """
     readers = _readers_of(policy)
     probabilities = np.zeros(tree.num_sequences)
@@ -133,7 +133,7 @@ def _object_reader(method: Callable[..., Any]) -> Reader:
     """Return a function that asks another author's object or function, as OpenSpiel's algorithms do.
 
     A turn-based state tells whose turn it is, so it is the only argument, unless the function insists on a player. A
-    policy of a simultaneous game may know that game's states alone, of which OpenSpiel asks with a player.
+    policy of a simultaneous game may know only that game's states, for which OpenSpiel also passes a player.
     """
     takes_player = _accepts(method, None, 0)
     insists_on_player = takes_player and not _accepts(method, None)

@@ -37,7 +37,7 @@ class Quotient(SequenceForm):
 
     Attributes:
         view: the sequence form, with ``multiplicity`` and ``twin``.
-        member: (M,) the game's sequence that each sequence of the quotient is.
+        member: (M,) number in the game of each of the quotient's sequences.
         place: (m,) for each of the game's sequences, the one of the quotient that stands for it.
         pairs: number of pairs of the players' last sequences whose leaves have a payoff.
     """

@@ -44,7 +44,7 @@ class _OpenHistory(NamedTuple):
 
 
 class _Columns:
-    """The histories visited so far, depth first, with one column per property; returns only of those at the end."""
+    """The histories visited so far, depth first, with one column per property; only terminal ones have returns."""
 
     def __init__(self) -> None:
         self.parent = array("i")
@@ -194,7 +194,7 @@ def _check_room(
 
 
 def _too_large(name: str, num_visited: int, max_histories: int) -> GameError:
-    """Return the error for a game with more histories than the limit, or else with too long a path."""
+    """Return the error for a game with more histories than the limit or, if it has no more, with too long a path."""
     if num_visited >= max_histories:
         return too_many_histories(name, max_histories)
     return GameError(
@@ -226,7 +226,7 @@ def _after_decision(
 def _after_chance(state: State, last_moves: tuple[LastMove, LastMove]) -> list[_Child]:
     """Return the histories below a chance node, the last outcome first, without outcomes of probability 0.
 
-    Other numbers that are no probabilities stay in, for the check that follows.
+    Other numbers that are not probabilities stay in, for the check that follows.
     """
     outcomes = reversed(state.chance_outcomes())
     return [(outcome, probability, last_moves) for outcome, probability in outcomes if probability != 0]

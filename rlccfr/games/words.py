@@ -106,7 +106,7 @@ def drawn(cards: Sequence[str]) -> list[str]:
 
 
 def plain(line: str, encoding: str) -> str:
-    """Return a line in signs that an encoding has."""
+    """Return a line in characters that an encoding has."""
     try:
         line.encode(encoding)
     except (UnicodeEncodeError, LookupError):
@@ -115,14 +115,14 @@ def plain(line: str, encoding: str) -> str:
 
 
 def _plain_sign(sign: str) -> str:
-    """Return what stands for a suit or a line of a card in ASCII; other signs as they are."""
+    """Return the ASCII character for a suit or a line of a card; any other character as it is."""
     if "┌" <= sign <= "┘":  # the corners
         return "+"
     return PLAIN_SIGNS.get(sign, sign)
 
 
 def _drawn_hand_and_board(hand: Sequence[str], board: Sequence[str]) -> list[str]:
-    """Return the lines of a hand and, if there is one, of a board to the right of it, with words below."""
+    """Return the lines of a hand; if there is a board, it stands to the right, and each has its name below."""
     if not board:
         return drawn(hand)
     lines = [f"{of_hand}   {of_board}" for of_hand, of_board in zip(drawn(hand), drawn(board), strict=True)]

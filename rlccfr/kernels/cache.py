@@ -83,7 +83,8 @@ def digest_of_sources(file: Path, package: Path = PACKAGE) -> str:
 def sources_of(file: Path, package: Path = PACKAGE) -> frozenset[Path]:
     """Return the files that are compiled into a module's kernels: its own, and those that it imports, directly or not.
 
-    Imports are found in the text, since parsing all of it would take longer than loading the kernels.
+    Files of LAYOUTS count, but what they import does not. Imports are found in the text, since parsing all of it would
+    take longer than loading the kernels.
     """
     sources = {file}
     unread = [file]
@@ -159,7 +160,7 @@ def _temporary_base() -> Path:
 
 
 def drop_unused() -> None:
-    """Delete the folders of kernels that have not been used for ``UNUSED_DAYS``, also those of earlier versions."""
+    """Delete folders of kernels that have not been used for ``UNUSED_DAYS``, including those of earlier versions."""
     oldest = time.time() - UNUSED_DAYS * 24 * 3600
     folder = kernels_folder()
     with contextlib.suppress(OSError):  # another process may be dropping the same ones
@@ -176,6 +177,10 @@ def _mark_as_used(folder: Path) -> None:
     """Set the time of a folder, once per process."""
     with contextlib.suppress(OSError):
         os.utime(folder)
+
+
+_held_locks: set[str] = set()
+"""Paths of the locks that this process holds on forms that it compiles, or has failed to compile."""
 
 
 class KernelCache(FunctionCache):
@@ -202,7 +207,7 @@ class KernelCache(FunctionCache):
         return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write a compiled form, and let those go on that wait for it."""
+        """Write a compiled form, and let the processes that wait for it go on."""
         try:
             super().save_overload(sig, data)
         finally:
@@ -211,21 +216,26 @@ class KernelCache(FunctionCache):
     def _acquired(self, sig: Any, target_context: Any) -> bool:
         """Wait until no other process compiles a form; return whether this one may do so alone.
 
-        If compiling fails, the lock is held until this process ends: others would fail alike.
+        If compiling fails, the lock is held until this process ends: others would fail alike. This process itself must
+        not wait for it, if it tries again.
         """
-        path = self._files.path_of(self._index_key(sig, target_context.codegen()))
-        lock = FileLock(f"{path}.lock", timeout=LONGEST_WAIT)
+        path = f"{self._files.path_of(self._index_key(sig, target_context.codegen()))}.lock"
+        if path in _held_locks:
+            return False
+        lock = FileLock(path, timeout=LONGEST_WAIT)
         try:
             lock.acquire()
         except (Timeout, OSError, NotImplementedError):  # a file system without locks, or a process that hangs
             return False
         self._locks[sig] = lock
+        _held_locks.add(path)
         return True
 
     def _release(self, sig: Any) -> None:
         lock = self._locks.pop(sig, None)
         if lock is not None:
             lock.release()
+            _held_locks.discard(lock.lock_file)
 
 
 class _Files(IndexDataCacheFile):

@@ -53,7 +53,7 @@ def ready(function: Any, *arguments: Any) -> None:
 
 
 def released(signature: Any) -> Callable[..., Any]:
-    """Compile a kernel as :func:`kernel` does; other threads of Python run while it does."""
+    """Compile a kernel as :func:`kernel` does; while it runs, other threads of Python can run, too."""
 
     def compiled(function: Callable[..., Any]) -> Any:
         with vectorised():

@@ -158,7 +158,7 @@ def _check_form(function: Callable[..., Any], form: Form) -> None:
 def _mutable_variable(function: Callable[..., Any], form: Form, message: str) -> str | None:
     """Return what is wrong with a function that uses a mutable variable from outside; None for others.
 
-    Numba knows no such list, dict or set, and arrays from outside as constants only.
+    Numba does not accept such lists, dicts and sets, and takes arrays from outside for constants.
 
     Args:
         message: Numba's error.

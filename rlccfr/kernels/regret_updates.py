@@ -7,10 +7,12 @@ discount, which may differ between positive and other regrets::
     next policy: proportional to the positive parts of D' R + prediction r, with D' the next iteration's discount
 
 A rule's plain functions may change r before that (``reweight``), or replace the second line (``policy_map``). There are
-three versions of the update: the fastest serves most rules, the general one serves all. Where two serve a rule, their
-results differ by rounding alone.
+three versions of the update: ``update_regrets_plain`` and ``update_regrets_predicting`` serve most rules, and
+``update_regrets_general`` serves all. Where two serve a rule, their results differ by rounding alone. Public trees have
+an update of their own in kernels/public/vectors.py. After a switch of rules, floors are applied by ``refresh_policies``
+and :meth:`rlccfr.engine.public.public_state.PublicState.adopt`.
 
-An infoset's sequences are ``first`` to ``last - 1``. See kernels/layout.py for structs and shapes.
+An infoset's sequences are ``first`` to ``end - 1``. See kernels/layout.py for structs and shapes.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ LEAST_RECIPROCAL_SUM = 1e-300
 
 
 @inlined
-def set_proportional_policy(values, at, policy, first, last, total):
+def set_proportional_policy(values, at, policy, first, end, total):
     """Set an infoset's policy proportional to the positive parts of its values; uniform if their sum is 0.
 
     Args:
@@ -33,18 +35,18 @@ def set_proportional_policy(values, at, policy, first, last, total):
     """
     if total > LEAST_RECIPROCAL_SUM:
         reciprocal = 1.0 / total  # one division for all actions
-        for k in range(first, last):
+        for k in range(first, end):
             policy[k] = max(values[at + k - first], 0.0) * reciprocal
     elif total > 0.0:
-        for k in range(first, last):
+        for k in range(first, end):
             policy[k] = max(values[at + k - first], 0.0) / total
     else:
-        for k in range(first, last):
-            policy[k] = 1.0 / (last - first)
+        for k in range(first, end):
+            policy[k] = 1.0 / (end - first)
 
 
 @inlined
-def update_regrets_plain(tables, first, last, gain, at, value, step):
+def update_regrets_plain(tables, first, end, gain, at, value, step):
     """Set R <- max(D R + r, floor) with r = gain - value, then match regrets, for one infoset.
 
     Args:
@@ -56,7 +58,7 @@ def update_regrets_plain(tables, first, last, gain, at, value, step):
     load = step.load
     store = step.store
     total = 0.0
-    for k in range(first, last):
+    for k in range(first, end):
         # The factors of ``load`` include the discount, which goes by the sign of the regret before the update. Those of
         # ``store`` go by the sign of the regret that is stored.
         new = regret[k]
@@ -65,11 +67,11 @@ def update_regrets_plain(tables, first, last, gain, at, value, step):
         regret[k] = new
         total += max(new, 0.0)
     # All positive regrets have the same factor, which does not change their proportions.
-    set_proportional_policy(regret, first, tables.policy, first, last, total)
+    set_proportional_policy(regret, first, tables.policy, first, end, total)
 
 
 @inlined
-def update_regrets_predicting(tables, first, last, gain, at, value, step):
+def update_regrets_predicting(tables, first, end, gain, at, value, step):
     """Update regrets as :func:`update_regrets_plain` does, but match the predicted regrets D' R + prediction r.
 
     D' is the next iteration's discount. If the prediction is 0, R itself is matched.
@@ -85,7 +87,7 @@ def update_regrets_predicting(tables, first, last, gain, at, value, step):
     next_discount = (1.0, 1.0)
     if ahead[PREDICTION] != 0.0:
         next_discount = (ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT])
-    for k in range(first, last):
+    for k in range(first, end):
         instant_regret = gain[at + k - first] - value
         new = regret[k]
         new = max(new * (load[0] if new > 0.0 else load[1]) + instant_regret, step.floor)
@@ -95,23 +97,23 @@ def update_regrets_predicting(tables, first, last, gain, at, value, step):
         new = max(new + ahead[PREDICTION] * instant_regret, 0.0)
         gain[at + k - first] = new
         total += new
-    set_proportional_policy(gain, at, tables.policy, first, last, total)
+    set_proportional_policy(gain, at, tables.policy, first, end, total)
 
 
 @inlined
-def update_regrets_simple(tables, first, last, gain, at, value, step, predicts):
+def update_regrets_simple(tables, first, end, gain, at, value, step, predicts):
     """Update one infoset's regrets under a rule that only discounts, floors and perhaps predicts.
 
     See :func:`update_regrets_plain` and :func:`update_regrets_predicting` for the arguments.
     """
     if predicts:
-        update_regrets_predicting(tables, first, last, gain, at, value, step)
+        update_regrets_predicting(tables, first, end, gain, at, value, step)
     else:
-        update_regrets_plain(tables, first, last, gain, at, value, step)
+        update_regrets_plain(tables, first, end, gain, at, value, step)
 
 
 @inlined
-def copy_true_regrets(regret, first, last, scale, past_regret):
+def copy_true_regrets(regret, first, end, scale, past_regret):
     """Copy one infoset's true cumulative regrets for a rule that reads them, before the iteration discounts them.
 
     The rule's function may change the copy.
@@ -121,12 +123,12 @@ def copy_true_regrets(regret, first, last, scale, past_regret):
         scale: pair of factors from true regrets to stored ones, for positive regrets and for all others.
         past_regret: (m,) the infoset's entries are overwritten.
     """
-    for k in range(first, last):
+    for k in range(first, end):
         past_regret[k] = regret[k] / (scale[0] if regret[k] > 0.0 else scale[1])
 
 
 @inlined
-def reweight_regrets(state, first, last, gain, mass, past_regret, now, rule):
+def reweight_regrets(state, first, end, gain, mass, past_regret, now, rule):
     """Call the rule's ``reweight`` on one infoset's regrets.
 
     Args:
@@ -136,19 +138,19 @@ def reweight_regrets(state, first, last, gain, mass, past_regret, now, rule):
         past_regret: (m,) see :func:`copy_true_regrets`.
         now: (5 + p,) the iteration's row of the schedule.
     """
-    instant_regret = gain[first:last]
-    infoset_state = state[first:last]
+    instant_regret = gain[first:end]
+    infoset_state = state[first:end]
     parameters = now[PARAMETERS:]
     utility_range = rule.utility_range
     if rule.flags.reads_regret:
-        regret = past_regret[first:last]
+        regret = past_regret[first:end]
         rule.reweight_by_regret(instant_regret, mass, infoset_state, parameters, utility_range, regret)
     else:
         rule.reweight(instant_regret, mass, infoset_state, parameters, utility_range)
 
 
 @kernel
-def update_regrets_general(tables, first, last, infoset, findings, value, step, rule):
+def update_regrets_general(tables, first, end, infoset, findings, value, step, rule):
     """Update one infoset's regrets under any rule, even one that reweights regrets or does not match regrets.
 
     Args:
@@ -158,23 +160,23 @@ def update_regrets_general(tables, first, last, infoset, findings, value, step, 
     """
     gain = findings.gain
     # 1. Instantaneous regrets r, as the rule weighs them.
-    for k in range(first, last):
+    for k in range(first, end):
         gain[k] -= value
     if rule.flags.reweights:
         mass = findings.mass[infoset]
-        reweight_regrets(tables.state, first, last, gain, mass, findings.past_regret, step.now, rule)
+        reweight_regrets(tables.state, first, end, gain, mass, findings.past_regret, step.now, rule)
     # 2. Cumulative regrets R. This also matches R, which is overwritten below.
-    update_regrets_plain(tables, first, last, gain, first, 0.0, step)
+    update_regrets_plain(tables, first, end, gain, first, 0.0, step)
     # 3. Predicted regrets in true units, in the place of the policy that the rule then makes of them.
-    for k in range(first, last):
+    for k in range(first, end):
         regret = tables.regret[k]
         tables.policy[k] = regret / (step.store[0] if regret > 0.0 else step.store[1])
-    add_prediction(tables.policy, first, last, gain, step.ahead)
-    next_policy(tables, first, last, step.ahead, rule)
+    add_prediction(tables.policy, first, end, gain, step.ahead)
+    next_policy(tables, first, end, step.ahead, rule)
 
 
 @inlined
-def add_prediction(row, first, last, gain, ahead):
+def add_prediction(row, first, end, gain, ahead):
     """Turn regrets R into predicted regrets D' R + prediction r; keep R if the prediction is 0.
 
     Args:
@@ -183,13 +185,13 @@ def add_prediction(row, first, last, gain, ahead):
         ahead: (5 + p,) the next iteration's row of the schedule.
     """
     if ahead[PREDICTION] != 0.0:
-        for k in range(first, last):
+        for k in range(first, end):
             row[k] *= ahead[POSITIVE_DISCOUNT] if row[k] > 0.0 else ahead[NEGATIVE_DISCOUNT]
             row[k] += ahead[PREDICTION] * gain[k]
 
 
 @inlined
-def update_regrets(tables, first, last, infoset, findings, value, step, rule):
+def update_regrets(tables, first, end, infoset, findings, value, step, rule):
     """Update one infoset's regrets with the fastest version that serves the rule.
 
     Args:
@@ -198,22 +200,22 @@ def update_regrets(tables, first, last, infoset, findings, value, step, rule):
         value: the infoset's counterfactual value; 0 if ``gain`` holds regrets.
     """
     if rule.flags.plain or rule.flags.predicts:
-        update_regrets_simple(tables, first, last, findings.gain, first, value, step, rule.flags.predicts)
+        update_regrets_simple(tables, first, end, findings.gain, first, value, step, rule.flags.predicts)
     else:
-        update_regrets_general(tables, first, last, infoset, findings, value, step, rule)
+        update_regrets_general(tables, first, end, infoset, findings, value, step, rule)
 
 
 @kernel
-def next_policy(tables, first, last, ahead, rule):
+def next_policy(tables, first, end, ahead, rule):
     """Turn an infoset's entries of ``tables.policy`` from true regrets into the rule's policy, in place.
 
     Args:
         ahead: (5 + p,) schedule row of the iteration that will play the policy.
     """
     if rule.flags.maps_policy:
-        rule.policy_map(tables.policy[first:last], tables.state[first:last], ahead[PARAMETERS:], rule.utility_range)
+        rule.policy_map(tables.policy[first:end], tables.state[first:end], ahead[PARAMETERS:], rule.utility_range)
     else:
-        match_regrets(tables.policy[first:last], rule.flags.argmax_fallback)
+        match_regrets(tables.policy[first:end], rule.flags.argmax_fallback)
 
 
 @kernel

@@ -86,7 +86,7 @@ def _card_columns(game: GameTree, infosets: slice, features: np.ndarray) -> tupl
         first_seen = int(num_moves[features[:, column] != 0].min())
         groups.setdefault(first_seen, []).append(int(column))
     if not groups:
-        raise ComponentError(f"nothing that players see in {game.name!r} is dealt: take model='mlp'")
+        raise ComponentError(f"in {game.name!r}, nothing that players see is dealt: take model='mlp'")
     return tuple(np.array(groups[first_seen]) for first_seen in sorted(groups))
 
 

@@ -113,7 +113,7 @@ class Learner:
 
         Args:
             entering: whether models take over from tables, which takes more steps.
-            steps: number of training steps from the present weights; 0 for a fit as the settings say.
+            steps: number of training steps from the present weights; 0 for the settings' number.
         """
         seed = [*self._seed, int(self.fits[0])]
         self.model.fit(target / self.unit, weight, seed, ENTRY_FITS if entering else 1, steps)
@@ -177,7 +177,7 @@ class Advantages:
 
     def predicted_regrets(self) -> np.ndarray:
         """Return the advantages, (player's sequences,), from which the policy follows; weighted if the rule says so."""
-        return self._weighted(self._value_learner.values, self._weights())
+        return self._weighted(self._value_learner.values, self._action_weights())
 
     def snapshot(self) -> np.ndarray:
         """Return a one-dimensional array from which :meth:`predicted_regrets_of` reproduces the current advantages."""
@@ -188,7 +188,7 @@ class Advantages:
         if self._mean_learner is None:
             return self._value_learner.values_of(snapshot)
         value_weights, mean_weights = np.split(snapshot, 2)
-        action_weights = self._weights(self._mean_learner.values_of(mean_weights))
+        action_weights = self._action_weights(self._mean_learner.values_of(mean_weights))
         return self._weighted(self._value_learner.values_of(value_weights), action_weights)
 
     @staticmethod
@@ -196,7 +196,7 @@ class Advantages:
         """Return advantages, the positive ones weighted; where none is positive, the best one stays the best."""
         return np.where(values > 0, weights * values, values)
 
-    def _weights(self, mean_advantages: np.ndarray | None = None) -> np.ndarray:
+    def _action_weights(self, mean_advantages: np.ndarray | None = None) -> np.ndarray:
         """Return factors of regrets and policies, (player's sequences,).
 
         They follow from mean advantages, by default the current ones.
@@ -213,14 +213,16 @@ class Advantages:
         Args:
             positive, negative: discounts of positive and of negative regrets.
         """
+        # Where the discount is 0, all earlier data are dropped below, so the ratio stays.
         self._negative_ratio *= negative / positive if positive > 0 else 1.0
         self._positive *= positive
         self._observed += 1
         self._value_learner.discount(positive)
         if self._mean_learner is not None:
             self._mean_learner.observe(mass, gain)
+            # The value model learns regrets that are weighted by functions of mean advantages.
             gain = gain.copy()
-            gain[self._value_learner.sequences] *= self._weights()
+            gain[self._value_learner.sequences] *= self._action_weights()
         self._value_learner.observe(mass, gain)
 
     def learn(self) -> None:

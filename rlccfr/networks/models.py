@@ -50,9 +50,10 @@ class Model(Protocol):
             target: (m,) targets over sequences.
             weight: (n,) weights over infosets; where the weight is 0 the target is ignored.
             seed: seed of the draws in this fit.
-            times: number of fits whose training steps this fit takes; without effect for a table, and for a model that
+            times: number of fits whose training steps this fit takes. It has no effect on a table, nor on a model that
                 begins each fit with new weights.
-            steps: number of training steps from the present weights, whatever the settings say; 0 for the settings'.
+            steps: number of training steps from the present weights, whatever the settings say; 0 for the settings'
+                number.
         """
 
     def state(self) -> dict[str, np.ndarray]:
@@ -221,7 +222,7 @@ def _device(name: str) -> torch.device:
     """Return the device that the settings name.
 
     Raises:
-        ComponentError: it is CUDA's, and there is none.
+        ComponentError: the settings name CUDA, and there is no CUDA device.
     """
     has_cuda = torch.cuda.is_available()
     if name == "cuda" and not has_cuda:

@@ -145,7 +145,7 @@ class Networks:
         _check_one_of("average", self.average, get_args(Average))
         _check_one_of("full_memory", self.full_memory, get_args(FullMemory))
         if self.kept_networks and self.average != "value_networks":
-            raise ComponentError("kept_networks needs average='value_networks', which keeps some")
+            raise ComponentError("kept_networks needs average='value_networks': no other average keeps networks")
         if self.skipped_steps and (self.relabel or self.bootstrapped):
             raise ComponentError("skipped_steps needs a rule whose data keep their own targets, such as deep_cfr")
         for name in ("traversals", "memory", "train_every"):

@@ -15,7 +15,7 @@ from rlccfr.policies.public_policy import PublicPolicy
 class PublicTable:
     """A game with a public tree in play; see :class:`rlccfr.play.tables.Table`.
 
-    The tree has one of all boards that differ by a permutation of suits alone. Cards are dealt from a whole deck, and a
+    Of all boards that differ only by a permutation of suits, the tree has one. Cards are dealt from a whole deck, and a
     permutation leads from them to those of the tree.
 
     Args:

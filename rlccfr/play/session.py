@@ -46,7 +46,7 @@ class Decision(NamedTuple):
 
 
 def _result(payoff: float, policy_payoff: float) -> str:
-    """Say what a game ended with, for the person who gets ``payoff``."""
+    """Say how a game ended, for the person who gets ``payoff``."""
     if payoff != -policy_payoff:  # the game is not zero-sum
         return f"You get {payoff:g}, and the policy gets {policy_payoff:g}"
     if payoff == 0:
@@ -88,7 +88,7 @@ class Session:
         self.payoffs: list[float] = []
 
     def play(self, games: int | None, seat: int | None) -> None:
-        """Play until so many games are over, or the person leaves.
+        """Play until this many games are over, or the person leaves.
 
         Args:
             games: number of games; None for as many as the person likes.
@@ -171,7 +171,7 @@ class Session:
         return candidates[0] if len(candidates) == 1 else None
 
     def _reply(self, text: str, actions: Sequence[str]) -> None:
-        """Answer what is no move.
+        """Answer what is not a move.
 
         Raises:
             Left: the person wants to leave.

@@ -20,7 +20,7 @@ class Table(Protocol):
         """The player who moves, 0 or 1; None once the game has ended."""
 
     def known(self, player: int) -> str:
-        """Return what a player knows where the player moves, or moved last; once the game has ended, all of it."""
+        """Return what a player knows where the player moves, or moved last; once the game has ended, everything."""
 
     def actions(self) -> Sequence[str]:
         """Return the names of the actor's actions."""

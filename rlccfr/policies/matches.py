@@ -81,7 +81,7 @@ def played_match(
     whole_number(pairs, "pairs", 2, BudgetError)
     whole_number(seed, "seed", 0, BudgetError)
     if not game.form.has_histories:
-        raise PolicyError(f"{game.name!r} is held {game.form.title}, over which matches are exact: leave out pairs")
+        raise PolicyError(f"{game.name!r} is held {game.form.title}, so its matches are exact: leave out pairs")
     from scipy import stats
 
     moments = Moments()

@@ -44,7 +44,8 @@ class Saved(NamedTuple):
     Attributes:
         game: name by which its game is loaded; None in files of the versions that did not write it.
         hash: the game's content hash.
-        rows: function from the game to a table with the column ``probability``, and perhaps those that identify each.
+        rows: function from the game to a table with the column ``probability``, and perhaps columns that identify its
+            rows.
     """
 
     game: str | None
@@ -96,7 +97,7 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy
 
 
 def of_another_game(path: Path, named: str | None, game: Game) -> CheckpointError:
-    """Return the error that a file's policy is not one of a game, or of another version of it.
+    """Return the error for a file whose policy is for another game, or for another version of the game.
 
     Args:
         path: the file.
@@ -160,8 +161,8 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
         games.append(game)
     if not games and saved.game.startswith(MATRIX):
         raise CheckpointError(
-            f"{path} is a policy of a matrix game, which no name stands for: give rlccfr.Policy.load the game, or save "
-            "policies of such games as .efg, which holds the game too"
+            f"{path} is a policy of a matrix game, and such games have no name: pass rlccfr.Policy.load the game, or "
+            "save policies of such games as .efg, which holds the game, too"
         )
     if not games:
         raise CheckpointError(f"the game of {path} can't be loaded here ({faults[0]}): pass the game (--game)")
@@ -264,7 +265,7 @@ def _from_efg(data: bytes, path: Path) -> Saved:
         raise CheckpointError(f"{path} holds a game and no policy; `rlccfr solve` finds one")
     content_hash, digest, name = match.groups()
     if digest_of(nodes) != digest:
-        raise ValueError("its nodes have changed since")
+        raise ValueError("its nodes have changed since it was written")
 
     def rows(game: GameTree) -> pd.DataFrame:
         import pandas as pd

@@ -24,9 +24,9 @@ class PublicPolicy(Policy):
 
     Args:
         game: the game.
-        table: shape (game.num_sequences,) array of entries that the action probabilities are proportional to, by their
-            positive parts. Where none of an infoset's entries is positive, its policy is uniform. Types other than
-            float32 are converted to float64.
+        table: shape (game.num_sequences,) array of entries; the action probabilities are proportional to their positive
+            parts. Where none of an infoset's entries is positive, its policy is uniform. Types other than float32 are
+            converted to float64.
 
     Attributes:
         game: the game.
@@ -208,7 +208,7 @@ class PublicPolicy(Policy):
 
     @classmethod
     def from_openspiel(cls, game: PublicGame, policy: Any) -> PublicPolicy:  # type: ignore[override]
-        """Refuse, as :meth:`to_openspiel` does.
+        """Refuse: OpenSpiel can't hold such a game.
 
         Raises:
             PolicyError: always.

@@ -156,11 +156,11 @@ def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> Con
 def _check_convergence(components: Mapping[str, Any]) -> Convergence:
     """Check the exploitability that exact runs on Kuhn reach, and return it.
 
-    It must be at most a hundredth of the uniform policy's after :data:`LONG` iterations. Fitted models and buckets
-    approximate, so need not come near 0: with them, it must be at most a half, after :func:`_fewer` iterations.
+    It must be at most a hundredth of the uniform policy's after :data:`LONG` iterations. Fitted models and buckets only
+    approximate: with them, it must be at most a half after :func:`_fewer` iterations.
 
     Args:
-        components: arguments of a solver, the first of which that is a component is checked.
+        components: arguments of a solver. The first one that is a component, not an id, is checked.
 
     Raises:
         ConformanceError: it is larger.

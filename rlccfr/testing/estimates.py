@@ -110,7 +110,7 @@ class Estimates(NamedTuple):
             seed: seed of the walks.
 
         Raises:
-            ComponentError: the opponent plays best responses, so the current policies are not what is walked with.
+            ComponentError: the opponent plays best responses, so walks do not follow the current policies.
         """
         if solver.abstraction.best_response:
             raise ComponentError("estimates of a run against best responses are not offered: take Estimates.of")

@@ -60,8 +60,8 @@ def test_the_mix_is_unbiased_for_every_share(rho):
     ("fields", "message"),
     [
         ({"internal_share": 1.5}, r"internal_share must lie in \[0, 1\], not 1.5"),
-        ({"internal_share": 0.5, "traverser": "one"}, "internal_share needs the external sampling"),
-        ({"internal_share": 0.5, "probe": True}, "internal_share needs the external sampling"),
+        ({"internal_share": 0.5, "traverser": "one"}, "internal_share needs external sampling"),
+        ({"internal_share": 0.5, "probe": True}, "internal_share needs external sampling"),
     ],
 )
 def test_a_share_of_internal_walks_needs_external_walks(fields, message):

@@ -12,7 +12,13 @@ from rlccfr.components import SHARED_CHANCE, Abstraction, Sampler, UpdateRule, a
 from rlccfr.envs import FEATURE_NAMES, OBSERVATION_SIZE, PRESETS, Budget, Cell, GameFeatures, Progress, observe
 from rlccfr.envs.game_features import COMPONENT_FEATURES, component_features
 from rlccfr.envs.measuring.compiled_games import compiled, uniform_in_units
-from rlccfr.envs.observation import observation_space, uniform_feature, uniform_of_feature, weights_of, with_weights
+from rlccfr.envs.observation import (
+    observation_space,
+    reward_weights_of,
+    uniform_feature,
+    uniform_of_feature,
+    with_weights,
+)
 from rlccfr.envs.reward import SCALES
 from rlccfr.errors import ComponentError
 from rlccfr.registry import abstractions, samplers, update_rules
@@ -180,5 +186,5 @@ def test_the_scale_of_e_and_the_uniform_policys_exploitability_are_seen():
         assert uniform_of_feature(np.array(uniform_feature(uniform))) == pytest.approx(uniform)
     assert (uniform_feature(0.0), uniform_feature(1e-9), uniform_feature(1e9)) == (0.0, 0.0, 1.0)
     royal = replace(PRESETS["paper-royal"], scale="linear")
-    changed = with_weights(np.stack([seen(), seen("leduc")]), weights_of(royal))
+    changed = with_weights(np.stack([seen(), seen("leduc")]), reward_weights_of(royal))
     np.testing.assert_array_equal(changed, [seen(preset=royal), seen("leduc", preset=royal)])

@@ -7,7 +7,7 @@ import pytest
 
 from rlccfr.agents.team.learning import agents_rewards
 from rlccfr.envs import PRESETS, Measurement, Preset, Weights
-from rlccfr.envs.observation import weights_of
+from rlccfr.envs.observation import reward_weights_of
 from rlccfr.envs.reward import (
     CONVERGED_LOG,
     SCALES,
@@ -131,7 +131,7 @@ def test_all_rewards_come_from_one_formula_bit_for_bit(scale):
         Preset("random", tuple(Weights(*pair) for pair in rng.uniform(0.01, 1.0, (3, 2)).tolist()), scale)
         for _ in range(count)
     ]
-    by_arrays = agents_rewards(costs_of_runs, np.array([weights_of(weights) for weights in presets]))
+    by_arrays = agents_rewards(costs_of_runs, np.array([reward_weights_of(weights) for weights in presets]))
     column = SCALES.index(scale)
     for weights, row, rewards_of_row in zip(presets, costs_of_runs, by_arrays, strict=True):
         run = Costs(*row.tolist())

@@ -17,6 +17,7 @@ from rlccfr.games import compiler
 from rlccfr.registry import update_rule, update_rules
 
 
+@pytest.mark.usefixtures("heeds_ctrl_c")
 @pytest.mark.parametrize("sampler", ["none", "external"])
 def test_after_an_interrupt_tables_and_counts_agree(sampler):
     """The signal arrives while a kernel runs, and Python handles it when the kernel returns."""

@@ -20,7 +20,7 @@ def check(
     components: Annotated[
         list[str] | None,
         typer.Argument(
-            help='Such as my_rule or "my_rule(power=1)". [all that --load or --plugins registered]',
+            help='Components, such as my_rule or "my_rule(power=1)". [all that --load or --plugins registered]',
             show_default=False,
         ),
     ] = None,

@@ -57,7 +57,7 @@ def doctor(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="With --compile, only the kernels for: trees, public (trees) or large (public trees)."),
+        typer.Option(help="With --compile, only the kernels for: trees, public (trees), responses, large (trees)."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -94,7 +94,7 @@ def _clear() -> None:
 
 
 def _compilation(only: Collection[str]) -> Finding:
-    """Compile the kernels that are not compiled yet, and return how many those were.
+    """Compile the kernels that are not compiled yet, and return their number.
 
     Args:
         only: kinds of kernels; all if there is none.

@@ -58,9 +58,9 @@ class AnswerOptions:
     measure: str | None = option(None, "Run the best few here, each for this long: 10s.")
     team: Path | None = option(None, "A team of your own: the directory of `rlccfr train`.")
     catalog: str | None = option(
-        None, "The package chooses from: paper, tabular, extended-tabular or public. [all measured]"
+        None, "Let the package choose from: paper, tabular, extended-tabular or public. [all measured]"
     )
-    shipped: bool = option(False, "The package, the default.", "--shipped", hidden=True)
+    shipped: bool = option(False, "The package itself, as by default.", "--shipped", hidden=True)
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ def _insights_command(game: str, algorithm: Cell) -> str:
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.games.names import form_named
 
-    # The first catalog that has it is the smallest, whose tables are the shortest.
+    # `results insights` reads one catalog, and by default the paper's.
     names = form_named(game).catalogs
     catalog = next(name for name in names if algorithm in set(parse_catalog(name).with_networks("sweep")))
     return f"{' '.join([*called(), 'results', 'insights', quoted(game)])} --catalog {catalog}"

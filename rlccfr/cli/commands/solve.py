@@ -109,10 +109,10 @@ class FileOptions:
         return [path for path in files if path is not None]
 
     def check(self) -> None:
-        """Check that they can be written, before anything is run.
+        """Check that the files can be written, before anything is run.
 
         Raises:
-            RLCCFRError: one can't be.
+            RLCCFRError: a file can't be written.
         """
         from rlccfr.files import require_writable
 
@@ -130,10 +130,10 @@ class FileOptions:
                 checked_picture(path)
 
     def check_for(self, game: Game) -> None:
-        """Check that a game has them, before anything is run.
+        """Check that the files can be written for a game, before anything is run.
 
         Raises:
-            RLCCFRError: its policy can't be written in that form, or its first decision can't be drawn.
+            RLCCFRError: the game's policy can't be written in that form, or its first decision can't be drawn.
         """
         from rlccfr.game import policy_class
         from rlccfr.games.gambit.files import refuse_source
@@ -150,14 +150,14 @@ class FileOptions:
             )
 
     def write(self, attempt: Attempt, title: str) -> None:
-        """Write them.
+        """Write the files.
 
         Args:
             attempt: what the command did.
             title: title of the plot.
 
         Raises:
-            RLCCFRError: one can't be written.
+            RLCCFRError: a file can't be written.
         """
         if self.checkpoint is not None:
             attempt.solver.save(self.checkpoint)
@@ -305,7 +305,7 @@ def _check_target(stop: StopOptions, segments: int, blend: bool) -> None:
 
 
 def _check_for_game(game: Game, stop: StopOptions, files: FileOptions) -> None:
-    """Refuse files that the game does not have, and a linear program of a game without histories."""
+    """Refuse files that can't be written for the game, and a linear program of a game without histories."""
     files.check_for(game)
     if (stop.exact or stop.any_way) and not game.form.has_histories:
         raise RLCCFRError(

@@ -47,7 +47,7 @@ class PlanOptions:
         """Return the games to measure: those of the families, those that were named, or the paper's.
 
         Raises:
-            RLCCFRError: families are asked for by another name than train, validation or test.
+            RLCCFRError: ``families`` is not train, validation or test.
         """
         if self.families is None:
             return names or list(GAMES)
@@ -110,8 +110,8 @@ def sweep(
     stopped. A second sweep on the same store shares the runs that both plan.
     """
     from rlccfr.envs.measuring.store import Store
-    from rlccfr.envs.sweeping.resuming import take_over
     from rlccfr.envs.sweeping.sweep import statuses
+    from rlccfr.envs.sweeping.unfinished import take_over
 
     # Compile every game now: a misspelt name must not end a sweep after hours.
     games_to_measure = plan.games(games)

@@ -198,7 +198,7 @@ def _train_controller(
     except KeyboardInterrupt:
         # Rounds are saved every minute, so that a training may have nothing yet.
         if not holds_controller(out):
-            raise Interrupted("interrupted before anything was saved, which is done every minute") from None
+            raise Interrupted("interrupted before anything was saved; a training is saved every minute") from None
         resuming = "the same command without --fresh" if directory.fresh else "the same command"
         raise Interrupted(
             f"interrupted; {resuming} goes on, and --controller {quoted(str(out / 'member-0'))} uses what the "

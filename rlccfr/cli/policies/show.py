@@ -28,7 +28,7 @@ RARE = 0.005
 """Probability below which an action is drawn faintly."""
 
 SURE = 0.995
-"""Probability from which on an action is drawn boldly."""
+"""Least probability of an action that is drawn boldly."""
 
 
 def show(
@@ -58,7 +58,7 @@ def show(
     tree = None if game is None else load(game)
     with progress(f"reading {policy}"):
         states = _states(policy, tree, find or (), player)
-    first_states = islice(states, most) if most else states
+    first_states = islice(states, most) if most else states  # what is left in ``states`` is not shown
     if json:
         print_json([_as_json(state) for state in first_states])
     elif is_terminal:
@@ -68,7 +68,7 @@ def show(
 
 
 def _states(policy: str, tree: Any, texts: Sequence[str], player: int | None) -> Iterator[State]:
-    """Return the states of a policy that contain all texts, at least one.
+    """Return the states of a policy that contain all texts; there is at least one.
 
     Raises:
         RLCCFRError: there is none.

@@ -81,14 +81,14 @@ class LearnedStepper(FlatStepper):
                     return
 
     def _require_whole(self) -> None:
-        """Refuse a run whose last iteration was broken off.
+        """Refuse a run whose last iteration was interrupted.
 
         Raises:
             FailedRunError: it was.
         """
         if not self._whole:
             raise FailedRunError(
-                "an iteration was broken off, and its models are half trained: go on from an earlier checkpoint, or "
+                "an iteration was interrupted, and its models are half trained: go on from an earlier checkpoint, or "
                 "start anew"
             )
 

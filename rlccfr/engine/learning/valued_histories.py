@@ -63,7 +63,7 @@ class HistoryModel:
 class ValuedHistories:
     """A model for each row of the table of values, which is fitted between iterations.
 
-    If the run has such values already, because they come back after another sampler, the models take over from them
+    If the run already has such values, from before a switch to another sampler and back, the models take over from them
     before their first fit.
 
     Attributes:

@@ -56,8 +56,8 @@ def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
         draws_own=drawn.own,
         draws_opponent=drawn.opponent,
         **_outcome_probabilities_of(game)._asdict(),
-        regret_start=places(game, drawn.own),
-        average_start=places(game, drawn.opponent),
+        regret_start=first_entries(game, drawn.own),
+        average_start=first_entries(game, drawn.opponent),
         regret_log=np.zeros((num_regrets, 2)),
         average_log=np.zeros(num_averages),
         clock=np.zeros(3),
@@ -77,9 +77,9 @@ def pending_bytes(game: PublicGame, drawn: Drawn) -> int:
 
 
 def _numbers_pending(game: PublicGame, drawn: Drawn) -> tuple[int, int]:
-    """Return for how many entries discounts of regrets and of averages are pending.
+    """Return the number of entries with pending discounts of regrets, and of those with pending discounts of averages.
 
-    There is an entry per private state if these are drawn one by one, else per node.
+    There is an entry per private state if these are drawn one by one, else one per node.
     """
     num_regrets = game.num_infosets if drawn.own else len(game.decisions)
     num_averages = game.num_infosets if drawn.opponent else len(game.decisions)
@@ -93,14 +93,14 @@ def logs_of(factors: np.ndarray) -> np.ndarray:
     return logs
 
 
-def places(game: PublicGame, one_by_one: bool) -> np.ndarray:
-    """Return the first entry of each decision node, (nodes,), in an array over decisions; 0 for other nodes.
+def first_entries(game: PublicGame, per_private_state: bool) -> np.ndarray:
+    """Return where each decision node's entries begin in an array over decisions, (nodes,); 0 for other nodes.
 
     Args:
-        one_by_one: whether a node has an entry per private state, not one in all.
+        per_private_state: whether the array has an entry for each private state of a node, not one for each node.
     """
     first_entry = np.zeros(game.num_nodes, np.int64)
-    sizes = game.rows if one_by_one else np.ones(len(game.decisions), np.int64)
+    sizes = game.rows if per_private_state else np.ones(len(game.decisions), np.int64)
     first_entry[game.decisions] = np.cumsum(sizes) - sizes
     return first_entry
 

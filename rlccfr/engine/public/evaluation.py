@@ -32,7 +32,7 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
     """Return player 0's value of a policy, and each player's value of a best response to it, in the game's units.
 
     Args:
-        table: (m,) entries that the policy is proportional to, by their positive parts; uniform where these are 0.
+        table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
         crew: threads that share the work.
     """
 
@@ -52,7 +52,7 @@ def public_action_values(game: PublicGame, table: np.ndarray) -> np.ndarray:
     It leaves out the game's unit and the deal's share, as tables do.
 
     Args:
-        table: (m,) entries that the policy is proportional to, by their positive parts; uniform where these are 0.
+        table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
     """
     values = np.zeros_like(table)
     workspace, outcomes = workspace_of(game, table.dtype)

@@ -63,7 +63,7 @@ class PublicCrew:
         """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` returns.
 
         Args:
-            table: (m,) entries that the policy is proportional to, by their positive parts.
+            table: (m,) entries; the policy is proportional to their positive parts.
             best: whether the player plays a best response, not the policy.
         """
         tables = PublicTables.read_only(table)
@@ -94,7 +94,7 @@ class PublicCrew:
 
 
 def current(tables: PublicTables) -> np.ndarray:
-    """Return the entries, (m,), that the current policy is proportional to, by their positive parts."""
+    """Return the entries, (m,), to whose positive parts the current policy is proportional."""
     return tables.policy if len(tables.policy) else tables.regret
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
-from rlccfr.engine.public.draws import drawing_for, draws_of, pending_bytes, places
+from rlccfr.engine.public.draws import drawing_for, draws_of, first_entries, pending_bytes
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.public.records import DOUBLE
@@ -32,7 +32,7 @@ class PublicState:
         seed: seed of the draws.
         tables: regrets and policy sums, (m,) each, in the game's units divided by its ``unit``; and, for rules with a
             prediction or against best responses, what these need.
-        counts: (2,) iterations done and private states met. Kernels raise them, so they are correct after Ctrl-C.
+        counts: (2,) iterations done and private states met. Kernels count, so the numbers are correct after Ctrl-C.
         rng: (1,) state of the generator of draws.
         drawing: what passes draw, and the discounts that are pending where no pass has been.
     """
@@ -109,7 +109,7 @@ class PublicState:
         if changes_responses:
             self.settle()  # passes against best responses leave no discounts of averages pending
             num_responses = self.game.num_infosets if responds else 0
-            response_start = places(self.game, one_by_one=True) if responds else np.zeros(0, np.int64)
+            response_start = first_entries(self.game, per_private_state=True) if responds else np.zeros(0, np.int64)
             tables = tables._replace(response=np.zeros(num_responses, np.uint8), response_start=response_start)
         if changes_drawing:
             self.settle()
@@ -230,7 +230,7 @@ def check_components(
 
 
 class Need(NamedTuple):
-    """Memory that a run needs, and what to do where it does not fit."""
+    """Memory that a run needs, and what to do if that is too much."""
 
     size: int  # in bytes
     purpose: str
@@ -256,5 +256,6 @@ def require(game: PublicGame, needs: list[Need]) -> None:
         return
     purposes = " and ".join(need.purpose for need in needs)
     raise RLCCFRError(
-        f"{game.name!r} needs {gigabytes(size)} for {purposes}, and {gigabytes(available)} are left: {needs[-1].remedy}"
+        f"{game.name!r} needs {gigabytes(size)} for {purposes}, but only {gigabytes(available)} are left: "
+        f"{needs[-1].remedy}"
     )

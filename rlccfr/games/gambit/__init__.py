@@ -1,1 +1,1 @@
-"""Games in Gambit's files of extensive games, ``.efg``, which OpenSpiel plays like its own; and such files of games."""
+"""Gambit's files of extensive games, ``.efg``: reading them as games that OpenSpiel plays, and writing them."""

@@ -95,4 +95,4 @@ def read(path: Path) -> str:
         advice = "name a file" if path.is_dir() else "check its permissions"
         raise GameError(f"can't read {name} ({error.strerror}); {advice}") from None
     except UnicodeDecodeError:
-        raise GameError(f"{name} is not a text in UTF-8, so it is no Gambit file; write it again from Gambit") from None
+        raise GameError(f"{name} is not text in UTF-8, so it is not a Gambit file; save it again in Gambit") from None

@@ -73,7 +73,7 @@ class Extensive:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Return names of which none is empty, and each that is taken has a number behind it."""
+    """Return distinct names: an empty one becomes its place, and one that is taken gets a number at its end."""
     labels = dict[str, None]()
     last_number = dict[str, int]()  # the last one tried for each name, so that many equal names take linear time
     for place, name in enumerate(names):
@@ -116,7 +116,7 @@ def comment_of(text: str, name: str) -> tuple[str, str]:
 
 
 class _Fault(Exception):
-    """A breach of the format's rules, with the line at which it is."""
+    """A breach of the format's rules, with the number of its line."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(what)

@@ -78,7 +78,7 @@ class Gambit(Rules):
         return float(self._node(past).payoffs[0])
 
     def seen(self, past: tuple[int, ...], player: int) -> str:
-        """Return the player's infoset. Where the other one moves, it is the last infoset and what was done there."""
+        """Return the player's infoset or, where the other player moves, its last infoset and its action there."""
         node = self._node(past)
         if node.actor == player:
             return _infoset_name(node)
@@ -181,7 +181,7 @@ def _tolerances(ends: list[tuple[Fraction, Fraction]], slope: Fraction) -> list[
 
 
 def _not_zero_sum(name: str, ends: list[tuple[Fraction, Fraction]]) -> GameError:
-    """Return the error on a game whose payoffs at some ends lie on no falling line."""
+    """Return the error for a game whose payoffs at some ends do not lie on a falling line."""
     pairs = [f"({float(first):.12g}, {float(second):.12g})" for first, second in dict.fromkeys(ends)]
     return GameError(
         f"{name} is not zero-sum, nor by a change of scale: the players' payoffs are "

@@ -20,7 +20,7 @@ from rlccfr.games.openspiel_policies import edge_names
 from rlccfr.games.records import CHANCE, TERMINAL
 
 LONGEST = 100
-"""Largest number of signs of a fraction in a profile."""
+"""Largest number of characters of a fraction in a profile."""
 
 
 def to_efg(tree: GameTree, comment: str = "", nodes: str | None = None) -> str:
@@ -79,10 +79,10 @@ def profile(tree: GameTree, probabilities: np.ndarray) -> str:
 
 
 def read_profile(tree: GameTree, text: str) -> np.ndarray:
-    """Return the probabilities, (m,), that :func:`profile` made a text of.
+    """Return the probabilities, (m,), in a text that :func:`profile` returned.
 
     Raises:
-        ValueError: the text is none of this game.
+        ValueError: the text is not a policy of this game.
     """
     head, *numbers = re.split(r"\s*,\s*", text.strip())
     if head != "NE" or len(numbers) != tree.num_sequences:
@@ -158,9 +158,9 @@ def _number(text: str) -> float:
 
 
 def _labels(names: Sequence[str]) -> list[str]:
-    """Return names as labels that Gambit takes: distinct, in printable ASCII, with single spaces inside alone.
+    """Return names as labels that Gambit takes: distinct, in printable ASCII, with no spaces but single ones inside.
 
-    A name that is taken gets a number behind it.
+    A name that is taken gets a number at its end.
     """
     return distinct([re.sub(r"[^ -~]", "?", " ".join(text.split())) for text in names])
 

@@ -52,10 +52,10 @@ class Moves(Rules):
     def _draw_looks(self, random: np.random.RandomState) -> np.ndarray:
         """Return what the opponent sees of each action: a number; actions with equal numbers look alike."""
         looks = np.arange(self.num_actions)
-        kind = random.random_sample()
-        if kind < 0.3:
+        lot = random.random_sample()
+        if lot < 0.3:  # all actions look alike
             return np.zeros_like(looks)
-        if kind < 0.6:
+        if lot < 0.6:  # two of them do
             first, second = random.choice(self.num_actions, 2, replace=False)
             looks[first] = looks[second]
         return looks

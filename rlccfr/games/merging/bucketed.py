@@ -1,8 +1,8 @@
 """A public-tree game of cards whose hands are merged into buckets: a small game, compiled history by history.
 
 In each round, chance deals each player a bucket, with the probability that hands of the two buckets meet on any board.
-At a showdown, players get the mean payoff of such hands. So the boards are gone, and a run over the small game costs
-nothing of what passes over the public tree cost.
+At a showdown, players get the mean payoff of such hands. So the boards are gone, and a run over the small game makes no
+passes over the public tree.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
 
 
 def _uses(game: PublicGame, lines: np.ndarray) -> np.ndarray:
-    """Return how many histories each pair of buckets makes in a round, and each half of a pair, (rounds, 2).
+    """Return how many histories each pair of buckets, and each half of a pair, makes in a round, (rounds, 2).
 
     Args:
         lines: a public node of each betting line.
@@ -157,7 +157,7 @@ class _Histories:
 
     Attributes:
         keys: name of each infoset, those of a betting line in the order of the buckets.
-        place: (nodes,) index of the first of these names at one node of each betting line.
+        place: (nodes,) at one node of each betting line, the index in ``keys`` of the line's first infoset.
     """
 
     def __init__(self, game: PublicGame, rounds: list[Pairs]) -> None:

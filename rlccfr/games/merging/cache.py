@@ -30,7 +30,7 @@ def merged_game(game: Game, buckets: Buckets, key: Hashable) -> MergedGame | Buc
         key: name of these buckets, different for other functions.
 
     Raises:
-        ComponentError: the buckets are no sound map, or the function refuses the game.
+        ComponentError: the buckets are not a sound map, or the function refuses the game.
     """
     of_this_game = _merged_games.setdefault(game, {})
     if key not in of_this_game:

@@ -51,7 +51,7 @@ def clusters(points: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:
     Args:
         points: (k, features) what is clustered.
         mass: (k,) weight of each; if all are 0, they count alike.
-        buckets: number of clusters; fewer if fewer points differ.
+        buckets: number of clusters; there are fewer if fewer points are distinct.
 
     Raises:
         ComponentError: scikit-learn is not installed.

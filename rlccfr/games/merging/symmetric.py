@@ -14,8 +14,8 @@ def symmetric_buckets(game: Game) -> np.ndarray:
     """Return the class of each infoset, (n,); see :mod:`rlccfr.games.symmetry`.
 
     Raises:
-        ComponentError: a symmetry exchanges actions, so that infosets of a class play permuted policies; or it is a
-            public-tree game.
+        ComponentError: a symmetry exchanges actions, so that infosets of a class play permuted policies; or the game is
+            a public-tree game.
     """
     if not isinstance(game, GameTree):
         raise ComponentError(f"{game.name!r} has its suits merged already: take abstraction='none'")

@@ -1,7 +1,7 @@
 """Bluff, or liar's dice, with two players, as a public tree: one round of it, with the value of what follows.
 
 Faces are 1 to 5 and a star, which counts as any face. A bid names a quantity and a face. A new bid raises the quantity,
-or the face at the same quantity. Instead, a player may call: the last bid holds if at least so many of all dice show
+or the face at the same quantity. Instead, a player may call: the last bid holds if at least that many of all dice show
 its face or a star. The loser removes a die, and the winner begins the next round. A player without dice has lost.
 """
 
@@ -95,7 +95,7 @@ class Bluff:
         return check_public(game)
 
     def _levels(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the nodes of each number of actions, with the action that leads to each of them."""
+        """Yield the nodes level by level, by the number of actions before them, with the action that leads to each."""
         # Bids are numbered from the least; after a bid, each later one may follow, or a call.
         last_bid = np.full(1, -1)
         is_call = np.zeros(1, bool)

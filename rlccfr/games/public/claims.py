@@ -19,7 +19,7 @@ def check_public(game: PublicGame) -> PublicGame:
     """Return a public-tree game as it is, after a check of what it claims.
 
     Raises:
-        GameError: a node without moves, a payoff that is no payoff, or chances that do not sum to 1.
+        GameError: a node without moves, a payoff that is not a finite number, or chances that do not sum to 1.
     """
     # Copies, since a field of records is read several times as slowly.
     kind = np.ascontiguousarray(game.view.nodes["kind"])

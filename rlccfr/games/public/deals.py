@@ -1,7 +1,7 @@
 """Deals of cards up to permutations of suits: boards, and the hands that a player may hold on each.
 
-Permutations of suits change nothing about a game, so boards that differ only by one are dealt once, with the
-probability of all of them. Of the permutations that leave a board as it is, hands that differ only by one share a row.
+Permutations of suits change nothing about a game. So boards that differ only by such a permutation are dealt once, with
+the probability of all of them. Hands that differ only by a permutation that leaves the board as it is share a row.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Deal:
 
     @cached_property
     def hands(self) -> np.ndarray:
-        """(hands,) indices of the possible hands in the deck's, row after row, from the weakest on."""
+        """(hands,) indices, in the deck's hands, of the possible hands, row after row, from the weakest on."""
         row, _ = self._rows
         return self._possible[np.argsort(row, kind="stable")]
 

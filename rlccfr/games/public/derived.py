@@ -148,7 +148,7 @@ class PublicTree:
         return outcomes
 
     def _told_apart(self, histories: np.ndarray) -> list[np.ndarray]:
-        """Return indices of the histories in groups that share no infoset below; those without decisions are one."""
+        """Return the histories' indices in groups that share no infoset below; those without decisions are a group."""
         # A graph whose nodes are the histories and all infosets; an edge means that an infoset has a history below.
         edge_histories = []
         edge_infosets = []
@@ -265,7 +265,7 @@ class PublicTree:
 
 
 def _values(game: GameTree) -> tuple[np.ndarray, np.ndarray]:
-    """Return player 0's expected utility of histories below which nobody acts, and which are not such.
+    """Return player 0's expected utility at histories after which nobody acts, and a mask of the other histories.
 
     Returns:
         Utilities, (histories,), and whether somebody acts at or below each history, (histories,).

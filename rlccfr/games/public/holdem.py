@@ -64,12 +64,12 @@ class _Level:
 
     Attributes:
         deals: the round's deals.
-        before: (deals,) index in the round before of the deal that each one follows.
+        parent: (deals,) for each deal, the index of the deal that it follows, in the round before.
         begin: index of the round's first deal among all.
     """
 
     deals: list[Deal]
-    before: np.ndarray
+    parent: np.ndarray
     begin: int
 
     @property
@@ -92,16 +92,17 @@ class _Builder:
 
     def _levels(self) -> list[_Level]:
         """Return the deals of each round."""
-        levels = [_Level([self.rules.deck.first()], np.zeros(1, np.int64), 0)]
+        levels = [_Level(deals=[self.rules.deck.first()], parent=np.zeros(1, np.int64), begin=0)]
         for cards in self.rules.board[1:]:
             previous = levels[-1]
             deals: list[Deal] = []
-            before: list[int] = []
+            parents: list[int] = []
             for number, deal in enumerate(previous.deals):
                 following = list(deal.following(cards))
                 deals.extend(following)
-                before.extend([number] * len(following))
-            levels.append(_Level(deals, np.array(before), previous.begin + len(previous.deals)))
+                parents.extend([number] * len(following))
+            begin = previous.begin + len(previous.deals)
+            levels.append(_Level(deals=deals, parent=np.array(parents), begin=begin))
         return levels
 
     def _add(self, nodes: np.ndarray, moves: np.ndarray) -> None:
@@ -157,8 +158,8 @@ class _Builder:
 
     def _link(self, above: np.ndarray, begin: int, level: _Level) -> None:
         """Set the children of nodes of chance: the first nodes of the deals that follow each."""
-        above["num_children"] = np.bincount(level.before, minlength=len(above))
-        above["first_child"] = begin + np.searchsorted(level.before, np.arange(len(above)))
+        above["num_children"] = np.bincount(level.parent, minlength=len(above))
+        above["first_child"] = begin + np.searchsorted(level.parent, np.arange(len(above)))
 
     def game(self, name: str) -> PublicGame:
         """Return the game with all nodes."""
@@ -216,7 +217,7 @@ class _Builder:
         first_deal = self.levels[0].deals[0]
         yield np.arange(first_deal.rows), np.ones(first_deal.rows)
         for previous, level in pairwise(self.levels):
-            for deal, before in zip(level.deals, level.before.tolist(), strict=True):
+            for deal, before in zip(level.deals, level.parent.tolist(), strict=True):
                 yield deal.edge_from(previous.deals[before])
 
     def _cards(self, hands: np.ndarray) -> np.ndarray:
@@ -228,6 +229,6 @@ class _Builder:
 
 
 def _begins(sizes: Iterable[int]) -> np.ndarray:
-    """Return the first index of each of some neighbouring ranges."""
+    """Return the first index of each of several adjacent ranges."""
     ends = np.cumsum([0, *sizes])
     return ends[:-1]

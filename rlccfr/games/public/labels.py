@@ -60,7 +60,7 @@ class _Outcomes:
         parent, child: (outcomes,) histories before and after it.
         node, deal: (outcomes,) public node before it, and deal after it.
         rows_before, rows_after: (outcomes, 2) each player's row of the deals before and after it.
-        reach: (outcomes,) product of chance's probabilities up to and with it.
+        reach: (outcomes,) product of chance's probabilities up to and including it.
     """
 
     parent: np.ndarray

@@ -19,10 +19,11 @@ def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
 
 
 def row_masses(game: PublicGame, player: int) -> np.ndarray:
-    """Return what each of a player's rows counts for, placed like the view's ``above``; 0 for the other's rows.
+    """Return the mass of each of a player's rows, placed like the view's ``above``; 0 for the other player's rows.
 
-    It is the number of private states and outcomes that the row stands for, times their probability given that the
-    private states allow them. Times the game's ``unit``, it turns a row's values into its part of the game's value.
+    A row's mass is the number of private states and outcomes that the row stands for, times the probability of these
+    outcomes, given that the private states allow them. Times the game's ``unit``, it turns a row's values into the
+    row's part of the game's value.
     """
     view = game.view
     edges = view.deals["edge"][:, player].tolist()

@@ -23,10 +23,10 @@ from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE, PublicView
 
 LARGE = 2_000_000
-"""Number of table entries from which on tables are in single precision, unless the user says otherwise."""
+"""Least number of table entries for which tables are in single precision, unless the user says otherwise."""
 
 PUBLIC_TREE = Form(
-    title="by its public tree",
+    title="as a public tree",
     visited="private states met",
     has_histories=False,
     catalogs=("public",),
@@ -57,7 +57,8 @@ class PublicGame:
         mass: for each player, (rows,) the number of private states that each row of the root stands for.
         utility_range: largest minus smallest terminal utility.
         depth: edges on the longest path.
-        big_blind: chips in the big blind; exploitability in poker is reported in thousandths of it. None for others.
+        big_blind: chips in the big blind; exploitability in poker is reported in thousandths of it. None for other
+            games.
         moves: (nodes,) the letter of the action that leads to each node; empty where actions have no letters.
         deals: what is dealt at each of the view's deals; empty for games without cards.
         private_names: names of each player's rows in games without cards; empty for games derived from a compiled one.

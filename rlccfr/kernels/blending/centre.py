@@ -30,7 +30,7 @@ from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE
 
 WIDTH = 0.3
-"""How near the value of the next blend by the cuts is to the least by the cuts, as a share of what is still unknown."""
+"""Largest distance of the next blend's value by the cuts from the least one, as a share of what is still unknown."""
 
 UNIFORM_SHARE = 1e-3
 """Share of the uniform blend in the one from which the next one is sought, so that all weights are positive."""
@@ -38,7 +38,7 @@ UNIFORM_SHARE = 1e-3
 NEWTON_STEPS = 30
 """Most steps of Newton's method per cut."""
 
-LARGEST_DECREMENT = 0.1
+LARGEST_SQUARED_DECREMENT = 0.1
 """Newton's method ends where the decrement's square is below this."""
 
 LEAST_PIVOT = 1e-12
@@ -146,7 +146,7 @@ def substitute(factor, right_side, solution):
 
 
 @inlined
-def solve(blend):
+def solve_for_step(blend):
     """Solve Newton's system under the constraint, into ``steps[2]``; return the decrement's square.
 
     With H the matrix, g the negative gradient and w the constraint, the step d has H d = g - m w and w d = 0, for some
@@ -165,11 +165,11 @@ def solve(blend):
     for a in range(size):
         step_violation += constraint[a] * step[a]
         constraint_violation += constraint[a] * constraint_step[a]
-    decrement = 0.0
+    squared_decrement = 0.0
     for a in range(size):
         step[a] -= step_violation / constraint_violation * constraint_step[a]
-        decrement += step[a] * negative_gradient[a]
-    return decrement
+        squared_decrement += step[a] * negative_gradient[a]
+    return squared_decrement
 
 
 @inlined
@@ -236,8 +236,8 @@ def move_to_centre(weights, cuts, num_cuts, width, blend):
         # One damped step of Newton's method.
         unit = fill_system(weights, cuts, num_cuts, top, pull, blend)
         factorise(blend.hessian)
-        decrement = solve(blend)
-        if not decrement < np.inf:  # the last blend that is a number stays
+        squared_decrement = solve_for_step(blend)
+        if not squared_decrement < np.inf:  # the last blend that is a number stays
             break
         step = longest_step(weights, cuts, num_cuts, top, unit * change[count], blend)
         for j in range(count):
@@ -245,7 +245,7 @@ def move_to_centre(weights, cuts, num_cuts, width, blend):
         top += step * unit * change[count]
         for i in range(num_cuts):
             levels[i] += step * blend.moves[i]
-        if decrement < LARGEST_DECREMENT:
+        if squared_decrement < LARGEST_SQUARED_DECREMENT:
             break
     # The steps keep the sum at 1 but for rounding.
     total = 0.0

@@ -54,10 +54,10 @@ def fill_payoffs(game, scratch, blend, reach, number):
 @inlined
 def best_action(view, infoset, weights, values):
     """Return the sequence of an infoset that is best against a blend; of twins, the first has their value."""
-    first, last = np.int64(view.first_sequence[infoset]), np.int64(view.first_sequence[infoset + 1])
+    first, end = np.int64(view.first_sequence[infoset]), np.int64(view.first_sequence[infoset + 1])
     best = first
     best_value = -np.inf
-    for k in range(first, last):
+    for k in range(first, end):
         if len(view.twin) and view.twin[k] != k:
             continue
         value = 0.0
@@ -83,8 +83,8 @@ def respond(view, player, weights, payoffs, values, cut):
     """
     count = len(weights)
     empty_sequence = len(payoffs) - 2 + player
-    first, last = sequences_of(view, player)
-    for k in range(first, last):
+    first, end = sequences_of(view, player)
+    for k in range(first, end):
         for j in range(count):
             values[k, j] = payoffs[k, j]
     for j in range(count):

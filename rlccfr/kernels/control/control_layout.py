@@ -41,7 +41,7 @@ KEPT_VALUES = 20  # first of two: the value of the opponent's best response to e
 STATE_SIZE = 22  # number of entries
 
 NEVER = 2**62
-"""Number of iterations at which something is due that never is."""
+"""Number of iterations at which something is due, if it never is."""
 
 NUM_LOOKS = 4
 """Number of looks at the average policy in the last eighth of a run."""
@@ -68,7 +68,7 @@ class Control(NamedTuple):
         choices: (number of all agents' choices, 3) settings that each choice stands for, from the agent's first on.
         features: features of the game, at the end of each observation.
         state: (STATE_SIZE,) see above; saved with the run.
-        forced_picks: (decisions, AGENTS) picks to make in place of the networks'; negative for the networks' own.
+        forced_picks: (decisions, AGENTS) picks that replace those of the networks; negative where the networks decide.
             Decisions beyond its end are free.
         trace: (decisions, observation and AGENTS + 1) for each decision its observation, picks and ERROR; decisions
             beyond its end are not recorded.

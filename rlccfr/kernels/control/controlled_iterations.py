@@ -1,4 +1,4 @@
-"""Exact iterations whose settings are decided during the run, in one call, and each player's best average policy.
+"""Exact iterations in one call: settings are decided on the way, and each player keeps its best average policy.
 
 The exploitability of an average policy swings from iteration to iteration. It is the mean of two numbers, each of which
 depends on one player's policy alone: the values of best responses. So each player keeps its own best average policy
@@ -38,7 +38,7 @@ def next_look(done, horizon):
     NUM_LOOKS of them are evenly spread over the last eighth of the horizon; the last one is at its end.
 
     Args:
-        horizon: number of iterations that the run is meant to have; 0 if that is open, and nothing is looked at.
+        horizon: number of iterations that the run is meant to have; 0 if that is open; nothing is then looked at.
     """
     for looks_after in range(NUM_LOOKS - 1, -1, -1):
         look = horizon - horizon * looks_after // (8 * NUM_LOOKS)
@@ -65,8 +65,8 @@ def keep_best_averages(view, tables, scratch, done, control):
         opponent_value = response_value_1 if player == 0 else response_value_0
         if opponent_value < state[KEPT_VALUES + player]:
             state[KEPT_VALUES + player] = opponent_value
-            first, last = sequences_of(view, player)
-            for k in range(first, last):
+            first, end = sequences_of(view, player)
+            for k in range(first, end):
                 control.kept_policies[k] = average[k]
     state[LOOKED_AT] = done
     state[NEXT_LOOK] = next_look(done, np.int64(state[HORIZON]))

@@ -160,10 +160,10 @@ def q_values(control, layers, first_weight):
 
 @kernel
 def fill_rows(settings, first, count, rows):
-    """Write the schedule of iterations ``first`` to ``first + count`` under the settings of a segment.
+    """Write the schedule of ``count`` iterations from ``first`` on, and of the one after them, under some settings.
 
     Args:
-        settings: (5,) or longer: alpha, beta, whether the floor is 0, gamma and optimism, as of the update rule that
+        settings: (5,) or longer: alpha, beta, whether the floor is 0, gamma and optimism, as in the update rule that
             has these hyperparameters.
         rows: (count + 1, 5) or longer.
     """

@@ -163,12 +163,12 @@ def fill_average(view, policy_sum, weight, average):
         average: (m,) overwritten.
     """
     for infoset in range(len(view.parent)):
-        first, last = np.int64(view.first_sequence[infoset]), np.int64(view.first_sequence[infoset + 1])
+        first, end = np.int64(view.first_sequence[infoset]), np.int64(view.first_sequence[infoset + 1])
         total = 0.0
-        for k in range(first, last):
+        for k in range(first, end):
             total += weight * policy_sum[k]
-        for k in range(first, last):
-            average[k] = policy_sum[k] / total if total > 0.0 else 1.0 / (last - first)
+        for k in range(first, end):
+            average[k] = policy_sum[k] / total if total > 0.0 else 1.0 / (end - first)
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE))

@@ -89,24 +89,24 @@ def update_player(game, tables, memory, rule, player, now, ahead, row):
     step = Step(now, ahead, now[FLOOR], discounts, _UNSCALED)
     findings = Findings(gain, walk_tables.mass, row)
     if rule.flags.reads_regret:  # until an infoset is updated, its entries of the row are free
-        first, last = sequences_of(view, player)
-        copy_true_regrets(tables.regret, first, last, _UNSCALED, row)
+        first, end = sequences_of(view, player)
+        copy_true_regrets(tables.regret, first, end, _UNSCALED, row)
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
-        first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
+        first, end = view.first_sequence[infoset], view.first_sequence[infoset + 1]
         if walk_tables.mass[infoset] == UNVISITED:
-            for k in range(first, last):
+            for k in range(first, end):
                 regret = tables.regret[k]
                 tables.regret[k] = max(regret * (discounts[0] if regret > 0.0 else discounts[1]), now[FLOOR])
         elif rule.flags.plain:
-            update_regrets_plain(tables, first, last, gain, first, 0.0, step)
+            update_regrets_plain(tables, first, end, gain, first, 0.0, step)
         else:  # also for rules that predict: their fast update overwrites the gain, which the row needs
-            update_regrets_general(tables, first, last, infoset, findings, 0.0, step, rule)
+            update_regrets_general(tables, first, end, infoset, findings, 0.0, step, rule)
         # What a model fits: the new regrets, with the prediction. At infosets not visited, the gain is 0.
-        for k in range(first, last):
+        for k in range(first, end):
             row[k] = tables.regret[k]
-        add_prediction(row, first, last, gain, ahead)
+        add_prediction(row, first, end, gain, ahead)
         # Leave nothing to the next iteration's walks.
-        for k in range(first, last):
+        for k in range(first, end):
             gain[k] = 0.0
         walk_tables.mass[infoset] = UNVISITED
     walk_tables.num_visited[player] = view.infoset_begin[player]
@@ -125,10 +125,10 @@ def set_policies(game, tables, rule, player, row, ahead):
     tables = tables_of(tables)
     rule = rule_of(rule)
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
-        first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
-        for k in range(first, last):
+        first, end = view.first_sequence[infoset], view.first_sequence[infoset + 1]
+        for k in range(first, end):
             tables.policy[k] = row[k]
-        next_policy(tables, first, last, ahead, rule)
+        next_policy(tables, first, end, ahead, rule)
 
 
 @kernel(types.void(HANDLE, HANDLE, types.int64, F8S))

@@ -45,13 +45,13 @@ def _subtract_row(first_sequence, slot, scale, rows):
         rows: the sums and ``num_rows`` are changed in place.
     """
     infoset = rows.infoset[slot]
-    first, last = first_sequence[infoset], first_sequence[infoset + 1]
+    first, end = first_sequence[infoset], first_sequence[infoset + 1]
     rows.num_rows[infoset] -= 1
     # Without this factor, rounding errors would be left of an infoset whose last row goes.
     has_rows = 1.0 if rows.num_rows[infoset] > 0 else 0.0
     rows.mass_sum[infoset] = has_rows * max(rows.mass_sum[infoset] - rows.mass[slot] / scale, 0.0)
     if rows.vector.shape[1] > 0:
-        for k in range(first, last):
+        for k in range(first, end):
             rows.vector_sum[k] = has_rows * (rows.vector_sum[k] - rows.vector[slot, k - first] / scale)
 
 
@@ -84,13 +84,13 @@ def insert_rows(first_sequence, infosets, mass, vector, scale, rows, newest, rng
             if slot >= capacity:
                 continue
             _subtract_row(first_sequence, slot, scale, rows)
-        first, last = first_sequence[infoset], first_sequence[infoset + 1]
+        first, end = first_sequence[infoset], first_sequence[infoset + 1]
         rows.infoset[slot] = infoset
         rows.mass[slot] = mass[infoset] * scale
         rows.mass_sum[infoset] += mass[infoset]
         rows.num_rows[infoset] += 1
         if width > 0:
             rows.vector[slot] = 0.0
-            for k in range(first, last):
+            for k in range(first, end):
                 rows.vector[slot, k - first] = vector[k] * scale
                 rows.vector_sum[k] += vector[k]

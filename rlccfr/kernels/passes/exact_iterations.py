@@ -58,8 +58,8 @@ def update_pass(view, player, tables, findings, step, rule):
         findings: ``gain`` holds the payoffs at the leaves and is overwritten.
     """
     if rule.flags.reads_regret:
-        first, last = sequences_of(view, player)
-        copy_true_regrets(tables.regret, first, last, UNSCALED, findings.past_regret)
+        first, end = sequences_of(view, player)
+        copy_true_regrets(tables.regret, first, end, UNSCALED, findings.past_regret)
     for infoset in infosets_from_last(view, player):
         update_row(view, infoset, tables, findings, step, rule)
 
@@ -135,8 +135,8 @@ def refresh_policies(game, tables, rule, ahead, floor):
     tables = tables_of(tables)
     rule = rule_of(rule)
     for infoset in range(len(view.parent)):
-        first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
-        for k in range(first, last):
+        first, end = view.first_sequence[infoset], view.first_sequence[infoset + 1]
+        for k in range(first, end):
             tables.regret[k] = max(tables.regret[k], floor)
             tables.policy[k] = tables.regret[k]
-        next_policy(tables, first, last, ahead, rule)
+        next_policy(tables, first, end, ahead, rule)

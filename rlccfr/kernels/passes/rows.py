@@ -27,14 +27,14 @@ def sequences_of(view, player):
 
 
 @inlined
-def settle_twins(view, first, last, gain):
+def settle_twins(view, first, end, gain):
     """Give an infoset's twin actions the value of the first of them; see :class:`rlccfr.games.quotient.Quotient`.
 
     Args:
         gain: (m + 2,) values, complete for the infoset; changed in place.
     """
     if len(view.twin):
-        for k in range(first, last):
+        for k in range(first, end):
             gain[k] = gain[view.twin[k]]
 
 

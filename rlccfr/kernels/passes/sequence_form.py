@@ -61,8 +61,8 @@ def gradient_pass(view, player, reach, scratch):
         scratch: the player's entries of ``gradient`` are overwritten, and so are ``line_reach`` and ``leaf``.
     """
     gradient = scratch.gradient
-    first, last = sequences_of(view, player)
-    gradient[first:last] = 0.0
+    first, end = sequences_of(view, player)
+    gradient[first:end] = 0.0
     gradient[len(gradient) - 2 + player] = 0.0
     gradient_of_blocks(view, player, reach, scratch, 0, len(view.blocks_0))
 
@@ -147,14 +147,14 @@ def value_pass(view, player, policy, gradient):
         gradient: (m + 2,) payoffs at the leaves; the player's entries are overwritten with its regrets.
     """
     for infoset in infosets_from_last(view, player):
-        first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
-        settle_twins(view, first, last, gradient)
+        first, end = view.first_sequence[infoset], view.first_sequence[infoset + 1]
+        settle_twins(view, first, end, gradient)
         value = 0.0
-        for k in range(first, last):
+        for k in range(first, end):
             value += policy[k] * gradient[k]
         pass_up(view, infoset, value, gradient)
         # Nothing reads the infoset's values any more, so its regrets take their place.
-        for k in range(first, last):
+        for k in range(first, end):
             gradient[k] -= value
 
 
@@ -176,26 +176,26 @@ def regrets_against(view, player, policy, response, mass, scratch):
 
 @inlined
 def best_response_pass(view, player, gradient, response):
-    """Compute a best response of ``player``: the first of equally good actions, and its twins as often.
+    """Compute a best response of ``player``: the first of equally good actions, and its twins with equal probability.
 
     Args:
         gradient: (m + 2,) payoffs at the leaves; the player's entries are overwritten with values.
         response: (m,) the player's entries are overwritten.
     """
     for infoset in infosets_from_last(view, player):
-        first, last = view.first_sequence[infoset], view.first_sequence[infoset + 1]
-        settle_twins(view, first, last, gradient)
+        first, end = view.first_sequence[infoset], view.first_sequence[infoset + 1]
+        settle_twins(view, first, end, gradient)
         best = first
         twins = 1
-        for k in range(first, last):
+        for k in range(first, end):
             response[k] = 0.0
             if gradient[k] > gradient[best]:
                 best = k
         if len(view.twin):  # twins share the probability, so that they keep equal reach
             twins = 0
-            for k in range(first, last):
+            for k in range(first, end):
                 twins += view.twin[k] == best
-            for k in range(first, last):
+            for k in range(first, end):
                 response[k] = (view.twin[k] == best) / twins
         else:
             response[best] = 1.0
@@ -271,7 +271,7 @@ def value_of(view, policy, scratch):
     """Return player 0's value, from its reach and its payoffs at the leaves.
 
     Args:
-        scratch: of a quotient, ``response_reach`` is overwritten.
+        scratch: over a quotient, ``response_reach`` is overwritten.
     """
     if len(view.multiplicity):
         # Reach does not count how many infosets each one stands for, but passing values up does.

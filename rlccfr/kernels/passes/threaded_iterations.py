@@ -75,8 +75,8 @@ def update_cut_row(view, infoset, first, actions, tables, findings, step, rule, 
 @inlined
 def copy_regrets_of(view, begin, end, tables, findings):
     """Copy the regrets of infosets ``begin`` to ``end``, for rules that read them."""
-    first, last = view.first_sequence[begin], view.first_sequence[end]
-    copy_true_regrets(tables.regret, first, last, UNSCALED, findings.past_regret)
+    first, stop = view.first_sequence[begin], view.first_sequence[end]
+    copy_true_regrets(tables.regret, first, stop, UNSCALED, findings.past_regret)
 
 
 @inlined

@@ -8,7 +8,7 @@ from rlccfr.kernels.public.terminals import fill_fold, fill_showdown
 
 
 def workspace_size(rows: int) -> int:
-    """Return the length of ``vectors`` for deals of at most so many rows."""
+    """Return the length of ``vectors`` for deals of at most this many rows."""
     return 2 * rows + CARDS
 
 
@@ -45,8 +45,8 @@ def add_pairs(view, nodes, bucket, mass, vectors, last_met, pairs, won):
         bucket: bucket of each row, placed like the view's ``above``.
         mass: weight of each row of player 0, placed likewise.
         vectors: as for :func:`fill_strengths`.
-        last_met: (buckets,) working array: the last deal that had the bucket; -1.
-        pairs: (buckets, buckets) weighted number of pairs; raised in place.
+        last_met: (buckets,) -1 at first; set to the number of the last deal in which each bucket was met.
+        pairs: (buckets, buckets) weighted number of pairs, added to in place.
         won: (buckets, buckets) the same, where pairs that player 0 wins count 1, and those that it loses -1.
     """
     for number in range(len(nodes)):
@@ -103,7 +103,7 @@ def add_up(view, player, node_start, bucket_start, bucket, mass, row_table, buck
         node_start, bucket_start, bucket: as for :func:`expand`.
         mass: weight of each row, placed like the view's ``above``.
         row_table: (m,) entries of rows.
-        bucket_table: entries of buckets; raised in place.
+        bucket_table: entries of buckets, added to in place.
     """
     for index in range(len(view.nodes)):
         node = view.nodes[index]

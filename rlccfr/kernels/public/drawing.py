@@ -31,7 +31,7 @@ AVERAGE = 2
 class Drawing(NamedTuple):
     """What passes draw, and the discounts that are pending where no pass has been.
 
-    A table's *entry for discounts* is one per decision, or one per private state if these are drawn one by one.
+    A table has an *entry for discounts* per decision, or per private state if these are drawn one by one.
     """
 
     draws_public: bool  # whether public outcomes are drawn; else nothing is

@@ -31,7 +31,7 @@ def public_iterations(view, tables, workspace, outcomes, counts, schedule, cost)
 
     Args:
         tables, workspace, outcomes: changed in place.
-        counts: (2,) iterations done and private states met; raised in place.
+        counts: (2,) iterations done and private states met; added to in place.
         schedule: (iterations + 1, 5) in the tables' type.
         cost: number of private states that an iteration meets.
     """
@@ -65,7 +65,7 @@ def responses_to(view, policy_source, tables, workspace, outcomes, schedule):
 
 @kernel
 def regrets_against_responses(view, player, policy_source, tables, workspace, outcomes, schedule):
-    """Raise a player's regrets against a best response.
+    """Update a player's regrets against a best response.
 
     Args:
         policy_source: what the player's policy is proportional to.

@@ -28,7 +28,7 @@ from rlccfr.kernels.public.vectors import (
     fill_response,
     multiply,
     predict_regrets,
-    update_regrets,
+    update_row_regrets,
     write_response,
     write_values,
 )
@@ -147,7 +147,7 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
             entry = drawing.regret_start[frame[NODE_INDEX]] + frame[WINDOW_START + player]
             positive, negative = regret_discounts(drawing, entry)
             discounts = (vectors.dtype.type(positive), vectors.dtype.type(negative))
-        update_regrets(vectors, values, value, count, rows, tables.regret, start, stride, discounts, floor, zero)
+        update_row_regrets(vectors, values, value, count, rows, tables.regret, start, stride, discounts, floor, zero)
         if len(tables.policy):
             one = workspace.reciprocals[1]
             predict_regrets(vectors, values, value, count, rows, tables, start, stride, ahead, zero, one)
@@ -225,7 +225,7 @@ def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
 
 @inlined
 def add_outcome(view, frame, player, workspace, child_frame, is_first):
-    """Add the value of the outcome that was visited last; ``is_first`` says that no other one was before."""
+    """Add the value of the outcome that was visited last; ``is_first`` tells whether it is the first."""
     deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
     if is_first:
         workspace.vectors[frame[VALUE] : frame[VALUE] + frame[WINDOW_SIZE + player]] = workspace.reciprocals[0]

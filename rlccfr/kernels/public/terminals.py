@@ -1,9 +1,9 @@
 """Values of terminals for all private states at once, in time proportional to their number.
 
 Two hands exclude each other if they share a card. The reach of all hands that do not share one with a given hand is the
-sum over all hands, less the sums of its two cards, plus its own, which both of these hold. At a showdown the rows are
-met in order of strength, so that the sums so far are those of the weaker hands (Johanson, Waugh, Bowling and Zinkevich,
-"Accelerating best response calculation in large extensive games", IJCAI 2011).
+sum over all hands, less the sums over the hands with either of its two cards, plus its own reach, which both of these
+sums contain. At a showdown the rows are met in order of strength, so that the sums so far are those of the weaker hands
+(Johanson, Waugh, Bowling and Zinkevich, "Accelerating best response calculation in large extensive games", IJCAI 2011).
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def write_response(vectors, values, value, count, rows, response, start):
 
 
 @inlined
-def update_regrets(vectors, values, value, count, rows, regret, start, stride, discounts, floor, zero):
+def update_row_regrets(vectors, values, value, count, rows, regret, start, stride, discounts, floor, zero):
     """Set R <- max(D R + r, floor), where r is an action's value less the mean, for all rows of a node.
 
     Args:

@@ -3,9 +3,9 @@
 A table holds an estimate of player 0's expected utility at each history. Its row 0 serves both traversers. If opponents
 play best responses, so that each traverser meets another opponent, there is a row for each.
 
-* As baselines b, at all nodes, of chance too: a child taken with probability p whose walk returned u has the value
-  b + (u - b) / p; a child left out has the value b (Schmid et al. 2019, with baselines of histories). If b is the true
-  value of each child, so is the value of each node.
+* As baselines b, at all nodes, including those of chance: a child taken with probability p whose walk returned u has
+  the value b + (u - b) / p; a child left out has the value b (Schmid et al. 2019, with baselines of histories). If b is
+  the true value of each child, so is the value of each node.
 * In place of the walk's values: the regrets at a node follow from the table alone. On the way home, a walk sets the
   value of each of its nodes to the mean of its children's (see catalog/one_path.py: escher).
 
@@ -94,7 +94,7 @@ def close_by_history(histories, history, is_own, traverser, plan, memory, depth)
 
 @inlined
 def mean_of_children(histories, history, is_own, tables, values):
-    """Return the mean of the values after a node that is no end, under chance, the policy or the response.
+    """Return the mean of the values after a node that is not terminal, under chance, the policy or the response.
 
     Args:
         values: (number of histories,) values.

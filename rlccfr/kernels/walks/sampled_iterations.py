@@ -42,17 +42,17 @@ def update_visited(view, player, run, walk_tables, now, ahead, rule):
         for index in range(begin, walk_tables.num_visited[player]):
             infoset = walk_tables.visited[index]
             first = view.first_sequence[infoset]
-            last = view.first_sequence[infoset + 1]
-            copy_true_regrets(tables.regret, first, last, factors, run.scratch.past_regret)
+            end = view.first_sequence[infoset + 1]
+            copy_true_regrets(tables.regret, first, end, factors, run.scratch.past_regret)
     # The discount holds for all infosets, visited or not.
     step = discounted_step(view, player, tables, scale, now, ahead)
     findings = Findings(walk_tables.gain, walk_tables.mass, run.scratch.past_regret)
     for index in range(begin, walk_tables.num_visited[player]):
         infoset = walk_tables.visited[index]
         first = view.first_sequence[infoset]
-        last = view.first_sequence[infoset + 1]
-        update_regrets(tables, first, last, infoset, findings, 0.0, step, rule)
-        for k in range(first, last):
+        end = view.first_sequence[infoset + 1]
+        update_regrets(tables, first, end, infoset, findings, 0.0, step, rule)
+        for k in range(first, end):
             walk_tables.gain[k] = 0.0
         walk_tables.mass[infoset] = UNVISITED
     walk_tables.num_visited[player] = begin

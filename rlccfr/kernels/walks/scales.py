@@ -26,7 +26,7 @@ from rlccfr.kernels.layout import (
 from rlccfr.kernels.passes.rows import sequences_of
 
 LARGEST_SCALE = 1e100
-"""Scale from which on tables are brought up to date; products with entries are still far from overflowing."""
+"""Scale beyond which tables are brought up to date; products with entries are still far from overflowing."""
 
 
 @kernel
@@ -37,8 +37,8 @@ def settle(view, player, tables, scale):
         tables: ``regret`` and ``policy_sum`` are changed in place.
         scale: (2, 3) changed in place.
     """
-    first, last = sequences_of(view, player)
-    for k in range(first, last):
+    first, end = sequences_of(view, player)
+    for k in range(first, end):
         tables.regret[k] /= scale[player, POSITIVE] if tables.regret[k] > 0.0 else scale[player, NEGATIVE]
         tables.policy_sum[k] /= scale[player, AVERAGE]
     scale[player] = 1.0
@@ -60,8 +60,8 @@ def discount(view, player, tables, scale, column, factor):
         return
     # The scale would overflow, or the entries become 0: no scale says that, so the table itself must change.
     settle(view, player, tables, scale)
-    first, last = sequences_of(view, player)
-    for k in range(first, last):
+    first, end = sequences_of(view, player)
+    for k in range(first, end):
         if column == AVERAGE:
             tables.policy_sum[k] *= factor
         elif (tables.regret[k] > 0.0) == (column == POSITIVE):

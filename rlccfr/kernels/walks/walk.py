@@ -79,7 +79,7 @@ def draw_children(history, is_own, internal, sampling, parameters, memory, depth
     Args:
         internal: whether the walk takes one own action, and all others'.
         memory: ``frames.sampling_probability[depth]`` is overwritten with the probability of each child taken, and 0
-            for the others; at the traverser's nodes, ``tables.visits`` is raised by 1 if the sampler counts.
+            for the others; at the traverser's nodes, ``tables.visits`` grows by 1 if the sampler counts visits.
         shared_uniform: random number of the whole walk, for mixtures that draw once.
     """
     plan = sampling.plan
@@ -132,7 +132,7 @@ def draw_shared_outcomes(history, traverser, handle, frames, depth, word):
     Args:
         handle: handle of the draws.
         frames: ``sampling_probability[depth]`` is overwritten with the probability of the label drawn for each outcome
-            that has it, and 0 for the others; these may be all.
+            that has it, and 0 for the others, which may be all of them.
         word: random word of the whole walk.
     """
     draws = draws_of(handle)
@@ -339,13 +339,13 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
 
 @inlined
 def walk_on(histories, traverser, weights, procedure, sampling, parameters, memory, rng):
-    """Perform the traverser's remaining walks of an iteration, or the first of them that touch ``procedure.pause``.
+    """Perform the traverser's remaining walks of an iteration, but pause after ``procedure.pause`` histories.
 
-    A kernel call can't be interrupted, so that it must not grow with the number of walks.
+    A kernel call can't be interrupted, so its length must not grow with the number of walks.
 
     Args:
         weights: weights of each walk.
-        memory: changed in place; see :func:`walk`. ``progress`` counts the walks; all are done when it has come to
+        memory: changed in place; see :func:`walk`. ``progress`` counts the walks; all are done when it reaches
             ``procedure.walks``.
 
     Returns:

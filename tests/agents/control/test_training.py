@@ -229,8 +229,8 @@ def test_nothing_to_train_on_is_named():
     with pytest.raises(RLCCFRError, match=r"games are given as text, .*matrix.*game\.efg"):
         train_controller([rlccfr.matrix_game([[1, -1], [-1, 1]])], rounds=3)
     for wrong, message in (
-        ({"horizons": {}}, "horizons must give shares"),
-        ({"horizons": 100}, "horizons must give shares"),
+        ({"horizons": {}}, "horizons must map numbers of iterations to shares"),
+        ({"horizons": 100}, "horizons must map numbers of iterations to shares"),
         ({"horizons": {100.5: 1.0}}, "a horizon must be a positive integer"),
         ({"horizons": {100: 0}}, "the share of horizon 100 must be a positive number"),
         ({"hyperparameters": {"hidden": (8,)}}, "hyperparameters must be a ControlHyperparameters"),

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from rlccfr.agents.judging.unseen_games import judged, kind_of, measured_regret, summary
+from rlccfr.agents.judging.unseen_games import judged, kind_of, regrets_in_words, summary
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.families import TRAIN
 from rlccfr.envs.measuring.request import Budget
@@ -89,6 +89,6 @@ def test_the_summary_takes_games_as_wholes():
     assert found["all"]["gain"] == pytest.approx(0.9 / 6)
     assert "all" not in summary(rows[rows["kind"] == "unseen member"])
     members = rows[rows["kind"] == "unseen member"]
-    assert "on 5 such games" in measured_regret(members, "unseen member")
-    assert "0.100 of reward below the best" in measured_regret(members, "unseen member")
-    assert measured_regret(members[:0], "unseen family") == "the regret of such picks was not measured (unseen family)"
+    assert "on 5 such games" in regrets_in_words(members, "unseen member")
+    assert "0.100 of reward below the best" in regrets_in_words(members, "unseen member")
+    assert regrets_in_words(members[:0], "unseen family") == "the regret of such picks was not measured (unseen family)"

@@ -9,7 +9,7 @@ import torch
 from rlccfr.agents import SelectorTeam, expand_team
 from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
-from rlccfr.agents.team.learning import QLearning, Replay, best_answer
+from rlccfr.agents.team.learning import QLearning, Replay, value_of_best_answer
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.observation import FEATURE_NAMES, OBSERVATION_SIZE
@@ -43,7 +43,7 @@ def add(team: SelectorTeam, situation: Situation, cell: Cell, paid: tuple[float,
 
 
 def learned(team: SelectorTeam, steps: int = 2000) -> SelectorTeam:
-    QLearning(Replay(team)).round(1.0, steps)
+    QLearning(Replay(team)).learn_round(1.0, steps)
     return team
 
 
@@ -127,14 +127,14 @@ def test_the_best_answer_is_the_target_networks_value_of_what_the_network_prefer
         list(network.parameters())[-1].data[:] = torch.tensor(values)
     seen = torch.zeros(2, OBSERVATION_SIZE)
     open_ = torch.tensor([[True, True], [True, False]])
-    assert best_answer(policy, seen, open_).tolist() == pytest.approx([0.2, 0.9])
-    assert best_answer(policy, seen).tolist() == pytest.approx([0.2, 0.2])
+    assert value_of_best_answer(policy, seen, open_).tolist() == pytest.approx([0.2, 0.9])
+    assert value_of_best_answer(policy, seen).tolist() == pytest.approx([0.2, 0.2])
 
 
 def test_weights_are_drawn_anew_for_each_replayed_pick():
     costs = dict.fromkeys(CATALOG, (1.0, 0.0))
     team = team_of(costs, preset=[((1, 0), (1, 0), (1, 0)), ((0.5, 0), (0.5, 0), (0.5, 0))])
-    _, targets = QLearning(Replay(team))._batch()
+    _, targets = QLearning(Replay(team))._picks_and_targets()
     assert set(targets[-1].tolist()) == {0.0, 0.5}
 
 
@@ -146,7 +146,7 @@ def test_rewards_on_several_scales_are_told_apart():
         seen = np.stack([team.env.observe(cell[:agent]) for agent in range(3)])
         costs = Costs(0.25, 0.05, 3.0, 0.5)
         team.experience.add(Situation("kuhn", 0, BUDGET), cell, Outcome(seen, costs, True, str(cell), 1.0))
-    picks, targets = QLearning(Replay(team))._batch()
+    picks, targets = QLearning(Replay(team))._picks_and_targets()
     in_units = picks.inputs[2][:, FEATURE_NAMES.index("weights.scale.units")] == 1
     assert set(targets[-1][in_units].tolist()) == {-2.0}
     assert set(targets[-1][~in_units].tolist()) == {0.75}

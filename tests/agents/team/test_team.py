@@ -16,7 +16,7 @@ from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
 from rlccfr.agents.team.learning import QLearning, Replay, agents_rewards
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.measuring.live import LiveEvaluator
-from rlccfr.envs.observation import weights_of
+from rlccfr.envs.observation import reward_weights_of
 from rlccfr.envs.reward import costs
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
@@ -105,7 +105,7 @@ def test_rewards_are_each_agents_own(evaluator, small):
         measured = evaluator.records[team_request(team, situation, cell)]
         assert outcome.costs == costs(measured)
         assert len(set(team.env.preset.rewards(outcome.costs))) == 3
-        learned = agents_rewards(np.array([outcome.costs]), weights_of(team.env.preset)[None])[0]
+        learned = agents_rewards(np.array([outcome.costs]), reward_weights_of(team.env.preset)[None])[0]
         assert learned == pytest.approx(team.env.preset.rewards(outcome.costs))
         assert learned.mean() == pytest.approx(team.env.step(small.flat(cell))[1])  # after a reset by team_request
 
@@ -270,7 +270,7 @@ def test_the_directory_of_another_team_is_refused(evaluator, small, tmp_path):
     first, second = quick(evaluator, small), quick(evaluator, small)
     first.train(2, log_dir=tmp_path / "first")
     second.train(3, log_dir=tmp_path / "second")
-    with pytest.raises(RLCCFRError, match="second holds a trained team: go on with it by"):
+    with pytest.raises(RLCCFRError, match="second holds a trained team: load it with"):
         first.train(4, log_dir=tmp_path / "second")
     assert SelectorTeam.load(tmp_path / "second").evaluations == 3
 
@@ -443,7 +443,7 @@ def test_what_leads_to_nothing_measured_is_not_learned_from(make_evaluator, smal
     with pytest.raises(KeyboardInterrupt):
         team.train(12)
     before = weights(team)
-    QLearning(Replay(team)).round(1.0, 5)
+    QLearning(Replay(team)).learn_round(1.0, 5)
     assert same(weights(team), before)
     team.train(12)
     assert team.evaluations == len(evaluator.records) == 12

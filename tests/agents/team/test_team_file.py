@@ -64,7 +64,7 @@ def test_another_source_is_refused_by_the_components_name(saved, register, evalu
         SelectorTeam.load(saved, evaluator=evaluator)
     assert str(caught.value) == (
         f"{saved / FILE_NAME} was trained with another source or file of update_rule 'test_stranger(power=2)': undo "
-        "the change, or train the team again by `rlccfr train` with --fresh"
+        "the change, or train the team again with `rlccfr train` and --fresh"
     )
 
 

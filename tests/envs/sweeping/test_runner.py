@@ -14,8 +14,8 @@ from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs import Store, StoreError
 from rlccfr.envs.sweeping import runner
 from rlccfr.envs.sweeping.plan import Job, Limits, jobs
-from rlccfr.envs.sweeping.resuming import take_over
 from rlccfr.envs.sweeping.runner import TRIES, Runner, left_to_do
+from rlccfr.envs.sweeping.unfinished import take_over
 from rlccfr.envs.sweeping.worker import measure
 
 LIMITS = Limits(iterations=5, seconds=0)

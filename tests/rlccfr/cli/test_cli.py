@@ -181,6 +181,8 @@ def test_version(run):
         (("solve", "kuhn", "--update-rule", "dcfr(gama=1)"), 1, "did you mean 'gamma'?"),
         (("solve", "kuhn", "--update-rule", "dcfr(3)"), 1, "a component looks like"),
         (("solve", "kuhn", "--update-rule", "dcfr(gamma=3,gamma=2)"), 1, "with each hyperparameter at most once"),
+        (("solve", "kuhn", "--update-rule", "dcfr(gamma=3)(alpha=2)"), 1, "a component looks like"),
+        (("solve", "kuhn", "--update-rule", "dcfr(gamma=3).x(alpha=2)"), 1, "a component looks like"),
         (("solve", "kuhn", "--checkpoint", "/dev/zero"), 1, "it is a device, not a file"),
         (("match", "kuhn", "uniform", "uniform", "--pairs", "-1"), 1, "--pairs must be 0, for exact payoffs, or at"),
         (("solve", "kuhn", "--checkpoint", "/dev/null/x"), 1, "can't write"),
@@ -616,7 +618,7 @@ def test_training_again_goes_on_or_refuses(run, tmp_path):
     file = tmp_path / WHERE / "team.npz"
     file.write_bytes(file.read_bytes()[:-1000])
     err = run("train", "kuhn", *other)[2]
-    assert "train the team again by `rlccfr train` with --fresh" in err
+    assert "train the team again with `rlccfr train` and --fresh" in err
     assert run("train", "kuhn", *other, "--fresh")[0] == 0
 
 

@@ -335,10 +335,10 @@ def test_nothing_is_printed(capfd):
 def test_the_law_is_fitted_to_the_measured_times():
     table = pd.read_csv(exact.FILE)
     constants, factor = exact.fit(table)
-    assert (linear_program.OVERHEAD, *linear_program.LAW) == pytest.approx(
+    assert (linear_program.TIME_OVERHEAD, *linear_program.TIME_LAW) == pytest.approx(
         (np.exp(constants[0]), *constants[1:]), rel=0.05
     )
-    assert pytest.approx(factor, rel=0.05) == linear_program.FACTOR
+    assert pytest.approx(factor, rel=0.05) == linear_program.TIME_FACTOR
 
 
 def test_a_prediction_says_how_sure_it_is():

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import imports
 import pytest
+from filelock import FileLock
 
 import rlccfr
 from rlccfr.kernels import cache
@@ -133,6 +134,21 @@ print(sum(adam_step.stats.cache_hits.values()))
     ended = [process.communicate(timeout=300) for process in both]
     assert [error for _, error in ended] == ["", ""]
     assert sorted(int(out) for out, _ in ended) == [0, 1]
+
+
+def test_a_process_does_not_wait_for_itself_when_it_compiles_again_what_failed(monkeypatch):
+    from rlccfr.kernels.learning.adam import adam_step
+
+    locks = []
+    monkeypatch.setattr(cache, "FileLock", lambda *args, **kwargs: locks.append(args) or FileLock(*args, **kwargs))
+    kept = cache.KernelCache(adam_step.py_func)
+    form, context = "a form that can't be compiled", adam_step.targetctx
+    assert kept._acquired(form, context)
+    assert not kept._acquired(form, context)
+    assert len(locks) == 1
+    kept._release(form)
+    assert kept._acquired(form, context)
+    kept._release(form)
 
 
 KERNELS = "kernels/walks/sampled_iterations.py"

@@ -64,7 +64,9 @@ def test_a_gambit_file_holds_its_game_where_the_name_is_unknown(tmp_path):
         if suffix == "efg":
             assert rlccfr.Policy.load(path).exploitability() == policy.exploitability()
         else:
-            with pytest.raises(rlccfr.CheckpointError, match="is a policy of a matrix game, which no name stands for"):
+            with pytest.raises(
+                rlccfr.CheckpointError, match="is a policy of a matrix game, and such games have no name"
+            ):
                 rlccfr.Policy.load(path)
 
 

@@ -92,6 +92,7 @@ def test_small_policies_are_tables(solver, tmp_path):
     assert (tmp_path / "policy.csv").read_text().startswith("player,infoset,action,probability")
 
 
+@pytest.mark.slow  # it compiles in single precision
 def test_entries_of_any_type_will_do(solver):
     game = solver.game
     uniform = rlccfr.PublicPolicy.uniform(game).exploitability()

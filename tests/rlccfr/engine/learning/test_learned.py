@@ -447,8 +447,8 @@ def test_a_second_ctrl_c_breaks_an_iteration_off(monkeypatch, tmp_path):
         solver.run(iterations=2, curve=False)
     assert told == ["held"]
     assert solver.result().iterations == 0
-    with pytest.raises(FailedRunError, match="an iteration was broken off"):
+    with pytest.raises(FailedRunError, match="an iteration was interrupted"):
         solver.save(tmp_path / "run.npz")
-    with pytest.raises(FailedRunError, match="an iteration was broken off"):
+    with pytest.raises(FailedRunError, match="an iteration was interrupted"):
         solver.run(iterations=1)
     assert not (tmp_path / "run.npz").exists()

@@ -168,16 +168,8 @@ def test_a_run_goes_on_bitwise_and_under_another_rule(tmp_path):
     assert whole.exploitability() == part.exploitability()
 
 
-@pytest.fixture
-def _interruptible():
-    """Let Ctrl-C raise KeyboardInterrupt, also in processes that were started with it ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.skipif(CORES < 2, reason="there is one core")
-@pytest.mark.usefixtures("_interruptible")
+@pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_leaves_whole_iterations(monkeypatch):
     tree = rlccfr.load_game(THREADED[0])
     cut, whole = (rlccfr.Solver(tree, "dcfr", threads=2) for _ in range(2))
@@ -240,7 +232,7 @@ def test_large_games_have_sparse_curves_and_single_precision(monkeypatch):
 
 def test_tables_that_do_not_fit_are_refused(monkeypatch):
     monkeypatch.setattr(public_state, "available_memory", lambda: 1000)
-    with pytest.raises(rlccfr.RLCCFRError, match=r"needs .* GB for .* table entries, and 1e-06 GB are left"):
+    with pytest.raises(rlccfr.RLCCFRError, match=r"needs .* GB for .* table entries, but only 1e-06 GB are left"):
         rlccfr.Solver(rlccfr.load_game(THREADED[0]))
 
 

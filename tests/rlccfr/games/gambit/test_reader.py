@@ -201,7 +201,7 @@ def test_files_that_can_not_be_read_are_refused(tmp_path, monkeypatch):
     with pytest.raises(GameError, match=r"there is no file .*a\.efg"):
         files.read(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(GameError, match="is not a text in UTF-8"):
+    with pytest.raises(GameError, match="is not text in UTF-8"):
         files.read(path)
     with pytest.raises(GameError, match="can't read"):
         files.read(tmp_path)

@@ -1,7 +1,7 @@
 """An unfinished sweep: the runs that it lacks, the settings with which it was begun, and runs of another machine.
 
 The settings are inferred from the sweep's records. Runs that another machine has measured count as done, under this
-machine's ids.
+machine's ids. A sweep that goes on skips what is done by :func:`rlccfr.envs.sweeping.runner.left_to_do`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.compiled_games import compiled
-from rlccfr.envs.measuring.curve import covers
 from rlccfr.envs.measuring.provenance import engine_version
 from rlccfr.envs.measuring.record import SMALL
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.rows import load_results
+from rlccfr.envs.measuring.shorter_budgets import covers
 from rlccfr.envs.measuring.store import Store, StoreError
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.sweeping.plan import FURTHER, Job, Limits, jobs
@@ -32,7 +32,7 @@ PROBED = 50
 
 @dataclass(frozen=True)
 class Missing:
-    """Number of a sweep's runs that are missing, and the settings that the sweep was begun with.
+    """How many of a sweep's runs are missing, and the settings with which the sweep was begun.
 
     Attributes:
         runs: number of missing runs.
@@ -73,9 +73,9 @@ def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) 
 
 
 def _common_seeds(recorded_seeds: Sequence[Sequence[int]]) -> int:
-    """Return how many seeds tabular algorithms have: up to the largest that a quarter of those with any run have.
+    """Return the number of seeds of tabular algorithms: 1 plus the largest that a quarter of those with runs have.
 
-    Fewer have the seeds that only algorithms close to the best got.
+    Algorithms close to the best got further seeds, but they are fewer than a quarter.
 
     Args:
         recorded_seeds: engine seeds of each algorithm that has any.

@@ -6,7 +6,7 @@ import pytest
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.sweeping.plan import Limits, jobs
-from rlccfr.envs.sweeping.resuming import missing_runs
+from rlccfr.envs.sweeping.unfinished import missing_runs
 
 CATALOG = Catalog(
     ("cfr", "dcfr", "deep_cfr(preset='sweep')"), ("none", "external", "outcome", "average_strategy"), ("none",)
