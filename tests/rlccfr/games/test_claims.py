@@ -142,8 +142,8 @@ def test_reordered_actions_do_not_make_a_player_forget():
         ("CONSTANT_SUM", float("inf"), 0.75, "declares that returns sum to inf; utility_sum must be finite"),
         ("ZERO_SUM", None, -0.25, None),
         ("ZERO_SUM", 1.0, 0.75, "declares that it is zero-sum, but also that returns sum to 1"),
-        ("GENERAL_SUM", 0.0, -0.25, "is general_sum, not zero-sum or constant-sum"),
-        ("IDENTICAL", 0.0, 0.25, "is identical, not zero-sum or constant-sum"),
+        ("GENERAL_SUM", 0.0, -0.25, "is general_sum, but only zero-sum and constant-sum games"),
+        ("IDENTICAL", 0.0, 0.25, "is identical, but only zero-sum and constant-sum games"),
     ],
 )
 def test_returns_sum_to_what_the_game_declares(utility, utility_sum, second, message):
