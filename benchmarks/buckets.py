@@ -75,9 +75,9 @@ def page() -> Iterator[str]:
         f"Written by `python -m benchmarks.buckets` on {processor_model()}; not edited by hand. [Decision "
         "27](adr/0027-buckets-merge-infosets.md) says how buckets work.",
         "",
-        "A column is a number of buckets. In each round, each bucket of the round before is split into so many. The "
-        "numbers are the exploitability in the game itself, in its units, by exact passes. In the second line, best "
-        "responses have buckets, too.",
+        "Each column is a number of buckets: in each round, each bucket of the round before is split into that many. "
+        "The numbers are the exploitability in the game itself, in its units, after exact passes. In the second line, "
+        "best responses use the buckets, too.",
     )
     for title, name in GAMES.items():
         yield from ("", f"## {title}", "", f"`{name}`, `equity`", *plateaus(name))
@@ -85,8 +85,8 @@ def page() -> Iterator[str]:
         "",
         f"## [2-1] hold'em: {INSIDE:,} iterations of `{RULE}`",
         "",
-        "A run goes over a small game in which chance deals buckets. Only making the buckets and evaluating the policy "
-        "meet the boards and hands.",
+        "A run goes over a small game in which chance deals buckets. Boards and hands are visited only to make the "
+        "buckets and to evaluate the policy.",
         *large(),
     )
 

@@ -30,13 +30,14 @@ def training() -> Iterator[str]:
     """Yield how the shipped controller was trained."""
     about, games = training_of(DATA / "controller.npz"), pd.read_csv(GAMES)
     log = pd.read_csv(DATA / "training.csv")
-    horizons = ", ".join(f"{share:.0%} of {int(horizon):,}" for horizon, share in about["horizons"])
+    *most_horizons, last_horizon = (f"{int(horizon):,} ({share:.0%})" for horizon, share in about["horizons"])
+    horizons = f"{', '.join(most_horizons)} or {last_horizon}"
     splits = [games[games["split"] == split] for split in ("train", "validation", "test")]
     largest = splits[0]["histories"].max()
     sizes = [int((splits[2]["histories"] >= times * largest).sum()) for times in (10, 100)]
     yield (
-        f"Three DQN agents learned from {log['runs'].max():,} live runs of {len(about['games'])} games, of which the "
-        f"largest has {largest:,} histories: {horizons} iterations. Such a training takes "
+        f"Three DQN agents learned from {log['runs'].max():,} live runs of {len(about['games'])} games. The largest "
+        f"game has {largest:,} histories. The runs had {horizons} iterations. Such a training takes "
         f"{about['cpu_seconds'] / about['members']:,.0f} CPU seconds; `rlccfr train --control` repeats it. The agents "
         f"pick by the means of the Q-values of {about['members']} training{'s' * (about['members'] > 1)}."
     )
@@ -71,9 +72,10 @@ def comparison() -> Iterator[str]:
 def blended() -> Iterator[str]:
     """Yield the comparison of runs with blends, which takes another look at the test games."""
     yield (
-        "A steered run can end with blends ([decision 24](adr/0024-blends.md)), at most a fifth longer as predicted. "
-        "Here all others run as long as it, in CPU seconds. This is a second look at the same test games, after the "
-        "tables above; nothing was chosen by it (`python -m benchmarks.blending test`)."
+        "A steered run can end with blends ([decision 24](adr/0024-blends.md)), which are predicted to lengthen it by "
+        "at most a fifth. Here all other algorithms get as many CPU seconds as the blended run took. This is a second "
+        "look at the same test games, after the tables above; nothing was chosen by it (`python -m "
+        "benchmarks.blending test`)."
     )
     yield ""
     yield from blending.report("test", HORIZONS[0])
@@ -126,13 +128,13 @@ def page() -> Iterator[str]:
         "",
         "## Test games",
         "",
-        "Each fixed algorithm runs as long as the steered run in CPU seconds, with deciding and observing in them, and "
-        "makes at least as many iterations. The fixed algorithms are all tabular update rules by exact passes except "
-        "for `scheduled`, three sampled algorithms, and two against best responses. The best in hindsight is chosen "
+        "Each fixed algorithm gets as many CPU seconds as the steered run took, deciding and observing included, and "
+        "makes at least as many iterations. The fixed algorithms are all tabular update rules except `scheduled`, with "
+        "exact passes; three sampled algorithms; and two against best responses. The best in hindsight is chosen "
         "for each game after all have run. All other ways to steer make as many iterations, without a limit on time; "
-        "the trees learned from a seventh of the controller's runs. In all of these, each player keeps the best of "
+        "the trees learned from a seventh of the controller's runs. In all steered runs, each player keeps the best of "
         "four average policies in the last eighth of the run; `controlled, last average` is the controller without "
-        "that. Exploitability below 1e-14 of the range of payoffs counts as that.",
+        "that. An exploitability below 1e-14 of the range of payoffs counts as 1e-14 of it.",
         *comparison(),
         "",
         "### 1,000 iterations, with blends",
@@ -146,10 +148,10 @@ def page() -> Iterator[str]:
         "",
         *published(),
         "",
-        "DCFR's columns show whether the game and the measure agree; what they still differ in comes from the order of "
-        "updates. They do not agree on Battleship-2: its tree has as many nodes, but the published figures differ from "
-        "the first iteration. So it has no ratio. DDCFR's two other games, river subgames of hold'em, are too large to "
-        "build here. Leduc is a validation game.",
+        "The two columns of DCFR show whether the game and the measure agree; small differences come from the order of "
+        "updates. They do not agree on Battleship-2: its tree has the same number of nodes, but the published figures "
+        "differ from the first iteration on. So it has no ratio. DDCFR's two other games, river subgames of hold'em, "
+        "are too large to build here. Leduc is a validation game.",
         "",
         "## What it does",
         "",

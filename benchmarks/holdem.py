@@ -71,8 +71,8 @@ def long_page() -> Iterator[str]:
         f"Written by `python -m benchmarks.holdem --long` on {processor_model()}; not edited by hand. [The page about "
         "hold'em](holdem.md) has the smaller games.",
         "",
-        f"The update rule is `{RULE}` by exact passes, on one thread. A number is the exploitability of the "
-        "average policy after so many engine CPU seconds. The memory is the largest of the process.",
+        f"The update rule is `{RULE}` by exact passes, on one thread. Each number is the exploitability of the "
+        "average policy after that many engine CPU seconds. The memory is the most that the process has used.",
         "",
     )
     game = rlccfr.load_game(LARGEST)
@@ -92,9 +92,9 @@ def page() -> Iterator[str]:
         f"Written by `python -m benchmarks.holdem` on {processor_model()}; not edited by hand. [Solve hold'em and "
         "Bluff](howto/solve-holdem.md) says how to run it, and [decision 25](adr/0025-public-trees.md) how it works.",
         "",
-        f"The update rule is `{RULE}` by exact passes, on one thread. A time is in engine CPU seconds, until the "
-        "average policy's exploitability, over all boards and hands, is below the target. The games run one after "
-        "another in one process, so the memory is the largest so far.",
+        f"The update rule is `{RULE}` by exact passes, on one thread. Each time is the number of engine CPU seconds "
+        "until the average policy's exploitability, over all boards and hands, is below the target. The games run one "
+        "after another in one process, and the memory is the most that the process has used so far.",
         "",
         *head("game", [f"{target} mbb/g" for target in TARGETS]),
     )
@@ -102,8 +102,8 @@ def page() -> Iterator[str]:
         yield row(title, name, [f"{target}mbb" for target in TARGETS])
     yield from (
         "",
-        f"By the clock, two threads run iterations of {THREADED} {sooner(POKER[THREADED]):.2f} times sooner, with the "
-        "final evaluation in it.",
+        f"By the clock, two threads run iterations of {THREADED} {sooner(POKER[THREADED]):.2f} times as fast as one, "
+        "the final evaluation included.",
         "",
         "On flop hold'em, Deep CFR reached 37 mbb/g and NFSP 47 (Brown, Lerer, Gross and Sandholm, ICML 2019).",
         "",

@@ -133,17 +133,18 @@ def page(measured: TableEvaluator, found: Mapping[str, Mapping[str, list[Found]]
         "",
         f"The {len(shipped.public_catalog())} algorithms of the catalog `public` ran on three games for "
         f"{shipped.PUBLIC_BUDGETS[-1].amount:g} engine CPU seconds each, {seeds} runs in all. They are ten update "
-        "rules by exact passes and by four samplers of chance, each also against best responses (CFR-BR). An algorithm "
-        "that draws chance and comes close to the best has three runs: the first chooses, the others judge. Every "
-        "other algorithm has one run, which does both; exact passes are judged by a second timing of it. [Drawing "
-        "chance](experiments/pcs.md) explains the samplers' names. Shorter budgets are read off the runs' curves.",
+        "rules, with exact passes and with four samplers of chance, each also against best responses (CFR-BR). An "
+        "algorithm that draws chance and comes close to the best has three runs: the first chooses, the others judge. "
+        "Every other algorithm has one run, which does both; exact passes are judged by a second timing of it. "
+        "[Drawing chance](experiments/pcs.md) explains the samplers' names. Shorter budgets are read off the runs' "
+        "curves.",
         "",
         "![Exploitability against CPU seconds](holdem-algorithms.svg)",
     )
     for game, groups in found.items():
         processors = " and ".join(records.loc[records["game"] == game, "processor"].unique())
         yield from ("", f"## `{game}`", "")
-        yield f"Exploitability in mbb/g, and the algorithm, of each group's best after each budget, on {processors}:"
+        yield f"The best algorithm of each group after each budget, and its exploitability in mbb/g, on {processors}:"
         yield from ("", *table(as_table(groups)))
     picks = winners(measured)
     yield from (

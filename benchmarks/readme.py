@@ -152,7 +152,7 @@ def choosing() -> str:
         f"team {few['team']:.3f}. With {FEW} of {len(shipped.catalog())}, its mean regret is "
         f"{_short(hundred['no network'])}, the team's {_short(hundred['team'])} and successive halving's "
         f"{_short(hundred['successive halving'])}. Regret below 0 means that the pick beats the virtual best, which is "
-        "chosen by other runs than those that judge.",
+        "chosen by runs other than the judging ones.",
         f"On {whole['games']:.0f} games that the package's chooser has not learned from, the mean regret of its picks "
         "is lower than that of the single best algorithm of its training games by "
         f"{_short(whole['gain'])} (95 % interval "
@@ -173,12 +173,12 @@ def package() -> str:
         f"{len(shipped.public_results()):,} runs of the {len(shipped.public_catalog())} algorithms of the catalog "
         "`public` on three games of hold'em, for which `rlccfr recommend holdem` answers. It also ships teams "
         "trained on the paper's algorithms; `rlccfr results table leduc --catalog extended-tabular` trains one on the "
-        "extended catalog's. `rlccfr recommend leduc` names the best of all of them, and with `--catalog paper` the "
-        f"team's pick among the paper's. For any other game, it names the pick of {unmeasured.ranked()[0]}, learned "
-        f"from {len(TRAIN)} small games: of {len(NAMES)} choosers, this had the least regret on validation "
+        "extended catalog's. `rlccfr recommend leduc` names the best of all measured algorithms, and with `--catalog "
+        f"paper` the team's pick among the paper's. For any other game, it names the pick of {unmeasured.ranked()[0]}, "
+        f"learned from {len(TRAIN)} small games: of {len(NAMES)} choosers, this one had the least regret on validation "
         "games. Where the single best algorithm of those small games did better on validation games of the game's "
-        "kind, it names that one. "
-        '`rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says which it is, and how good '
+        "kind, it names that algorithm instead. "
+        '`rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says which of the two it names, and how good '
         "such picks were on test games."
     )
 
@@ -196,16 +196,18 @@ def evidence() -> str:
         (
             "| | | |",
             "|---|---|---|",
-            f"| speed | on Leduc, {exact['ratio']:.0f} times the fastest peer ({exact['peer']}) by exact passes and "
-            f"{drawn['ratio']:.0f} times ({drawn['peer']}) by external sampling | [benchmarks](docs/benchmarks.md) |",
+            f"| speed | on Leduc, {exact['ratio']:.0f} times as fast as the fastest peer ({exact['peer']}) with exact "
+            f"passes, and {drawn['ratio']:.0f} times ({drawn['peer']}) with external sampling | "
+            "[benchmarks](docs/benchmarks.md) |",
             f"| size | flop hold'em, {flop[1]} infosets, to 37 mbb/g in {flop[2]} CPU seconds of one core | "
             "[hold'em](docs/holdem.md) |",
             f"| correctness | {_checks('verification.md')}, against OpenSpiel, plain references and statistics of "
             "samplers | [verification](docs/verification.md) |",
-            f"| choices | on {accuracy['games']:.0f} games that were not learned from, the picks' mean regret under "
-            f"`accuracy` is below that of the single best algorithm by {_short(accuracy['gain'])} (95 % interval "
-            f"{_short(accuracy['gain from'])} to {_short(accuracy['gain to'])}"
-            f"{', so it may be chance' if accuracy['gain from'] < 0 else ''}) | [selection](docs/selection.md) |",
+            f"| choices | on {accuracy['games']:.0f} games that the chooser has not learned from, the picks' mean "
+            f"regret under `accuracy` is below that of the single best algorithm by {_short(accuracy['gain'])} (95 % "
+            f"interval {_short(accuracy['gain from'])} to "
+            f"{_short(accuracy['gain to'])}{', so it may be chance' if accuracy['gain from'] < 0 else ''}) | "
+            "[selection](docs/selection.md) |",
             f"| faults | {_checks('reliability.md')}, with damaged files, kills, full disks and scarce memory: nothing "
             "may be lost, and no traceback shown | [reliability](docs/reliability.md) |",
         )

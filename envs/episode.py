@@ -175,7 +175,7 @@ def _games(games: Games) -> tuple[str, ...]:
         listed = games
     names = tuple(as_name(game) for game in listed)
     if not names or not all(isinstance(name, str) for name in names):
-        raise RLCCFRError(f"games must be a name, or a list of at least one name; not {games!r}")
+        raise RLCCFRError(f"games must be a name, or a list of at least one name, not {games!r}")
     for name in names:
         compiled(name)
     return tuple(dict.fromkeys(names))

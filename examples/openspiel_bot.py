@@ -21,7 +21,7 @@ GAMES = 2_000
 
 
 class Player(pyspiel.Bot):
-    """A policy as a bot. (OpenSpiel's PolicyBot takes a policy that surely plays action 0 for one without actions.)"""
+    """A policy as a bot. (OpenSpiel's PolicyBot mistakes a sure action 0 for no action.)"""
 
     def __init__(self, policy: Policy, seat: int, rng: np.random.RandomState) -> None:
         pyspiel.Bot.__init__(self)
@@ -32,10 +32,10 @@ class Player(pyspiel.Bot):
         return int(self.rng.choice(actions, p=probabilities))
 
     def restart_at(self, state: pyspiel.State) -> None:
-        """Forget nothing: the policy looks at the state alone."""
+        """Do nothing: the policy depends only on the state."""
 
     def inform_action(self, state: pyspiel.State, player: int, action: int) -> None:
-        """Note nothing, likewise."""
+        """Do nothing, for the same reason."""
 
 
 def mean_payoff(
@@ -52,7 +52,7 @@ def mean_payoff(
 
 
 def main(name: str = "kuhn") -> None:
-    """Solve a game, and print what the policy gets against each opponent."""
+    """Solve a game, and print what the policy earns against each opponent."""
     tree = rlccfr.load_game(name)
     solver = rlccfr.Solver(tree, update_rule="pcfr_plus")
     result = solver.run(until=1e-4)

@@ -1,7 +1,7 @@
 """A form of games of your own in one file: matrix games that are held as their matrix, not history by history.
 
-``python examples/own_form.py`` solves a game of 300 x 300 random payoffs by the update rules of the catalog, and says
-what is left of the uniform policy's exploitability. See ``rlccfr/game.py`` for what a form must offer.
+``python examples/own_form.py`` solves a game of 300 x 300 random payoffs by the update rules of the catalog, and prints
+what share of the uniform policy's exploitability is left. See ``rlccfr/game.py`` for what a form must offer.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class MatrixTables:
 def check_components(
     game: MatrixGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
 ) -> None:
-    """Refuse what these tables do not have.
+    """Refuse what these tables can't hold.
 
     Raises:
         ComponentError: the rule is more than a schedule, or the passes are not exact.

@@ -50,7 +50,7 @@ policy.to_frame().head()
 # %% [markdown]
 # ## Play a hand against it
 #
-# You are player 0 and call every time. Replace `me` by your own way of playing.
+# You are player 0 and call every time. Replace `me` with your own way of playing.
 
 # %%
 rng = np.random.default_rng(3)

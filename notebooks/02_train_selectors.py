@@ -92,8 +92,8 @@ for agent, (axis, ids) in enumerate(zip(("update rule", "sampler", "abstraction"
     print(values.sort_values(ascending=False).head(3).round(3).to_string(), end="\n\n")
 
 # %% [markdown]
-# A team is kept in its directory, and its training goes on there: after `SelectorTeam.load("team")`, or in a shell by
-# `rlccfr train` with the same settings and `--out team`.
+# A team is kept in its directory, and its training can go on there: in Python after `SelectorTeam.load("team")`, or in
+# a shell by `rlccfr train` with the same settings and `--out team`.
 
 # %%
 again = SelectorTeam.load("team", evaluator=team.env.evaluator)

@@ -36,9 +36,9 @@ print(f"{len(table):,} runs of the paper's {len(catalog)} algorithms and of othe
 # ## What to take
 #
 # The table shows what the teams pick for one second of CPU time. *Regret* is the shortfall of the pick's reward from
-# that of the best algorithm, by the judging seeds. A deterministic algorithm has one run: it is chosen by one timing of
-# that run and judged by a second. The *tied set* holds the algorithms that can't be told from the best. Where it is
-# large, membership says little.
+# the best algorithm's; it is measured with the judging seeds. A deterministic algorithm has one run: it is chosen by
+# one timing of that run and judged by a second. The *tied set* holds the algorithms that can't be told from the best.
+# Where it is large, membership says little.
 
 # %%
 second = Budget("seconds", 1.0)
@@ -56,7 +56,7 @@ recommended.picks[
 # ## All algorithms
 #
 # Each heatmap shows the exploitability after a second. Its rows are the update rules and its columns the samplers; each
-# square has the best of the three abstractions.
+# square shows the best of the three abstractions.
 
 # %%
 figure, axes = plt.subplots(2, 2, figsize=(13, 11), layout="constrained")

@@ -64,8 +64,8 @@ quick = {name: cell for name, cell in fixed_cells(catalog).items() if name != "D
 throughputs(LiveEvaluator(), quick).round(2)
 
 # %% [markdown]
-# Absolute numbers depend on the machine and the implementation. The last column, the multiple of plain CFR's, can be
-# compared.
+# Absolute numbers depend on the machine and the implementation. Only the last column, the multiple of plain CFR's
+# speed, can be compared.
 #
 # ## The picks
 #

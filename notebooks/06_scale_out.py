@@ -15,7 +15,7 @@
 #
 # A sweep runs every algorithm of a catalog, once per seed that makes a difference. Runs are independent, so any
 # executor will do: processes on this machine, or a Dask cluster. Every measurement is kept in a file. A sweep that was
-# stopped goes on when it is started again.
+# stopped continues when the same command is run again.
 
 # %%
 import subprocess
@@ -29,11 +29,11 @@ from rlccfr.catalog import Catalog
 from rlccfr.envs import TableEvaluator
 
 SWEEP = [sys.executable, "-m", "rlccfr", "sweep", "kuhn", "--catalog", "tabular", "--store", "store", "--seeds", "2"]
-SHORT = ["--iterations", "100", "--seconds", "0", "--no-pilot"]  # without these, a run lasts at least a CPU second
+SHORT = ["--iterations", "100", "--seconds", "0", "--option", "pilot=no"]  # else a run lasts a CPU second
 
 # %% [markdown]
-# `--dask local` starts a cluster on this machine. To use a cluster that runs already, give its address instead, such as
-# `tcp://scheduler:8786`.
+# `--dask local` starts a cluster on this machine. To use a cluster that is running already, give its address instead,
+# such as `tcp://scheduler:8786`.
 
 # %%
 done = subprocess.run([*SWEEP, *SHORT, "--dask", "local", "--workers", "2"], capture_output=True, text=True, check=True)
@@ -68,4 +68,5 @@ plt.show()
 
 # %% [markdown]
 # `rlccfr results table --results store`, `report` and `insights` read the results of a sweep. `--compact runs.parquet`
-# writes all runs to one file. `--option import=runs.parquet` takes them over elsewhere, where the sweep can then go on.
+# writes all runs to one file. On another machine, `--option import=runs.parquet` reads them into a store, and the sweep
+# can go on there.

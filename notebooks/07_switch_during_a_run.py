@@ -65,8 +65,8 @@ plt.show()
 
 # %% [markdown]
 # A team learns both decisions at once. The value of a first pick is its own reward plus what the best second pick then
-# earns. All pairs were measured above, so the team may see them all. It needs to: the three best pairs are less than a
-# quarter of a decade apart, which is little to tell them apart by.
+# earns. All pairs were measured above, so the team may see them all. It needs to see them, because the three best pairs
+# are hard to tell apart: they differ by less than a quarter of a decade.
 
 # %%
 team = SelectorTeam("leduc", budget, segments=2, catalog=catalog, evaluator=evaluator)

@@ -13,9 +13,9 @@
 # %% [markdown]
 # # Train a controller that steers runs
 #
-# A controller picks, at doublings of the iterations, how a run discounts regrets, averages policies and predicts. Three
-# DQN agents learn this from live runs. Here they learn on eight small games, in a few minutes, and are tried on games
-# that they have not met.
+# Each time the number of iterations doubles, a controller picks how the run discounts regrets, averages policies and
+# predicts. Three DQN agents learn this from live runs. Here they learn on eight small games, in a few minutes, and are
+# tried on games that they have not seen.
 
 # %%
 import matplotlib.pyplot as plt
@@ -36,15 +36,16 @@ TRAINING, UNSEEN = [poker(seed) for seed in range(1, 9)], [poker(seed) for seed 
 
 # %% [markdown]
 # A round is twenty runs and six gradient steps. The first runs have random picks. The same arguments give the same
-# controller. A folder as second argument would keep it, with a log, and a second call would go on from there. Without
-# one, `rlccfr.controller_file.save_controller(controller, "mine.npz")` keeps it in a file that `control=` takes.
+# controller. If the second argument names a folder, the controller and a log are kept there, and a second call goes on
+# from there. Without a folder, `rlccfr.controller_file.save_controller(controller, "mine.npz")` keeps the controller in
+# a file that `control=` takes.
 
 # %%
 controller = train_controller(TRAINING, members=1, rounds=1000, horizons={HORIZON: 1.0}, workers=1)
 
 # %% [markdown]
-# Now the controller steers games that it has not met. Fixed update rules make as many iterations on the same games. The
-# controller that comes with the package learned on hundreds of games, up to four times as large.
+# Now the controller steers games that it has not seen. Fixed update rules make as many iterations on the same games.
+# The controller that comes with the package learned on hundreds of games, up to four times as large.
 
 # %%
 RULES = ("cfr_plus", "dcfr", "pcfr_plus", "sapcfr_plus", "ddcfr_schedule")

@@ -50,7 +50,7 @@ print(f"{mbb(result.points).iloc[-1]:.1f} mbb/g after {result.iterations} iterat
 print(f"{result.cpu_seconds:.0f} CPU seconds, without those for evaluating")
 
 # %% [markdown]
-# A saved run can go on later, or in another process. The game is given to save the time of building it again. In a
+# A saved run can go on later, or in another process. The game is passed to save the time of building it again. In a
 # shell, `rlccfr solve flop_holdem --checkpoint run.npz` does the same, and writes the file every minute.
 
 # %%
@@ -142,7 +142,7 @@ axes.legend()
 plt.show()
 
 # %% [markdown]
-# The published levels have no times here, so they are lines. What comes out:
+# The published levels come without times, so they are drawn as lines. The results:
 
 # %%
 both = pd.DataFrame({"exact passes": exact.values, "sampled": drawn.values[-len(exact) :]}, exact.index.round(1))
@@ -157,8 +157,7 @@ both.round(1)
 # %% [markdown]
 # ## Memory
 #
-# The largest memory of this notebook, with the saved run and the policy's copy in it, and the tables of some other
-# runs:
+# The largest memory of this notebook, the saved run and the policy's copy included, and the tables of some other runs:
 
 # %%
 print(f"this notebook: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB")
@@ -175,9 +174,9 @@ for title, one, tables, size in (
 # If memory is short:
 #
 # - Take a rule without a prediction, such as `dcfr_plus`; rules with one keep a third table.
-# - Leave `dtype` alone: large games are in single precision.
+# - Leave `dtype` alone: large games use single precision.
 # - Drop the solver before the next large object is made, as above.
 # - Take a smaller relative, such as `holdem`, or one with fewer ranks: `holdem(ranks=10)`.
 #
-# A run whose tables do not fit is refused before it starts. `threads=2` shares the flops between two cores and leaves
-# the same bits.
+# A run whose tables do not fit is refused before it starts. `threads=2` shares the flops between two cores, and the
+# results are the same bit for bit.

@@ -90,7 +90,7 @@ def what_failed(error: BaseException, functions: Iterable[Callable[..., Any]] = 
     """Return an error's class, its first line, and where in the files of some functions it was raised.
 
     Args:
-        functions: functions of another author's.
+        functions: another author's functions.
         otherwise: text to end with if the error passed through none of their files.
     """
     return raised_in(error, {function.__code__.co_filename for function in functions}, otherwise)

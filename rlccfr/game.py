@@ -60,7 +60,7 @@ ZERO_SUM = OpponentPayoffs()
 class Form:
     """The parts of the library that serve one form of games.
 
-    The attributes below the line are import paths, ``"module:name"``. They are imported when they are first needed, so
+    The attributes below the gap are import paths, ``"module:name"``. They are imported when they are first needed, so
     that a game stays light and knows nothing of the modules that serve it. :meth:`part` returns what they name. The
     first four are needed for runs. If one of the others is empty, the library refuses what it is for.
 
@@ -231,7 +231,7 @@ class RunTables(Protocol):
 
 
 def checked_game(game: Any) -> Game:
-    """Return a game as it is.
+    """Return the argument, which must be a game.
 
     Raises:
         TypeError: it is not a game, but for example a game's name.

@@ -141,7 +141,7 @@ class Policy:
                 - a function from a state to ``{action: probability}`` or to pairs of these;
                 - a table by information state of such a dict, of such pairs, or of one action;
                 - a list of two of these, for player 0 and player 1: best responses and the solutions of OpenSpiel's
-                  linear programs know one player's states alone.
+                  linear programs cover only one player's states.
 
         Raises:
             TypeError: ``game`` does not come from :func:`rlccfr.load_game`.

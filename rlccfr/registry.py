@@ -224,7 +224,9 @@ class Registry(Generic[C]):
             if id in self._entries:
                 raise ComponentError(f"{self.kind} {id!r} is registered already; choose another id")
             if not id.isidentifier():
-                raise ComponentError(f"{self.kind} {id!r}: an id takes letters, digits and underscores, no digit first")
+                raise ComponentError(
+                    f"{self.kind} {id!r}: an id has letters, digits and underscores, and no digit first"
+                )
             self._check_hyperparameters(id, factory, {"bounds for": bounds or {}, "later": later})
             self._require_free(id, aliases)
             self._entries[id] = Entry(
@@ -257,7 +259,7 @@ class Registry(Generic[C]):
                 raise ComponentError(f"{self.kind} {id!r}: the hyperparameter {name!r} needs a default")
         for what, names in uses.items():
             if unknown := [name for name in names if name not in parameters]:
-                raise ComponentError(f"{self.kind} {id!r} has {what} {unknown[0]!r}, but no such hyperparameter")
+                raise ComponentError(f"{self.kind} {id!r} has {what} {unknown[0]!r}, but has no such hyperparameter")
 
     def _require_free(self, id: str, aliases: Sequence[str]) -> None:
         """Check that no component of this kind has the id as a name, and none of any kind has one of the aliases.
@@ -266,7 +268,7 @@ class Registry(Generic[C]):
             ComponentError: a component has such a name, or an alias is not a name.
         """
         if isinstance(aliases, str) or not all(isinstance(name, str) and plain_name(name) for name in aliases):
-            raise ComponentError(f"{self.kind} {id!r}: aliases are a sequence of names, not {brief(aliases)}")
+            raise ComponentError(f"{self.kind} {id!r}: aliases must be a sequence of names, not {brief(aliases)}")
         for name in (id, *aliases):
             # Kinds may share an id, as they do "none"; an alias stands for one component among all.
             for registry in (self,) if name == id else REGISTRIES:

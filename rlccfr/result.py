@@ -54,7 +54,7 @@ class RunResult:
         curve: the same points as a table.
         exploitability_abstract: ``exploitability`` inside the abstraction, where best responses, too, have one policy
             per bucket; None for an abstraction without buckets.
-        target: exploitability that the run was to go on to, in the game's units; None if there was none.
+        target: exploitability at which the run was to end, in the game's units; None if there was no target.
         game: name of the game, used as the title of pictures; empty if unknown.
         unfinished: whether the run stopped within an iteration of many walks. The next call of
             :meth:`rlccfr.Solver.run` goes on with that iteration. The policy includes its walks, but ``iterations``

@@ -111,7 +111,7 @@ def part_of(game: str) -> Part:
     """
     form = form_named(game)
     if form.catalogs[0] not in PARTS:
-        raise RLCCFRError(f"{game!r} is held {form.title}, and no such game was measured: name an algorithm yourself")
+        raise RLCCFRError(f"{game!r} is held {form.title}, and no such game was measured: choose an algorithm yourself")
     return PARTS[form.catalogs[0]]()
 
 

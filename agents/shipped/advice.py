@@ -192,7 +192,7 @@ def _name_of(game: Game) -> str:
     if is_of_file(game.full_name):
         name = game.full_name  # the display name of a file may be relative to another folder
     if compiled(name).content_hash != game.content_hash:
-        raise GameError(f"the game is not the one that its name stands for, {name!r}: give recommend a game's name")
+        raise GameError(f"the game is not the one that load_game({name!r}) returns: give recommend a game's name")
     return name
 
 

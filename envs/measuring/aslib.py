@@ -65,7 +65,7 @@ def write_aslib(
     folds: int = 10,
     seed: int = 0,
 ) -> Path:
-    """Write measurements as a scenario of ASlib: a directory of text files. Its instances are games.
+    """Write measurements as an ASlib scenario: a directory of text files. Its instances are games.
 
     A failed run has the uniform policy's exploitability and speed 0. The cost of features is the CPU time of loading
     the game, from the cache where possible, and of describing it.

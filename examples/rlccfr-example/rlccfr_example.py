@@ -21,5 +21,5 @@ def square_roots(policy, count, parameters, probability):
 
 @sampler("root", source="this example", bounds={"floor": (1e-3, 1.0)})
 def root(floor: float = 0.1) -> Sampler:
-    """Each own action with the square root of its probability, but at least ``floor``; else as external sampling."""
+    """Take each own action with the square root of its probability, at least ``floor``; else as external sampling."""
     return Sampler(traverser="subset", inclusion=square_roots, parameters=(floor,))

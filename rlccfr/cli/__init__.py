@@ -42,7 +42,7 @@ from rlccfr.interrupts import raise_if_interrupt, settle_interrupt, when_held
 
 
 class Group(TyperGroup):
-    """Commands of which the hidden ones work, and are listed nowhere."""
+    """Commands, of which the hidden ones work but are listed nowhere."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names to list in the help and the reference, and to complete in a shell."""
@@ -61,7 +61,7 @@ class MovedCommand(Command):
 app = typer.Typer(
     name="rlccfr",
     cls=Group,
-    help="Finds, for an imperfect-information game, the CFR algorithm that solves it best and fastest.",
+    help="Find the CFR algorithm that solves an imperfect-information game best and fastest.",
     rich_markup_mode=None,
 )
 results = typer.Typer(
@@ -106,7 +106,7 @@ First steps:
   rlccfr doctor                        what this installation has and lacks
   rlccfr recommend leduc               which algorithm to take for a game
   rlccfr solve leduc --target 1e-6 --policy leduc.npz
-  rlccfr explore leduc.npz leduc.html  a page on which you walk through it
+  rlccfr explore leduc.npz leduc.html  a page to walk through the game
   rlccfr demo                          a team is trained, in about two minutes
 """
 
@@ -194,7 +194,10 @@ def _run(arguments: list[str]) -> Any:
 def _say_held() -> None:
     """Say why Ctrl-C seems to do nothing, and what to do about it."""
     with suppress(OSError, RuntimeError):  # stderr may be full, or in the middle of a line
-        print("ending after this iteration; Ctrl-C again breaks it off, and the run with it", file=sys.stderr)
+        print(
+            "the run ends after this iteration; a second Ctrl-C breaks off the iteration, and loses the run",
+            file=sys.stderr,
+        )
 
 
 def _fail(message: str, code: int) -> int:

@@ -47,7 +47,7 @@ class MeasurementOptions:
     TITLE: ClassVar[str] = "Measurements"
     results: Path | None = option(None, "A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
     catalog: str | None = option(
-        None, "What to choose from, as measured: paper, tabular, public ... [paper, or public on hold'em]"
+        None, "The measured catalog to choose from: paper, tabular, public ... [paper, or public on hold'em]"
     )
     networks: str | None = option(None, "Preset of the deep rules' networks in that sweep. [sweep]")
 
@@ -137,7 +137,7 @@ def _of_the_package(
     outsider = next((game for game in names if game not in measured_part.games), None)
     if outsider is not None:
         raise RLCCFRError(
-            f"{names[0]!r} and {outsider!r} were measured with different algorithms and budgets: ask for one at a time"
+            f"{names[0]!r} and {outsider!r} were measured with different algorithms and budgets: name one at a time"
         )
     if measured_part == shipped.public_part():
         table = shipped.public_results()
@@ -180,7 +180,7 @@ def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
         print(f"{runs}: {on_one_line(str(first['error']))}", file=sys.stderr)
     reasons_left = len(most_frequent_first) - REASONS
     if reasons_left > 0:
-        print(f"{reasons_left:,} more reasons; `error` in the sweep's records has them all", file=sys.stderr)
+        print(f"{reasons_left:,} more reasons; see `error` in the sweep's records for all of them", file=sys.stderr)
 
 
 def _unfinished(
@@ -201,10 +201,10 @@ def _unfinished(
     )
     command = f"`{' '.join(_resuming_command(missing, games, results, catalog, networks))}`"
     if missing.limits is None:  # the runs so far do not tell them
-        command += ", with the --iterations, --seconds and --further of its beginning"
+        command += ", with the --iterations, --seconds and --further that it was started with"
     if swept := _swept_catalog(table, games, networks):
-        return f"{lacks}, but none of {swept!r}: ask for that by --catalog {swept}, or go on with {command}"
-    return f"{lacks}: go on with {command}; if another catalog was swept, say so by --catalog and --networks"
+        return f"{lacks}, but has all runs of {swept!r}: give --catalog {swept}, or complete the sweep with {command}"
+    return f"{lacks}: go on with {command}; if another catalog was swept, name it with --catalog and --networks"
 
 
 def _swept_catalog(table: TableEvaluator, games: Sequence[str], networks: str | None) -> str | None:
@@ -236,8 +236,8 @@ def _resuming_command(
         "--iterations": limits.iterations if limits.iterations != Limits.iterations else None,
         "--seconds": f"{limits.seconds:g}" if limits.seconds != Limits.seconds else None,
         "--further": limits.further if limits.further else None,
-        "--store" if results.is_dir() else "--import": quoted(str(results)),
     }
+    options |= {"--store": quoted(str(results))} if results.is_dir() else {"--option": f"import={quoted(str(results))}"}
     words = [f"{name} {value}" for name, value in options.items() if value is not None]
     return [*called(), "sweep", *map(quoted, games), *words]
 
@@ -267,8 +267,8 @@ def _require_long_runs(
         if ends and min(ends) > 0:  # without curves to read, the table raises its own error
             least = f"{min(ends):.3g}" if budget.unit == "seconds" else f"{min(ends):.0f}"
             raise BudgetError(
-                f"not all algorithms ran for {budget}, the shortest for {least}: ask for less by --{budget.unit}, or "
-                "measure for longer by `rlccfr sweep` and name its store by --results"
+                f"not all algorithms ran for {budget}; the shortest run has {least}: give a smaller --{budget.unit}, "
+                "or measure for longer with `rlccfr sweep` and name its store with --results"
             )
 
 
@@ -287,6 +287,6 @@ def _shipped_name(game: str) -> str:
         measured = ", ".join(shipped.part_of(game).games)
         raise RLCCFRError(
             f"{game!r} is not among the measured games, {measured}; `rlccfr recommend '{game}' --measure 10s` runs the "
-            f"best few algorithms on it, and `rlccfr compare '{game}'` runs all"
+            f"best few algorithms on it, and `rlccfr compare '{game}'` runs all of them"
         )
     return name

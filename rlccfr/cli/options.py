@@ -18,14 +18,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to 
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 StorePath = Annotated[Path, typer.Option("--store", help="Directory of measurements.")]
 GameOfFile = Annotated[
-    str | None, typer.Option("--game", help="The game that the policy is for. [the one that its file names]")
+    str | None, typer.Option("--game", help="The game that the policy is for. [the one named in the file]")
 ]
 
 CATALOG = (
     "Algorithms: paper, tabular, extended, extended-tabular, schedules; public for hold'em and Bluff; "
     '"tabular + my_rule" with your own.'
 )
-EVALUATIONS = "Algorithms that may be measured."
+EVALUATIONS = "Largest number of algorithms to measure."
 SCALE = "Scale of the error cost: log, linear or units. [the preset's]"
 
 
@@ -34,7 +34,7 @@ class GameOptions:
     """How a game is compiled."""
 
     TITLE: ClassVar[str] = ""
-    max_histories: int | None = rare(None, "Most histories that a game may have.")
+    max_histories: int | None = rare(None, "Largest number of histories that a game may have.")
 
 
 @dataclass(frozen=True)

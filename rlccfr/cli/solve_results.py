@@ -23,7 +23,7 @@ OPTIONAL_FACTS = (
     (
         "inside the abstraction",
         "exploitability_abstract",
-        "the same, with best responses of one policy per bucket",
+        "NashConv / 2 with best responses that play one policy per bucket",
     ),
 )
 """Title, name and meaning of facts that not all runs have."""
@@ -100,7 +100,7 @@ def _print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> N
     """
     first_value, second_value = facts["value"]
     target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
-    unfinished = ", and walks of one that is not finished" if facts["unfinished"] else ""
+    unfinished = ", and some walks of an unfinished one" if facts["unfinished"] else ""
     rows = [
         ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
         *((title, facts[name], meaning) for title, name, meaning in OPTIONAL_FACTS if facts[name] is not None),
@@ -160,7 +160,7 @@ def print_solution(
         rows.append(("before it", earlier["cpu_seconds"], meaning))
     print_table(("", "", ""), rows, title=f"{tree.name}: linear program")
     print(_exactness(solution))
-    print("At infosets that equilibrium play never reaches, the policy's probabilities are one choice of many.")
+    print("At infosets that equilibrium play never reaches, the policy is one of many that would do.")
 
 
 def _exactness(solution: ExactSolution) -> str:

@@ -59,7 +59,7 @@ class Attempt:
         except KeyboardInterrupt:
             return replace(self, interrupted=True)
         except MemoryError:
-            return replace(self, failure=RLCCFRError("out of memory in the linear program; go on without --any"))
+            return replace(self, failure=RLCCFRError("out of memory in the linear program; run without --any"))
         except RLCCFRError as error:
             return replace(self, failure=error)
 
@@ -91,7 +91,7 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
     new = Solver(tree, *algorithm, **options)
     if options["walks"] != 1 and any(component.learns for component in (new.update_rule, new.sampler, new.abstraction)):
         raise ComponentError(
-            "--walks is for components without models; with models, set the hyperparameter traversals or preset"
+            "--option walks is for components without models; with models, set the hyperparameter traversals or preset"
         )
     if checkpoint is None or not checkpoint.exists():
         return new
@@ -121,7 +121,7 @@ def _settings(solver: Solver) -> dict[str, Any]:
         "averaging": solver.averaging,
         "simultaneous": solver.simultaneous,
         "number of walks": solver.walks,
-        "choice of --blend": solver.blend,
+        "choice of --option blend": solver.blend,
     }
 
 

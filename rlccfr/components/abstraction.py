@@ -28,8 +28,9 @@ class Abstraction(Component):
         traversals: number of walks per player and iteration if a regressor is fitted; 0 for the solver's number.
         buckets: function of a compiled game, a :class:`rlccfr.GameTree`, that returns the bucket of each infoset as an
             array, (n,). Infosets of one bucket play one policy, and their regrets are added up. They must have the same
-            actions, and their player must have been in the same buckets and done the same before. Of hold'em, a
-            public-tree game, it returns the bucket of each hand on each board instead, placed like ``game.view.above``.
+            actions, and their player must have been in the same buckets and done the same before. For hold'em, a
+            public-tree game, it returns the bucket of each hand on each board instead, in the order of
+            ``game.view.above``.
             None if every infoset has tables of its own.
 
     Raises:

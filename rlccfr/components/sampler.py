@@ -49,8 +49,9 @@ class Sampler(Component):
             values of its nodes to the means of their children's. ``"network"`` has those of a network.
         network: settings of the network, if ``baseline`` or ``values`` has one.
         weighted: whether regrets are divided by the probability of the traverser's own draws. Without that, the mean
-            estimates at an infoset are its regrets times that probability. Regret matching does not mind this if the
-            probability never changes, as with ``exploration=1``; else iterations are reweighted, and no bound is known.
+            estimates at an infoset are its regrets times that probability. This does not affect regret matching if
+            the probability never changes, as with ``exploration=1``; otherwise iterations are reweighted, and no bound
+            is known.
         inclusion: plain function ``f(policy, count, parameters, probability)`` that fills ``probability``, (A,). Each
             own action is taken with its probability, in (0, 1], independently of the others. ``policy``, (A,), is the
             current policy; ``count``, (A,), is the policy sum that equal weights of all iterations would give.

@@ -34,7 +34,7 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
         policy: the policy.
         path: the file to write.
         start: path of the page's first point, for a game with a public tree; see :meth:`rlccfr.PublicGame.path`.
-        most: number of states, for a game with a public tree, after which points further on are left out.
+        most: largest number of states, for a game with a public tree; points farther from the start are left out.
 
     Raises:
         GameError: no node has that path, or the game has no public tree.

@@ -113,7 +113,7 @@ def _checked_matrix(payoffs: npt.ArrayLike, what: str) -> tuple[np.ndarray, floa
         matrix = _as_floats(entries, what) if entries.dtype == object else entries.astype(np.float64)
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
-        raise GameError(f"{what} must be finite, but that in row {row}, column {column} is {matrix[row, column]}")
+        raise GameError(f"{what} must be finite, but the one in row {row}, column {column} is {matrix[row, column]}")
     return matrix, unit
 
 
@@ -125,7 +125,7 @@ def _as_floats(entries: np.ndarray, what: str) -> np.ndarray:
     """
     matrix = np.empty(entries.shape)
     for (row, column), entry in np.ndenumerate(entries):
-        place = f"that in row {row}, column {column}"
+        place = f"the one in row {row}, column {column}"
         try:
             if not isinstance(entry, Number):  # float() would also read texts
                 raise TypeError

@@ -193,7 +193,7 @@ def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> Gam
         'random_poker(seed=1,hands=2)'
     """
     if kind not in RANDOM_KINDS:
-        raise GameError(f"there are random games of the kinds {' and '.join(RANDOM_KINDS)}, not {kind!r}")
+        raise GameError(f"the kind of a random game must be {' or '.join(map(repr, RANDOM_KINDS))}, not {kind!r}")
     arguments = ",".join(f"{name}={value}" for name, value in {"seed": seed, **parameters}.items())
     game: GameTree = load_game(f"random_{kind}({arguments})")
     return game
@@ -250,8 +250,8 @@ def load_game(
     if names is not None:
         if max_histories is not None or restore_recall is not None:
             raise GameError(
-                f"{name!r} is built {names.form.title}, not history by history: leave out max_histories and "
-                "restore_recall"
+                f"{name!r} is built {names.form.title}, not history by history; max_histories and restore_recall are "
+                "for games with a list of histories: leave them out"
             )
         return resolve_name(names.load)(name)
     return _compiled(name, restore_recall, max_histories, progress, known_names=(*NAMED_GAMES, *PUBLIC))

@@ -216,15 +216,15 @@ def declared_sum(game: Any, name: str) -> float:
         name: its name, for the error.
 
     Raises:
-        GameError: the game declares a sum that is not finite, or one other than 0 although it declares to be zero-sum.
+        GameError: the game declares a sum that is not finite, or declares that it is zero-sum and another sum than 0.
     """
     declared = game.utility_sum() or 0.0
     if not math.isfinite(declared):
         raise GameError(f"{name!r} declares that returns sum to {declared}; utility_sum must be finite")
     if declared and game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM:
         raise GameError(
-            f"{name!r} declares to be zero-sum and that returns sum to {declared:g}; utility_sum must be 0, or the "
-            "utility CONSTANT_SUM"
+            f"{name!r} declares that it is zero-sum, but also that returns sum to {declared:g}; set utility_sum to 0, "
+            "or the utility to CONSTANT_SUM"
         )
     return float(declared)
 

@@ -142,7 +142,10 @@ def _payoff_lines(
     stride = -(-np.diff(own_begin) // LANES) * LANES  # lengths of lines, rounded up to whole registers
     begin = np.concatenate([[0], np.cumsum(stride * np.diff(opponent_begin))])
     if begin[-1] > MOST_PAYOFFS:
-        raise GameError(f"the game's payoff matrix takes {begin[-1]:,} numbers, more than the engine can address")
+        raise GameError(
+            f"the game's payoff matrix takes {begin[-1]:,} numbers, more than the engine can address; take a "
+            "smaller game"
+        )
     lines = np.zeros(int(begin[-1]))
     lines[begin[entry_block] + opponent_place * stride[entry_block] + own_place] = payoffs
     factor, shared_begin, lines = _shared_lines(lines, begin)

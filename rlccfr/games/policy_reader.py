@@ -95,7 +95,7 @@ def _readers_of(policy: Any) -> list[Reader]:
     """
     if isinstance(policy, Sequence) and not isinstance(policy, (str, bytes)):
         if len(policy) != 2:
-            raise PolicyError(f"a list of policies has one for each of the two players, not {len(policy)}")
+            raise PolicyError(f"a list of policies must have one for each of the two players, not {len(policy)}")
         return [_reader_of(each) for each in policy]
     return [_reader_of(policy)] * 2
 
@@ -213,7 +213,7 @@ def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float
         ) from None
     distribution = dict(listed)
     if len(distribution) < len(listed):
-        raise PolicyError(f"at {brief(key)} the policy gives an action twice: {brief(listed)}; each may stand once")
+        raise PolicyError(f"at {brief(key)} the policy gives an action twice: {brief(listed)}; give each once")
     legal = set(actions.tolist())
     for action, probability in distribution.items():
         if probability and action not in legal:

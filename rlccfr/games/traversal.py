@@ -83,9 +83,9 @@ class _Columns:
             GameError: there is not one for each player.
         """
         if not hasattr(returns, "__len__"):
-            raise self.broken(name, f"the returns are {brief(returns)}; two players must get one each")
+            raise self.broken(name, f"the returns are {brief(returns)}; there must be one for each of the two players")
         if len(returns) != 2:
-            raise self.broken(name, f"there are {len(returns)} returns; two players must get one each")
+            raise self.broken(name, f"there are {len(returns)} returns; there must be one for each of the two players")
         self.utility.append(returns[0])
         self.opponent_utility.append(returns[1])
 
@@ -197,7 +197,9 @@ def _too_large(name: str, num_visited: int, max_histories: int) -> GameError:
     """Return the error for a game with more histories than the limit or, if it has no more, with too long a path."""
     if num_visited >= max_histories:
         return too_many_histories(name, max_histories)
-    return GameError(f"{name!r} goes on after {MOST_MOVES:,} moves; games with longer paths are not solved")
+    return GameError(
+        f"{name!r} has a path of more than {MOST_MOVES:,} moves; games with such long paths are not solved"
+    )
 
 
 def _stuck(actor: int) -> str:

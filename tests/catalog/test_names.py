@@ -163,8 +163,8 @@ def test_components_of_others_have_aliases_too(monkeypatch):
         ("cfrplus", (), "the name 'cfrplus' stands for the update rule 'cfr_plus'"),
         ("test_taken", ("Vanilla",), "the name 'Vanilla' stands for the update rule 'cfr'"),
         ("test_taken", ("OS",), "the name 'OS' stands for the sampler 'outcome'"),
-        ("test_taken", "root", "aliases are a sequence of names"),
-        ("test_taken", ("",), "aliases are a sequence of names"),
+        ("test_taken", "root", "aliases must be a sequence of names"),
+        ("test_taken", ("",), "aliases must be a sequence of names"),
     ],
 )
 def test_names_can_be_taken_once(id, aliases, message):

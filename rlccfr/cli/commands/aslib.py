@@ -19,15 +19,15 @@ def aslib(
     games: SeveralGames = None,
     folds: Annotated[int, typer.Option(help="Parts of the cross-validation.")] = 10,
 ) -> None:
-    """Write measurements as a scenario of ASlib.
+    """Write measurements as an ASlib scenario.
 
-    Algorithm selectors such as AutoFolio read this format. Its instances are games. A scenario has one budget, by
+    Algorithm selectors such as AutoFolio read this format. The instances are games. A scenario has one budget, by
     default the longest that `rlccfr results table` shows.
     """
     from rlccfr.envs.measuring.aslib import write_aslib
 
     source = measured(games, budgets, measurements)
     if budgets.are_given and len(source.budgets) > 1:
-        raise RLCCFRError("a scenario has one budget; name one amount")
+        raise RLCCFRError("a scenario has one budget: give one amount")
     written = write_aslib(source.table, directory, source.budgets[-1], source.catalog, games=source.games, folds=folds)
     print(f"written to {written}: {len(source.games)} games, {len(source.catalog):,} algorithms, {source.budgets[-1]}")

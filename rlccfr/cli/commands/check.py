@@ -27,12 +27,12 @@ def check(
 ) -> None:
     """Check components of your own: `rlccfr --load my_rule.py check`.
 
-    An update rule's or sampler's functions are called in Python, where an error names its line, and then runs are
-    checked: they must stay finite, give the same numbers when stopped and continued, and converge on Kuhn poker: to a
+    First, the functions of an update rule or sampler are called in Python, where an error names its line. Then runs are
+    checked. They must stay finite, give the same numbers when stopped and continued, and converge on Kuhn poker to a
     hundredth of the uniform policy's exploitability within 200,000 exact iterations (with fitted models, to a half
-    within 400; with buckets, within 2,000). Plain CFR's exploitability is printed beside it. A sampler's estimates
-    must be unbiased. It takes seconds per component. Each component's first failure is printed; then the exit code is
-    1.
+    within 400; with buckets, within 2,000). Plain CFR's exploitability is printed beside the component's. A sampler's
+    estimates must be unbiased. A check takes seconds per component. The first failure of each component is printed; the
+    exit code is then 1.
     """
     checks = list(_checks(components or []))
     if not checks:

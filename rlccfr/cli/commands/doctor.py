@@ -57,7 +57,7 @@ def doctor(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="With --compile: the kernels for trees, public (trees), responses or large (trees) alone."),
+        typer.Option(help="With --compile, only the kernels for: trees, public (trees), responses, large (trees)."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -66,7 +66,7 @@ def doctor(
     Ends with an error if a small run fails.
     """
     if only and not compile:
-        raise RLCCFRError("--only says what --compile compiles: give both")
+        raise RLCCFRError("--only selects the kernels that --compile compiles: give both options")
     if clear_cache:
         _clear()
     findings = [_compilation(only or ())] if compile else []
@@ -163,7 +163,7 @@ def _kernels() -> list[Finding]:
     compiled = [use for use, kernels in kinds.items() if is_compiled(kernels)]
     state = f"compiled for {', '.join(compiled)}" if compiled else "not compiled yet"
     advice = (
-        "" if len(compiled) == len(kinds) else "others are compiled at first use, or now by rlccfr doctor --compile"
+        "" if len(compiled) == len(kinds) else "the others are compiled at first use, or now by rlccfr doctor --compile"
     )
     return [Finding("kernels", f"{state}, in {kernels_folder()}", advice)]
 

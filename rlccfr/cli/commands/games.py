@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def games(
     options: GameOptions,
     game: Annotated[str | None, typer.Argument(help="Compile this game and print its size.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="List OpenSpiel's own too; some are too large.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List OpenSpiel's own games, too; some are too large.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw this game's tree, if it is small: .png, .svg, .pdf.")] = None,
     json: Json = False,
 ) -> None:
@@ -27,7 +27,7 @@ def games(
     Any two-player zero-sum OpenSpiel string is a game, for example "liars_dice(numdice=1,dice_sides=4)".
     """
     if plot is not None and game is None:
-        raise RLCCFRError("--plot draws one game: name it")
+        raise RLCCFRError("--plot draws one game: name the game")
     if game is None:
         _list_games(every, json)
         return

@@ -31,9 +31,9 @@ LONGEST_PROGRAM = 600.0
 
 @dataclass(frozen=True)
 class BudgetOptions(OneBudget):
-    """What the algorithm is to be good at."""
+    """What the algorithm must be good at."""
 
-    TITLE: ClassVar[str] = "What the algorithm is to be good at"
+    TITLE: ClassVar[str] = "What the algorithm must be good at"
     iterations: int | None = option(None, "Budget in iterations.")
     seconds: float | None = option(None, "Budget in CPU seconds. [1; 60 on hold'em and Bluff; a team's own]")
     preset: str | None = option(None, "Weights of the reward. [accuracy; a team's own]")
@@ -103,7 +103,7 @@ class Answer:
         for axis, component in first._asdict().items():
             words += [f"--{axis.replace('_', '-')}", quoted(component)]
         for algorithm in later:
-            words += ["--then", quoted(str(algorithm))]
+            words += ["--option", f"then={quoted(str(algorithm))}"]
         is_time = self.budget.unit == "seconds"
         amount = f"{self.budget.amount:.15g}" if is_time else str(int(self.budget.amount))
         words += [f"--{self.budget.unit}", amount]
@@ -121,12 +121,12 @@ def recommend(
 ) -> None:
     """Say which algorithm to take for a game, and how sure that is.
 
-    For a measured game, such as kuhn, leduc or holdem, it is the best measured algorithm, or with --catalog paper the
+    For a measured game, such as kuhn, leduc or holdem, it is the best measured algorithm or, with --catalog paper, the
     pick of the game's team. For another game, it is the pick of the chooser that did best on games from which it had
-    not learned, or the best algorithm of the training games where that did better.
+    not learned, or the best algorithm of the training games if that did better.
 
-    With --measure, the winner of a few runs here is named; with --team, your team's pick is measured. Both keep their
-    measurements in --store, and do not repeat them.
+    With --measure, it is the winner of a few runs here. With --team, it is your team's pick, which is measured. Both
+    keep their measurements in --store, and do not repeat them.
     """
     race_seconds = None if answer.measure is None else _seconds(answer.measure)
     _check_together(budget, answer)
@@ -163,7 +163,7 @@ def _seconds(text: str) -> float:
 def _check_together(budget: BudgetOptions, answer: AnswerOptions) -> None:
     """Refuse options that ask both the package and a team, or give two budgets."""
     if answer.measure is not None and (answer.team is not None or budget.is_given):
-        raise RLCCFRError("--measure asks the package, and is a budget itself: leave out --team and other budgets")
+        raise RLCCFRError("--measure asks the package, and is a budget itself: leave out --team and all other budgets")
     if answer.shipped and answer.team is not None:
         raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")
 
@@ -171,8 +171,8 @@ def _check_together(budget: BudgetOptions, answer: AnswerOptions) -> None:
 def _refuse_catalog_of_team(team: Path, catalog: str | None) -> None:
     if catalog is not None:
         raise RLCCFRError(
-            f"the team in {team} picks from the catalog that it was trained on: leave out --catalog, or --team to ask "
-            "the package"
+            f"the team in {team} picks from the catalog that it was trained on: leave out --catalog, or leave out "
+            "--team to ask the package"
         )
 
 
@@ -264,7 +264,7 @@ def _team_in(directory: Path, game: str, store: Path) -> SelectorTeam:
             raise CheckpointError(f"there is no team at {directory}; train one with `rlccfr train '{game}'`")
         return SelectorTeam.load(directory, evaluator=store)
     except CheckpointError as error:
-        raise CheckpointError(f"{error}. Or ask the package: leave out --team") from None
+        raise CheckpointError(f"{error}. Or leave out --team, to ask the package") from None
 
 
 def _print_trained_team(game: str, limit: dict[str, Any] | None, budget: BudgetOptions) -> None:

@@ -21,13 +21,13 @@ def reproduce(
     ] = "rlccfr",
     quick: Annotated[bool, typer.Option(help="Run a small part, in about a minute.")] = False,
     out: Annotated[Path, typer.Option(help="Directory for the page and its pictures.")] = RUNS / "experiments",
-    store: Annotated[Path, typer.Option(help="Directory that keeps measured cases, to go on later.")] = RUNS
+    store: Annotated[Path, typer.Option(help="Directory that keeps measured cases, for later runs.")] = RUNS
     / "experiments",
 ) -> None:
     """Run a published experiment again, and write a page about it.
 
-    The page has the protocol, what is found here with intervals beside the published figures, and what the source says.
-    A full run may take an hour. It may be stopped, and goes on where it stopped.
+    The page has the protocol, the results here with intervals beside the published figures, and verdicts on what the
+    source says. A full run may take an hour. If it is stopped, the same command goes on where it stopped.
     """
     if paper == CLAIMS:
         if quick:

@@ -45,7 +45,7 @@ class AlgorithmOptions:
     sampler: str = option("none", 'Such as "outcome(exploration=0.4)".')
     abstraction: str = option("none", "Such as cfr_br.")
     control: bool = option(False, "Let the shipped controller choose the rule's settings.", "--control")
-    controller: Path | None = option(None, "Let your own do so: a file of `rlccfr train --control`.")
+    controller: Path | None = option(None, "Or your own controller, from `rlccfr train --control`.")
     then: list[str] | None = rare(None, 'Next algorithm: "dcfr x external x none"; may be repeated.')
 
     def algorithms(self, context: typer.Context) -> list[Cell]:
@@ -66,10 +66,10 @@ class AlgorithmOptions:
         options = [f"--{name}" for name in ("control", "controller") if is_on_command_line(context, name)]
         if len(options) > 1:
             raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")
-        for name in ("update-rule", "then"):
-            if is_on_command_line(context, name.replace("-", "_")):
+        for name, shown in (("update_rule", "--update-rule"), ("then", "--option then")):
+            if is_on_command_line(context, name):
                 reason = "chooses the update rule's settings for the whole run"
-                raise RLCCFRError(f"{options[0]} {reason}: leave out --{name}")
+                raise RLCCFRError(f"{options[0]} {reason}: leave out {shown}")
         return "controlled" if self.controller is None else f"controlled(controller={str(self.controller.resolve())!r})"
 
 
@@ -82,7 +82,7 @@ class StopOptions(OneBudget):
         None, 'At this exploitability: 1e-6, "1e-6x" of the uniform policy\'s, or "10mbb" (thousandths of a big blind).'
     )
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
-    any_way: bool = option(False, "Solve one if that is predicted to be sooner.", "--any")
+    any_way: bool = option(False, "Solve one if that is predicted to be faster than a run.", "--any")
 
     @property
     def has_budget(self) -> bool:
@@ -97,7 +97,7 @@ class FileOptions:
     TITLE: ClassVar[str] = "Files to write"
     policy: Path | None = option(None, "The average policy: .csv, .json, .npz, .efg.")
     checkpoint: Path | None = option(None, "The run, to resume it; also kept on Ctrl-C.", "--checkpoint", "--save")
-    checkpoint_every: float = rare(60.0, "Seconds between writings of the checkpoint. [60]")
+    checkpoint_every: float = rare(60.0, "Seconds between two writes of the checkpoint. [60]")
     curve: Path | None = option(None, "The convergence curve as a table: .csv.")
     plot: Path | None = option(None, "The convergence curve, drawn: .png, .svg, .pdf.")
     picture: Path | None = rare(None, "Draw the first decision, in hold'em and Bluff.")
@@ -145,7 +145,8 @@ class FileOptions:
             policy_class(game).check_path(self.policy, game)
         if self.picture is not None and not policy_class(game).draws_ranges:
             raise RLCCFRError(
-                f"--picture draws hands of hold'em and rolls of Bluff, and {game.name!r} has neither: leave it out"
+                f"--option picture draws hands of hold'em and rolls of Bluff, and {game.name!r} has neither: leave it "
+                "out"
             )
 
     def write(self, attempt: Attempt, title: str) -> None:
@@ -197,7 +198,7 @@ class SolverOptions:
     walks: int = rare(1, "Walks per player and iteration. [1]")
     reduce: bool = rare(True, "no: exact passes leave the game's symmetry unused. [yes]")
     blend: bool = rare(False, "yes: mix the last half's average policies at the end. [no]", "--blend")
-    dtype: str | None = rare(None, "float32 or float64 for hold'em's and Bluff's tables.")
+    dtype: str | None = rare(None, "float32 or float64 for the tables of hold'em and Bluff.")
 
 
 def solve(
@@ -249,7 +250,7 @@ def _parsed_algorithm(text: str) -> Cell:
 
     components = [component.strip() for component in text.split(" x ")]
     if len(components) != len(AXES) or not all(components):
-        raise RLCCFRError(f'--then takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
+        raise RLCCFRError(f'--option then takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
     return Cell(*components).canonical
 
 
@@ -259,16 +260,16 @@ def _check_together(
     """Refuse options that contradict each other, before a game is compiled; hold the checkpoint until the command ends.
 
     Raises:
-        RLCCFRError: two options contradict each other, or a value is none of its option's.
+        RLCCFRError: two options contradict each other, or an option does not take its value.
     """
     budget = stop.amount()
     if len(algorithms) > 1:
         _check_segments(algorithms, budget, files.checkpoint)
     _check_target(stop, len(algorithms), blend)
     if not files.checkpoint_every > 0:
-        raise RLCCFRError(f"--checkpoint-every must be a positive number, not {files.checkpoint_every}")
+        raise RLCCFRError(f"--option checkpoint-every must be a positive number, not {files.checkpoint_every}")
     if files.checkpoint is None and is_on_command_line(context, "checkpoint_every"):
-        raise RLCCFRError("--checkpoint-every needs a --checkpoint to write")
+        raise RLCCFRError("--option checkpoint-every needs a --checkpoint to write")
     files.check()
     if files.checkpoint is not None:
         context.with_resource(held_file(files.checkpoint))
@@ -281,7 +282,7 @@ def _check_segments(algorithms: list[Cell], budget: dict[str, Any], checkpoint: 
     from rlccfr.envs.measuring.request import check_segments
 
     if checkpoint is not None:
-        raise RLCCFRError("a checkpoint holds a run of one algorithm: leave out --checkpoint or --then")
+        raise RLCCFRError("a checkpoint holds a run of one algorithm: leave out --checkpoint or --option then")
     check_segments(parse_budget(budget), len(algorithms))
     for algorithm in algorithms:
         if reason := why_unavailable(algorithm):
@@ -297,9 +298,9 @@ def _check_target(stop: StopOptions, segments: int, blend: bool) -> None:
     if stop.target is None:
         return
     if blend:
-        raise RLCCFRError("blends are made when a budget is used up: leave out --target or --blend")
+        raise RLCCFRError("a blend is made when a budget is used up: leave out --target or --option blend")
     if segments > 1:
-        raise RLCCFRError("a target is for one algorithm: leave out --target or --then")
+        raise RLCCFRError("a target is for one algorithm: leave out --target or --option then")
     check_target(stop.target)
 
 
@@ -345,8 +346,8 @@ def _fail_if_cut_short(attempt: Attempt, has_budget: bool, checkpoint: Path | No
     if attempt.interrupted:
         message = f"interrupted after {result.iterations:,} iterations"
         if checkpoint:
-            resuming = "adds another budget to it" if has_budget or result.target is None else "goes on"
-            message += f"; {checkpoint} has it all, and the same command {resuming}"
+            resuming = "runs it for another budget" if has_budget or result.target is None else "goes on"
+            message += f"; {checkpoint} holds the whole run, and the same command {resuming}"
         raise Interrupted(message)
     if not attempt.reached:
         game = attempt.solver.game

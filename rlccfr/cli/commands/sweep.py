@@ -35,13 +35,13 @@ class PlanOptions:
     """What to measure."""
 
     TITLE: ClassVar[str] = "What to measure"
-    families: str | None = option(None, "Games for train, validation or test instead.")
+    families: str | None = option(None, "Measure the train, validation or test games instead.")
     catalog: str = option("paper", CATALOG)
     networks: str = option("sweep", "Preset of the deep rules' networks.")
-    seeds: int = option(5, "Engine seeds of what draws at random.")
-    model_seeds: int = option(2, "Engine seeds of what fits models.")
-    close: float = rare(0.0, "More seeds where the reward is this close to the best. [0]")
-    close_seeds: int = rare(0, "Engine seeds there. [as --seeds]")
+    seeds: int = option(5, "Engine seeds of algorithms that draw at random.")
+    model_seeds: int = option(2, "Engine seeds of algorithms that fit models.")
+    close: float = rare(0.0, "More seeds for algorithms this close to the best reward. [0]")
+    close_seeds: int = rare(0, "Engine seeds of these algorithms. [as --seeds]")
 
     def games(self, names: list[str] | None) -> list[str]:
         """Return the games to measure: those of the families, those that were named, or the paper's.
@@ -64,10 +64,10 @@ class LimitOptions:
     """How long each run lasts."""
 
     TITLE: ClassVar[str] = "Each run"
-    iterations: int = option(1_000, "Least iterations.")
-    seconds: float = option(1.0, "Least engine CPU seconds.")
-    further: int = option(0, "Iterations to go on to, for at most a CPU minute.")
-    timeout: float = rare(1_800.0, "CPU seconds after which a run is given up. [1800]")
+    iterations: int = option(1_000, "Minimum number of iterations.")
+    seconds: float = option(1.0, "Minimum number of engine CPU seconds.")
+    further: int = option(0, "Continue to this many iterations, for at most a CPU minute.")
+    timeout: float = rare(1_800.0, "CPU seconds after which a run is stopped as failed. [1800]")
     megabytes: int = rare(4_096, "Memory that a run may allocate. [4096]")
 
 
@@ -78,7 +78,7 @@ class WorkerOptions:
     TITLE: ClassVar[str] = "Where to run, and what to keep"
     workers: int = option(0, "Processes; 0 for one per physical core.")
     dask: str | None = option(None, "A Dask cluster's address, or local for one here.")
-    pilot: bool = rare(True, "no: do not estimate first how long it takes. [yes]")
+    pilot: bool = rare(True, "no: do not first estimate how long the sweep takes. [yes]")
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ class StoreOptions:
 
     TITLE: ClassVar[str] = WorkerOptions.TITLE
     store: Path = option(RUNS / "sweep", "Directory that keeps every run.")
-    compact: Path | None = option(None, "Afterwards write all runs to a Parquet file.")
-    small: bool = rare(False, "yes: --compact shortens curves, to publish. [no]", "--small")
-    take: Path | None = rare(None, "First take over the runs in a file of --compact.", "--import")
+    compact: Path | None = option(None, "At the end, write all runs to a Parquet file.")
+    small: bool = rare(False, "yes: --compact shortens curves, for publishing. [no]", "--small")
+    take: Path | None = rare(None, "First import the runs in a file that --compact wrote.", "--import")
     retry_failed: bool = rare(False, "yes: repeat runs that failed. [no]", "--retry-failed")
 
 
@@ -123,7 +123,7 @@ def sweep(
     jobs = sweep_plan.jobs()
     records = Store(storage.store, create=not status)
     if storage.take is not None:
-        _say(f"{take_over(storage.take, jobs, records):,} runs taken over from {storage.take}")
+        _say(f"{take_over(storage.take, jobs, records):,} runs imported from {storage.take}")
     if status:
         jobs += sweep_plan.more_jobs(records, jobs)
     else:

@@ -38,8 +38,8 @@ class ControlOptions:
     """Training of a controller."""
 
     TITLE: ClassVar[str] = "A controller instead"
-    control: bool = option(False, "Train one: it chooses a rule's settings during runs.", "--control")
-    rounds: int | None = option(None, "Rounds of 20 runs each. [45,000: hours]")
+    control: bool = option(False, "Train a controller: it chooses settings during runs.", "--control")
+    rounds: int | None = option(None, "Rounds of 20 runs each. [45,000, which takes hours]")
     members: int | None = option(None, "Trainings, which decide together. [as for the shipped one]")
     workers: int | None = option(None, "Processes. [one per physical core]")
 
@@ -77,8 +77,8 @@ def train(
 ) -> None:
     """Train a team of three DQN selectors, or a controller.
 
-    The team learns what to pick for each game, budget and preset, which is printed; `rlccfr recommend --team` asks it
-    again. Ctrl-C keeps what was learned; the same command goes on.
+    The team learns what to pick for each game, budget and preset. The picks are printed; `rlccfr recommend --team` asks
+    for them again. Ctrl-C keeps what was learned; the same command goes on.
     """
     if control.control:
         check_only(context, "--control", CONTROL_OPTIONS, "trains a controller")
@@ -87,7 +87,7 @@ def train(
     if control.settings:
         raise RLCCFRError(f"only --control takes {', '.join(f'--{name}' for name in control.settings)}")
     if not games:
-        raise RLCCFRError("name the games to train on, such as kuhn; or train a controller with --control")
+        raise RLCCFRError("name the games to train on, such as kuhn, or train a controller with --control")
     settings = _team_settings(games, budgets, weights, training)
     for game in games:
         load(game)  # before torch, since a name may be misspelt

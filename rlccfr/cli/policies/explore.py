@@ -22,11 +22,11 @@ def explore(
     ] = "",
     most: Annotated[int, typer.Option(min=1, help="Most states on the page, in hold'em or Bluff.")] = 200_000,
 ) -> None:
-    """Write a page for a browser, on which to walk through a game.
+    """Write a page on which to walk through a game in a browser.
 
-    At each point of the game the page shows the possible moves, and for each state of the player who moves what the
-    policy does there, what it is worth, and what each action would gain. It is one file, and loads nothing from a
-    network. A page on hold'em or Bluff ends once it has as many states as --most says; --from begins elsewhere.
+    At each point of the game, the page shows the possible moves. For each state of the player to move, it shows what
+    the policy does, what the state is worth, and what each action would gain. The page is one file, and loads nothing
+    from a network. A page on hold'em or Bluff holds at most --most states; with --from, it starts elsewhere.
     """
     from rlccfr.cli.policies.named import policy_of
     from rlccfr.explorer.pages import write_page

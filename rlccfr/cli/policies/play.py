@@ -97,6 +97,6 @@ def _solved_policy(tree: Any, game: str) -> Policy:
     with progress(f"solving {game}") as report:
         solver = Solver(tree, "dcfr_plus")
         result = solver.run(seconds=MOST_SECONDS, until=target_of(tree, CLOSE), progress=report)
-    print(f"The other player's policy was found just now; its exploitability is {result.exploitability:.3g}.")
+    print(f"The other player's policy was solved just now; its exploitability is {result.exploitability:.3g}.")
     average: Policy = solver.average_policy()
     return average

@@ -35,7 +35,7 @@ def show(
     policy: Annotated[str, typer.Argument(help="A policy that `rlccfr solve --policy` wrote, or a run that it saved.")],
     find: Annotated[
         list[str] | None,
-        typer.Option(help="Show only states with this in their text, raw or in words; if repeated, all must occur."),
+        typer.Option(help="Show only states whose text, raw or in words, has this; if repeated, all must occur."),
     ] = None,
     player: Annotated[int | None, typer.Option(min=0, max=1, help="Show this player's states.")] = None,
     limit: Annotated[
@@ -47,9 +47,9 @@ def show(
     """Show what a policy does in each state.
 
     Each line has the player, the probability that the state is reached, what the player knows there, and the
-    probability of each action. A terminal gets the cards and moves of some games in words. A pipe gets OpenSpiel's
-    text, and tabs between the fields, as `cut` and spreadsheets expect. In hold'em and Bluff, the probability
-    of reaching a state is not computed.
+    probability of each action. In hold'em and Bluff, the probability of a state is not computed. On a terminal, the
+    cards and moves of some games are in words. A pipe gets OpenSpiel's text, and tabs between the fields, as `cut` and
+    spreadsheets expect.
     """
     is_terminal = sys.stdout.isatty() and not json
     most = limit
@@ -82,7 +82,10 @@ def _states(policy: str, tree: Any, texts: Sequence[str], player: int | None) ->
         return chain([first], matching_states)
     whose = "" if player is None else f" of player {player}"
     if texts:
-        raise RLCCFRError(f"no state{whose} contains that; case does not count, and several texts must all occur")
+        wanted = " and ".join(map(repr, texts))
+        raise RLCCFRError(
+            f"no state{whose} contains {wanted}; upper and lower case are alike: try fewer or shorter texts"
+        )
     raise RLCCFRError(f"there is no state{whose} in this game")
 
 

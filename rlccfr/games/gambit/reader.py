@@ -155,7 +155,7 @@ class _Parser:
             path.append(len(nodes))
             nodes.append(self._node(parent.payoffs))
         if extra := self._word():
-            raise self._fault(f"{brief(extra)} stands behind the last node")
+            raise self._fault(f"{brief(extra)} comes after the last node")
         return Extensive(nodes, comment)
 
     def comment(self) -> str:

@@ -166,7 +166,7 @@ def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
     except OverflowError:
         payoffs = OpponentPayoffs(slope=0.0)
     if not payoffs.slope:
-        raise GameError(f"{name} is zero-sum only by a change of scale that is beyond double precision; scale it")
+        raise GameError(f"{name} is zero-sum only after a change of scale beyond double precision; rescale its payoffs")
     return payoffs
 
 

@@ -149,7 +149,7 @@ def _sequence_order(tree: GameTree) -> np.ndarray:
 
 
 def _number(text: str) -> float:
-    """Return a decimal or a fraction as a float; a fraction of more signs than any that is written is refused."""
+    """Return a decimal or a fraction as a float; a fraction longer than any that is written is refused."""
     if "/" not in text:
         return float(text)
     if len(text) > LONGEST:

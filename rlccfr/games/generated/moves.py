@@ -31,7 +31,10 @@ class Moves(Rules):
 
     def __init__(self, seed: int, types: int, moves: int, actions: int) -> None:
         if types**2 * actions**moves > MOST_ENDS:
-            raise ValueError(f"a game of {types} types, {moves} moves and {actions} actions has too many ends")
+            raise ValueError(
+                f"a game of {types} types, {moves} moves and {actions} actions has too many ends: take fewer of one of "
+                "them"
+            )
         random = np.random.RandomState([VERSION, seed, types, moves, actions])  # its draws never change
         self.num_moves = moves
         self.num_actions = actions

@@ -152,7 +152,7 @@ def _check_recall(game: GameTree, bucket_number: np.ndarray, representative: np.
     parent = place[game.view.parent]
     wrong = np.flatnonzero(parent != parent[representative[bucket_number]])
     if len(wrong):
-        why = "have different pasts, so that their player would forget"
+        why = "have different pasts, which their player would forget"
         raise _unsound(game, bucket_number, int(wrong[0]), why)
 
 

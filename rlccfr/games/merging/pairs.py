@@ -59,7 +59,7 @@ def check_size(histories: int) -> None:
     limit = MOST_HISTORIES if available is None else min(MOST_HISTORIES, available // BYTES)
     if histories > limit:
         raise ComponentError(
-            f"the buckets make a game of at least {histories:,} histories, and {limit:,} are the most here: take fewer "
+            f"the buckets make a game of at least {histories:,} histories, above the limit of {limit:,}: take fewer "
             "buckets"
         )
 
@@ -92,8 +92,8 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         first_members = np.unique(number[rows], return_index=True)[1]
         if len(first_members) > MOST_BUCKETS:
             raise ComponentError(
-                f"{game.name!r} has {len(first_members):,} buckets in a round, and {MOST_BUCKETS:,} are the most: take "
-                "fewer"
+                f"{game.name!r} has {len(first_members):,} buckets in a round, above the limit of {MOST_BUCKETS:,}: "
+                "take fewer"
             )
         if round_index:
             bucket_before = number[np.concatenate([above[deal] for deal in deals])]
@@ -103,8 +103,8 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         parent_bucket = bucket_before[first_members]
         if (parent_bucket[number[rows]] != bucket_before).any():
             raise ComponentError(
-                f"on {game.name!r}, hands share a bucket in round {round_index + 1} but not before, so that their "
-                f"player would forget: split the buckets of round {round_index + 1}"
+                f"on {game.name!r}, hands share a bucket in round {round_index + 1} but not in the round before, so "
+                f"the player would forget which bucket it was in before: split the buckets of round {round_index + 1}"
             )
         parent_buckets.append(parent_bucket)
     return number, parent_buckets

@@ -31,7 +31,7 @@ def symmetric_buckets(game: Game) -> np.ndarray:
     aligned = np.array_equal(quotient.place, quotient.place[counterpart])
     if len(quotient.view.twin) or not aligned:
         raise ComponentError(
-            f"the symmetries of {game.name!r} exchange actions, and buckets can't: take abstraction='none'; exact "
+            f"the symmetries of {game.name!r} exchange actions, which buckets can't do: take abstraction='none'; exact "
             "passes use all symmetries"
         )
     return classes

@@ -29,7 +29,7 @@ def check_public(game: PublicGame) -> PublicGame:
     if len(stuck):
         raise _broken_at_node(game, int(stuck[0]), no_moves(int(kind[stuck[0]])))
     if not (np.isfinite(payoff).all() and np.isfinite(game.view.payoffs).all()):
-        raise broken_at(game.name, "at some end", "a payoff is not finite; all must be")
+        raise broken_at(game.name, "at some end", "a payoff is not finite; every payoff must be")
     lost = np.flatnonzero((kind == SHOWDOWN) & (payoff < 0))
     if len(lost):
         fault = f"the winner of a showdown gets {payoff[lost[0]]:g}; it must be at least 0"

@@ -155,7 +155,7 @@ def public_game(name: str) -> PublicGame:
     available = available_memory()
     if available is not None and least_bytes > available:
         raise GameError(
-            f"{name!r} needs at least {gigabytes(least_bytes)}, and {gigabytes(available)} are left: take fewer "
-            "rounds, raises or ranks"
+            f"{name!r} needs at least {gigabytes(least_bytes)} of memory, and {gigabytes(available)} are left: take "
+            "fewer rounds, raises or ranks"
         )
     return rules.build(name)

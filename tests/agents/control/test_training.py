@@ -268,7 +268,10 @@ def test_commands(tmp_path):
             "leave out --control",
         ),
         (("solve", "kuhn", "--controller", "none.npz", "--iterations", "9"), "there is no controller file"),
-        (("solve", "kuhn", "--control", "--then", "dcfr x none x none", "--iterations", "9"), "leave out --then"),
+        (
+            ("solve", "kuhn", "--control", "--then", "dcfr x none x none", "--iterations", "9"),
+            "leave out --option then",
+        ),
         (("train", "kuhn", "--out", str(out)), "holds a controller, whose log would be lost"),
         (("train", "--control", "--evaluations", "9"), "--control trains a controller, which takes no --evaluations"),
         (("train",), "name the games to train on"),

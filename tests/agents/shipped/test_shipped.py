@@ -407,7 +407,7 @@ def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
     ("arguments", "message"),
     [
         (("table", "leduc"), "'leduc' is not among the measured games, kuhn, goofspiel"),
-        (("table", "--iterations", "1000"), "for 1000 iterations, the shortest for 100: ask"),
+        (("table", "--iterations", "1000"), "for 1000 iterations; the shortest run has 100: give"),
         (("table", "--catalog", "tabular"), "it has the catalogs paper, tabular and extended-tabular"),
         (("report", "/dev/null/page.html"), "can't write"),
         (("reproduce", "zinkevich"), "'zinkevich' can't be reproduced; take one of ddcfr"),

@@ -133,8 +133,8 @@ def test_recommend_names_the_team_the_component_and_the_ways_out(run, register, 
     update_rules._entries.pop("test_stranger")
     message = (
         f"error: runs/kuhn/{FILE_NAME} picks among components that are not registered: update_rule 'test_stranger' of "
-        f"{mine}. Load what registers them with `rlccfr --load {mine} ...`, or import it in Python. Or ask the "
-        "package: leave out --team"
+        f"{mine}. Load what registers them with `rlccfr --load {mine} ...`, or import it in Python. Or leave "
+        "out --team, to ask the package"
     )
     ask = ("recommend", "kuhn", "--team", "runs/kuhn")
     assert run(*ask) == (1, "", f"{message}\n")

@@ -204,11 +204,11 @@ def test_version(run):
         (("solve", "kuhn", "--then", "dcfr x external"), 1, "UPDATE_RULE x SAMPLER x ABSTRACTION"),
         (("solve", "kuhn", "--then", "dcfr x externl x none"), 1, "did you mean 'external'?"),
         (("solve", "kuhn", "--then", "cfr x none x none", "--iterations", "1"), 1, "can't be split into 2 segments"),
-        (("solve", "kuhn", "--checkpoint-every", "5"), 1, "--checkpoint-every needs a --checkpoint to write"),
+        (("solve", "kuhn", "--checkpoint-every", "5"), 1, "--option checkpoint-every needs a --checkpoint to write"),
         (("solve", "kuhn", "--then", "cfr x none x none", "--checkpoint", "a.npz"), 1, "leave out --checkpoint"),
         (("train", "kuhn", "--out", "/dev/null"), 1, "can't write"),
         (("solve", "kuhn", "--plot", "curve.doc"), 1, "a picture is written as .png"),
-        (("games", "--plot", "tree.png"), 1, "name it"),
+        (("games", "--plot", "tree.png"), 1, "name the game"),
         (("games", "leduc", "--plot", "tree.png"), 1, "can be drawn"),
         (("train", "kuhn", "--preset", "fast"), 1, "unknown preset"),
         (("recommend", "kuhn", "--team", "nowhere"), 1, "rlccfr train 'kuhn'"),
@@ -223,7 +223,7 @@ def test_version(run):
         (
             ("results", "table", "kuhn", "--seconds", "100"),
             1,
-            "the shortest for 1: ask for less by --seconds, or measure",
+            "the shortest run has 1: give a smaller --seconds, or measure",
         ),
         (
             ("results", "report", "page.html", "--policy", "holdem.npz"),
@@ -478,8 +478,8 @@ def test_a_missed_target_is_in_the_json_too(run):
             ("--any", "--target", "1e-3", "--seconds", "1"),
             "--any needs a --target, and takes no budget",
         ),
-        (("--target", "1e-3", "--then", "dcfr x none x none"), "leave out --target or --then"),
-        (("--target", "1e-3", "--blend"), "leave out --target or --blend"),
+        (("--target", "1e-3", "--then", "dcfr x none x none"), "leave out --target or --option then"),
+        (("--target", "1e-3", "--blend"), "leave out --target or --option blend"),
         (("--sampler", "external", "--blend"), "blends are made of exact passes over tables"),
     ],
 )
@@ -535,7 +535,7 @@ def test_an_interrupted_solve_keeps_what_it_has(run, monkeypatch):
         patch.setattr("rlccfr.cli.commands.solve.progress", impatient)
         code, out, err = run(*arguments)
     assert code == 130
-    assert "run.npz has it all" in err
+    assert "run.npz holds the whole run" in err
     reached = json.loads(out)
     assert reached["interrupted"]
     assert reached["iterations"] == round(1000 * shares[-1]) < 1000
@@ -586,8 +586,8 @@ def test_train_then_recommend(run, tmp_path):
     code, out, err = run(*shlex.split(ASK), "--catalog", "paper")
     assert (code, out) == (1, "")
     assert err == (
-        f"error: the team in {WHERE} picks from the catalog that it was trained on: leave out --catalog, or --team to "
-        "ask the package\n"
+        f"error: the team in {WHERE} picks from the catalog that it was trained on: leave out --catalog, or leave "
+        "out --team to ask the package\n"
     )
     out = run("recommend", "goofspiel", "--team", WHERE, "--iterations", "10")[1]
     assert 'rlccfr solve "goofspiel"' in out
@@ -705,7 +705,7 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
     assert run("results", "report", "page.html", *asked)[:2] == (0, "written to page.html\n")
     assert "Plotly" in (tmp_path / "page.html").read_text()
     assert (
-        "but none of 'tabular'" in run("results", "table", "--results", "sweep.parquet")[2]
+        "but has all runs of 'tabular'" in run("results", "table", "--results", "sweep.parquet")[2]
     )  # it lacks most of the paper's
 
 

@@ -43,7 +43,7 @@ def message(games=None, results=None, **options):
     return str(caught.value)
 
 
-OTHER = "; if another catalog was swept, say so by --catalog and --networks"
+OTHER = "; if another catalog was swept, name it with --catalog and --networks"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ OTHER = "; if another catalog was swept, say so by --catalog and --networks"
         pytest.param(
             Limits(iterations=5, seconds=0.5),
             "",
-            ", with the --iterations, --seconds and --further of its beginning",
+            ", with the --iterations, --seconds and --further that it was started with",
             marks=pytest.mark.slow,
         ),
     ],
@@ -83,13 +83,13 @@ def test_what_was_swept_whole_is_told(store):
     store(SweepPlan(["kuhn"], Catalog.tabular(), 1, 1), 0)
     found = message()
     assert found.startswith("runs lacks ")
-    assert "runs of the catalog 'paper' on kuhn, but none of 'tabular': ask for that by --catalog tabular" in found
-    assert found.endswith('or go on with `rlccfr sweep "kuhn" --seeds 1 --store "runs"`')
+    assert "runs of the catalog 'paper' on kuhn, but has all runs of 'tabular': give --catalog tabular" in found
+    assert found.endswith('or complete the sweep with `rlccfr sweep "kuhn" --seeds 1 --store "runs"`')
 
 
 def test_a_sweep_of_the_public_catalog_is_told(store):
     store(SweepPlan(["bluff"], Catalog.public(), 1, 1, limits=Limits(iterations=3, seconds=0.0)), 0)
-    assert "but none of 'public': ask for that by --catalog public" in message(["bluff"])
+    assert "but has all runs of 'public': give --catalog public" in message(["bluff"])
 
 
 def test_what_was_loaded_is_loaded_by_the_command(store, tmp_path, monkeypatch):
@@ -100,7 +100,7 @@ def test_what_was_loaded_is_loaded_by_the_command(store, tmp_path, monkeypatch):
 
 def test_a_file_of_runs_is_gone_on_from_by_importing_it(store):
     store(SweepPlan(["kuhn"], Catalog.tabular()), 1).compact("runs.parquet")
-    assert '--catalog "tabular" --import "runs.parquet"`' in message(results="runs.parquet", catalog="tabular")
+    assert '--catalog "tabular" --option import="runs.parquet"`' in message(results="runs.parquet", catalog="tabular")
 
 
 def test_networks_and_model_seeds_are_repeated(store):

@@ -141,9 +141,9 @@ def test_reordered_actions_do_not_make_a_player_forget():
         ("CONSTANT_SUM", 1.0, 0.7, "the returns are 0.25 and 0.7, which sum to 0.95; they must sum to 1 everywhere"),
         ("CONSTANT_SUM", float("inf"), 0.75, "declares that returns sum to inf; utility_sum must be finite"),
         ("ZERO_SUM", None, -0.25, None),
-        ("ZERO_SUM", 1.0, 0.75, "declares to be zero-sum and that returns sum to 1"),
-        ("GENERAL_SUM", 0.0, -0.25, "is general_sum, not zero-sum or constant-sum"),
-        ("IDENTICAL", 0.0, 0.25, "is identical, not zero-sum or constant-sum"),
+        ("ZERO_SUM", 1.0, 0.75, "declares that it is zero-sum, but also that returns sum to 1"),
+        ("GENERAL_SUM", 0.0, -0.25, "is general_sum, but only zero-sum and constant-sum games"),
+        ("IDENTICAL", 0.0, 0.25, "is identical, but only zero-sum and constant-sum games"),
     ],
 )
 def test_returns_sum_to_what_the_game_declares(utility, utility_sum, second, message):
@@ -207,7 +207,7 @@ def test_a_game_in_python_is_over_where_it_says_so(mover):
 
 def test_returns_that_are_none_are_told():
     with pytest.raises(
-        GameError, match=r"after the actions \[0\], the returns are None; two players must get one each"
+        GameError, match=r"after the actions \[0\], the returns are None; there must be one for each of the two players"
     ):
         without_openspiel(Place(0, "alone", [0], [Place(END, returns=None)]))
 

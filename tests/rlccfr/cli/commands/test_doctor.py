@@ -75,7 +75,10 @@ def test_it_says_how_many_kernels_it_has_compiled(run, monkeypatch, count, words
         run("doctor", "--compile", "--only", "all")[2]
         == "error: --only takes trees, public, responses, large, not 'all'\n"
     )
-    assert run("doctor", "--only", "trees")[2] == "error: --only says what --compile compiles: give both\n"
+    assert (
+        run("doctor", "--only", "trees")[2]
+        == "error: --only selects the kernels that --compile compiles: give both options\n"
+    )
 
 
 def test_a_broken_installation_is_an_error(run, monkeypatch):

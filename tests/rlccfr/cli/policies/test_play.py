@@ -46,7 +46,7 @@ def test_without_a_policy_the_game_is_solved(run, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO())
     code, out, _ = run("play", "kuhn", "--games", "1")
     assert code == 0
-    assert "The other player's policy was found just now; its exploitability is" in out
+    assert "The other player's policy was solved just now; its exploitability is" in out
 
 
 def test_a_game_of_equal_payoffs_is_played(tmp_path, run, monkeypatch):

@@ -84,7 +84,7 @@ def test_probabilities_may_be_rounded():
         ('"coin" {', "{", "line 3: the name of event 1 in quotation marks is missing before its list of actions"),
         ("{ 2 -2 }", "{ 2 -2 0 }", "line 5: an outcome has two payoffs, not 3"),
         ('t "" 0\n', "", "line 8: the file ends too soon"),
-        ('t "" 0\n', 't "" 0\nt "" 0\n', "line 10: 't' stands behind the last node"),
+        ('t "" 0\n', 't "" 0\nt "" 0\n', "line 10: 't' comes after the last node"),
         ('t "" 0\n', 't "" 0 "open\n', "line 9: a quotation mark is not closed"),
         (GAME, "", "line 1: the file ends too soon"),
     ],

@@ -88,7 +88,7 @@ def test_the_opponent_sees_of_a_move_what_it_may():
 @pytest.mark.parametrize(
     ("kind", "parameters", "message"),
     [
-        ("chess", {}, "there are random games of the kinds poker and moves, not 'chess'"),
+        ("chess", {}, "the kind of a random game must be 'poker' or 'moves', not 'chess'"),
         ("poker", {"hands": 1}, "hands of random_poker must be from 2 to 64, not 1"),
         ("moves", {"seed": -1}, "seed of random_moves must be from 0 to"),
         ("moves", {"hands": 3}, "hands"),

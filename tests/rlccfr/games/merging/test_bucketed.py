@@ -136,7 +136,7 @@ def test_unsound_buckets_are_refused(monkeypatch):
     forgetful = np.zeros(size)
     forgetful[first] = np.arange(first.stop)
     with pytest.raises(
-        ComponentError, match=r"share a bucket in round 2 but not before, .*: split the buckets of round 2"
+        ComponentError, match=r"share a bucket in round 2 but not in the round before, .*: split the buckets of round 2"
     ):
         bucketed(public, forgetful)
     with pytest.raises(ComponentError, match=r"buckets are made of hands, which .*bluff.* lacks"):
@@ -154,14 +154,14 @@ def test_buckets_that_do_not_fit_are_refused_before_they_take_memory(monkeypatch
     monkeypatch.setattr(pairs, "MOST_HISTORIES", histories)
     bucketed(public, bucket)
     monkeypatch.setattr(pairs, "MOST_HISTORIES", histories - 1)
-    with pytest.raises(ComponentError, match=rf"{histories - 1} are the most here: take fewer buckets"):
+    with pytest.raises(ComponentError, match=rf"above the limit of {histories - 1}: take fewer buckets"):
         bucketed(public, bucket)
     monkeypatch.undo()
     monkeypatch.setattr(pairs, "available_memory", lambda: pairs.BYTES * 10)
-    with pytest.raises(ComponentError, match="10 are the most here: take fewer buckets"):
+    with pytest.raises(ComponentError, match="above the limit of 10: take fewer buckets"):
         bucketed(public, bucket)
     monkeypatch.setattr(pairs, "MOST_BUCKETS", 3)
-    with pytest.raises(ComponentError, match="buckets in a round, and 3 are the most: take fewer"):
+    with pytest.raises(ComponentError, match="buckets in a round, above the limit of 3: take fewer"):
         bucketed(public, np.arange(len(public.view.above)))
 
 
