@@ -139,7 +139,9 @@ class MatrixTables:
         return {"regret": self.regret, "policy_sum": self.policy_sum, "counts": self.counts}
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> MatrixTables:
-        return MatrixTables(self.game, saved["regret"], saved["policy_sum"], saved["counts"])
+        for name, array in self.saved().items():
+            array[...] = saved[name]  # in place, since the stepper holds these tables
+        return self
 
 
 def check_components(
@@ -148,10 +150,19 @@ def check_components(
     """Refuse what these tables can't hold.
 
     Raises:
-        ComponentError: the rule is more than a schedule, or the passes are not exact.
+        ComponentError: the rule is more than a schedule, the passes are not exact, or an option would have no effect.
     """
-    if not (rule.is_plain and sampler.exact) or abstraction.learns or abstraction.best_response:
+    is_schedule = rule.is_plain and not rule.average_weight
+    if not (is_schedule and sampler.exact) or abstraction.learns or abstraction.best_response:
         raise rlccfr.ComponentError(f"{game.name!r} is held as a matrix: take cfr_plus, dcfr or lcfr without a sampler")
+    if (
+        options.simultaneous
+        or options.pre_averaging
+        or options.blend
+        or options.walks > 1
+        or options.dtype == "float32"
+    ):
+        raise rlccfr.ComponentError(f"{game.name!r} is held as a matrix: leave out the options of its solver")
 
 
 class MatrixStepper(Stepper[MatrixTables]):

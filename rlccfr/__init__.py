@@ -1,13 +1,16 @@
 """RLCCFR: find the CFR algorithm that solves an imperfect-information game best and fastest.
 
 ``rlccfr.reference`` is CFR as in the paper, in plain Python: start reading there.
+
+Once this package and Gymnasium are both imported, in whatever order, the environments of :mod:`rlccfr.envs` are
+registered. Gymnasium itself is not imported for that, so that ``rlccfr --help`` and a solver do not wait for it.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import lazy_loader
+
+from rlccfr.registration import register_with_gymnasium
 
 __version__ = "0.1.0"
 
@@ -15,4 +18,4 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
 
-import_module("rlccfr.envs")  # registers the environments with Gymnasium
+register_with_gymnasium()

@@ -111,6 +111,11 @@ def choices(name: str, known: Collection[str]) -> str:
     return f"known: {', '.join(dict.fromkeys(known))}" if known else "there are none"
 
 
+def with_article(noun: str) -> str:
+    """Return a noun with "a" or "an" before it."""
+    return f"an {noun}" if noun[0].lower() in "aeiou" else f"a {noun}"
+
+
 def nearest(name: str, known: Collection[str]) -> str | None:
     """Return the known name that is most like a mistyped one; None if none is like it."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)

@@ -227,7 +227,11 @@ class RunTables(Protocol):
         """Return the arrays that the next iteration depends on, by their names in a file."""
 
     def restored(self, saved: Mapping[str, Any]) -> RunTables:
-        """Return the tables with the arrays that :meth:`saved` returned."""
+        """Overwrite the arrays in place with those that :meth:`saved` returned, since steppers hold them.
+
+        Returns:
+            The tables, with whatever else has changed.
+        """
 
 
 def checked_game(game: Any) -> Game:

@@ -231,10 +231,12 @@ class Policy:
         """Refuse a path to which a policy of a game can't be written.
 
         Raises:
-            RLCCFRError: the suffix names no format.
+            RLCCFRError: the suffix names no format, or the game is not held history by history.
         """
+        from rlccfr.games.flat_tree import checked_tree
         from rlccfr.policies.policy_file import checked_path
 
+        checked_tree(game, "a file of its policy")
         checked_path(path)
 
     @classmethod

@@ -80,7 +80,7 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse a command line in which ``--option`` may stand for hidden options."""
         options = {_name(parameter): parameter for parameter in self.params if _is_rare(parameter)}
-        if not options:
+        if not options or ctx.resilient_parsing:  # a shell that completes a line may have half of it
             return super().parse_args(ctx, args)
         # Click reads the hidden options themselves, so their checks and messages hold for both forms.
         try:

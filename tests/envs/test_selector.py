@@ -97,6 +97,7 @@ def test_ids_are_found_by_module_and_by_registry(id):
             for code in (
                 "import rlccfr, gymnasium; gymnasium.make('rlccfr:rlccfr/SelectorFlat-v0')",
                 "import rlccfr, gymnasium; gymnasium.make('rlccfr/SelectorFlat-v0')",
+                "import sys; sys.argv[0] = 'rlccfr'; import gymnasium, rlccfr; gymnasium.make('rlccfr/Selector-v0')",
                 "import gymnasium, rlccfr; gymnasium.register_envs(rlccfr); gymnasium.make('rlccfr/Selector-v0')",
             )
         ),

@@ -101,7 +101,7 @@ def team(folder: Path) -> Path:
 def team_says(path: Path) -> Said:
     loaded = SelectorTeam.load(path)
     for selector in loaded.selectors:
-        _ = selector.model  # makes the model, from which learning continues
+        _ = selector.policy  # makes the networks, from which learning continues
     found = {
         f"{number}/{name}": array
         for number, selector in enumerate(loaded.selectors)

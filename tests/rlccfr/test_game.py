@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import fields
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -37,10 +38,21 @@ def test_a_form_of_its_own_has_the_iterates_of_the_compiled_game(own_form, rule)
     assert own.average_policy().probabilities == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_run_on_a_form_of_its_own_is_saved_and_goes_on(own_form, tmp_path):
+    game = own_form.MatrixGame("mine", PAYOFFS)
+    solver = rlccfr.Solver(game, "dcfr")
+    solver.run(iterations=5)
+    solver.save(tmp_path / "run.npz")
+    loaded = rlccfr.Solver.load(tmp_path / "run.npz", game=game)
+    assert loaded.run(iterations=5).exploitability == solver.run(iterations=5).exploitability
+
+
 @pytest.mark.parametrize(
     ("use", "message"),
     [
         (lambda game: rlccfr.Solver(game, "cfr", "outcome"), "'mine' is held as a matrix: take cfr_plus"),
+        (lambda game: rlccfr.Solver(game, "cfr", blend=True), "'mine' is held as a matrix: leave out the options"),
+        (lambda game: rlccfr.Policy.check_path(Path("p.npz"), game), "a file of its policy needs a game's histories"),
         (rlccfr.solve_exactly, "a linear program needs a game's histories, and 'mine' is held as a matrix"),
         (rlccfr.draw_tree, "a drawing of the tree needs a game's histories, and 'mine' is held as a matrix"),
         (lambda game: game.form.part("page"), "games that are held as a matrix have no page in this library"),

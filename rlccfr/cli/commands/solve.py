@@ -197,7 +197,7 @@ class SolverOptions:
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
     walks: int = rare(1, "Walks per player and iteration. [1]")
     reduce: bool = rare(True, "no: exact passes leave the game's symmetry unused. [yes]")
-    blend: bool = rare(False, "yes: mix the last half's average policies at the end. [no]", "--blend")
+    blend: bool = rare(False, "yes: mix the last half's average policies at the end. [no]", "--blend/--no-blend")
     dtype: str | None = rare(None, "float32 or float64 for the tables of hold'em and Bluff.")
 
 

@@ -88,9 +88,9 @@ class StoreOptions:
     TITLE: ClassVar[str] = WorkerOptions.TITLE
     store: Path = option(RUNS / "sweep", "Directory that keeps every run.")
     compact: Path | None = option(None, "At the end, write all runs to a Parquet file.")
-    small: bool = rare(False, "yes: --compact shortens curves, for publishing. [no]", "--small")
+    small: bool = rare(False, "yes: --compact shortens curves, for publishing. [no]", "--small/--no-small")
     take: Path | None = rare(None, "First import the runs in a file that --compact wrote.", "--import")
-    retry_failed: bool = rare(False, "yes: repeat runs that failed. [no]", "--retry-failed")
+    retry_failed: bool = rare(False, "yes: repeat runs that failed. [no]", "--retry-failed/--no-retry-failed")
 
 
 def sweep(

@@ -82,6 +82,21 @@ def test_ctrl_c_while_workers_start_is_one_line(tmp_path):
     assert workers_of(process.pid) == []
 
 
+def test_ctrl_c_while_the_command_line_is_imported_is_one_line():
+    code = """
+import sys
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name in ("rlccfr.cli", "gymnasium", "numpy"):
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Finder)
+from rlccfr.__main__ import main
+main()
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (130, "error: interrupted\n")
+
+
 def test_of_a_cores_threads_one_is_taken(monkeypatch):
     siblings = {"cpu0": "0,2", "cpu1": "1,3", "cpu2": "0,2", "cpu3": "1,3"}
 

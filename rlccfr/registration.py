@@ -1,0 +1,48 @@
+"""Registration of the environments with Gymnasium, which takes a while to import, and which most programs do not need.
+
+Python has no way to say "once this module has been imported". So the hook below is a finder of modules, which stands
+aside for all others.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+
+ENVIRONMENTS = "rlccfr.envs"
+"""The module whose import registers the environments."""
+
+
+def register_with_gymnasium() -> None:
+    """Register the environments now if Gymnasium is imported already, and otherwise as soon as it is."""
+    if "gymnasium" in sys.modules:
+        import_module(ENVIRONMENTS)
+    else:
+        sys.meta_path.insert(0, _AfterGymnasium())
+
+
+class _AfterGymnasium:
+    """Finder that finds Gymnasium as Python does, and has the environments registered when it has been imported."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "gymnasium":
+            return None  # it is left to the next finder
+        sys.meta_path.remove(self)
+        spec = find_spec(name)
+        if spec is not None and spec.loader is not None:
+            loader = spec.loader
+            run_module = loader.exec_module
+
+            def run_and_register(module: ModuleType) -> None:
+                del loader.exec_module
+                run_module(module)
+                import_module(ENVIRONMENTS)
+
+            loader.exec_module = run_and_register  # type: ignore[method-assign]
+        return spec
