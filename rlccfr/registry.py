@@ -29,7 +29,8 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Component, Controller, Guarantee, Sampler, UpdateRule
 from rlccfr.controller_file import load_controller
-from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, first_line, nearest, with_article
+from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, first_line, nearest
+from rlccfr.errors import with_article as _a
 from rlccfr.plugins import is_the_librarys, source_digest
 
 C = TypeVar("C", bound=Component)
@@ -130,7 +131,7 @@ class Entry(Generic[C]):
             raise ComponentError(f"the factory of {self.id!r} fails: {first_line(error)}") from error
         if not isinstance(component, self.kind):
             raise ComponentError(
-                f"the factory of {self.id!r} must return {with_article(self.kind.__name__)}, not {with_article(type(component).__name__)}"
+                f"the factory of {self.id!r} must return {_a(self.kind.__name__)}, not {_a(type(component).__name__)}"
             )
         return replace(component, id=self.id, hyperparameters=MappingProxyType(values))
 
@@ -216,9 +217,7 @@ class Registry(Generic[C]):
         """
         if not (isinstance(id, str) and source):
             usage = f'@{self.kind.replace(" ", "_")}("id", source="...")'
-            raise ComponentError(
-                f"{with_article(self.kind)} is registered with an id and the source of its definition: {usage}"
-            )
+            raise ComponentError(f"{_a(self.kind)} is registered with an id and the source of its definition: {usage}")
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if not is_the_librarys(factory):
@@ -474,7 +473,7 @@ def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> Comp
         id = registry[name].id
         id_in_brackets = "" if id == name else f" ({id})"
         return ComponentError(
-            f"{brief(name)} is {with_article(registry.kind)}{id_in_brackets}, not {with_article(kind)}: --{_option_of(registry)} {id}"
+            f"{brief(name)} is {_a(registry.kind)}{id_in_brackets}, not {_a(kind)}: --{_option_of(registry)} {id}"
         )
     for registry in REGISTRIES:
         if specs := registry.families.get(plain_name(name)):
