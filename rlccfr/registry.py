@@ -214,9 +214,13 @@ class Registry(Generic[C]):
             ComponentError: the id or the source is missing, the id or an alias is taken, the id is not an identifier, a
                 hyperparameter lacks a default, or ``bounds`` or ``later`` has a name that is not a hyperparameter.
         """
-        if not (isinstance(id, str) and source):
-            usage = f'@{self.kind.replace(" ", "_")}("id", source="...")'
+        decorator = f"@{self.kind.replace(' ', '_')}"
+        if not isinstance(id, str):  # a bare decorator receives the factory in place of the id
+            usage = f'{decorator}("id", source="...")'
             raise ComponentError(f"{_a(self.kind)} is registered with an id and the source of its definition: {usage}")
+        if not (isinstance(source, str) and source.strip()):
+            usage = f'{decorator}("{id}", source="...")'
+            raise ComponentError(f"{self.kind} {id!r} has no source; say where its definition comes from: {usage}")
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if not is_the_librarys(factory):
