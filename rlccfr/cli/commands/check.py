@@ -31,8 +31,8 @@ def check(
     checked: they must stay finite, give the same numbers when stopped and continued, and converge on Kuhn poker: to a
     hundredth of the uniform policy's exploitability within 200,000 exact iterations (with fitted models, to a half
     within 400; with buckets, within 2,000). Plain CFR's exploitability is printed beside it. A sampler's estimates
-    must be unbiased. It takes seconds per component. Each component's first failure is printed; then the exit code is
-    1.
+    must be unbiased. It takes seconds per component, or minutes for a sampler whose estimates seem biased: they are
+    drawn again, with more walks. Each component's first failure is printed; then the exit code is 1.
     """
     checks = list(_checks(components or []))
     if not checks:
