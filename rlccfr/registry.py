@@ -214,13 +214,11 @@ class Registry(Generic[C]):
             ComponentError: the id or the source is missing, the id or an alias is taken, the id is not an identifier, a
                 hyperparameter lacks a default, or ``bounds`` or ``later`` has a name that is not a hyperparameter.
         """
-        decorator = f"@{self.kind.replace(' ', '_')}"
-        if not isinstance(id, str):  # a bare decorator receives the factory in place of the id
-            usage = f'{decorator}("id", source="...")'
-            raise ComponentError(f"{_a(self.kind)} is registered with an id and the source of its definition: {usage}")
-        if not (isinstance(source, str) and source.strip()):
-            usage = f'{decorator}("{id}", source="...")'
-            raise ComponentError(f"{self.kind} {id!r} has no source; say where its definition comes from: {usage}")
+        if not (isinstance(id, str) and isinstance(source, str) and source.strip()):
+            # Without brackets, the decorator receives the factory in place of the id.
+            lack = f"{self.kind} {id!r} has no source" if isinstance(id, str) else f"{_a(self.kind)} has no id"
+            usage = f'@{self.kind.replace(" ", "_")}("id", source="where its definition comes from")'
+            raise ComponentError(f"{lack}; it is registered by {usage}")
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if not is_the_librarys(factory):
