@@ -215,9 +215,10 @@ class Registry(Generic[C]):
             ComponentError: the id or the source is missing, the id or an alias is taken, the id is not an identifier, a
                 hyperparameter lacks a default, or ``bounds`` or ``later`` has a name that is not a hyperparameter.
         """
-        if not (isinstance(id, str) and source):
-            usage = f'@{self.kind.replace(" ", "_")}("id", source="...")'
-            raise ComponentError(f"{_a(self.kind)} is registered with an id and the source of its definition: {usage}")
+        if not (isinstance(id, str) and isinstance(source, str) and source.strip()):  # @sampler alone has no id
+            lack = f"{self.kind} {id!r} has no source" if isinstance(id, str) else f"{_a(self.kind)} has no id"
+            usage = f'@{self.kind.replace(" ", "_")}("id", source="where its definition comes from")'
+            raise ComponentError(f"{lack}; it is registered by {usage}")
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if not is_the_librarys(factory):

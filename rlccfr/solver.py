@@ -17,6 +17,7 @@ from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
 from rlccfr.game import Game, checked_game, policy_class
+from rlccfr.garbage import collector_paused
 from rlccfr.limits import Limit
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, resolve_update_rule, samplers, update_rules
@@ -192,11 +193,12 @@ class Solver:
 
     def _finish(self) -> None:
         """Make blends, if they are wanted; the last point of the curve shows them."""
-        begin = time.thread_time()
-        has_changed = self._engine.stepper.finish()
-        if has_changed and self._curve and self._curve[-1].iteration == self._engine.iteration:
-            del self._curve[-1]  # it was measured before the blend
-        self._cpu_seconds += time.thread_time() - begin
+        with collector_paused():
+            begin = time.thread_time()
+            has_changed = self._engine.stepper.finish()
+            if has_changed and self._curve and self._curve[-1].iteration == self._engine.iteration:
+                del self._curve[-1]  # it was measured before the blend
+            self._cpu_seconds += time.thread_time() - begin
 
     def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
         """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted.
@@ -214,12 +216,13 @@ class Solver:
             )
             iterations = min(iterations, iterations_to_point)
             nodes = min(nodes, nodes_to_point)
-        begin = time.thread_time()
-        try:
-            done = self._engine.advance(self._pace.most(iterations, seconds), nodes)
-        finally:  # Ctrl-C takes effect when the kernel has returned: its work counts
-            elapsed = time.thread_time() - begin
-            self._cpu_seconds += elapsed
+        with collector_paused():
+            begin = time.thread_time()
+            try:
+                done = self._engine.advance(self._pace.most(iterations, seconds), nodes)
+            finally:  # Ctrl-C takes effect when the kernel has returned: its work counts
+                elapsed = time.thread_time() - begin
+                self._cpu_seconds += elapsed
         self._pace.note(done, elapsed)
         if curve and (done >= iterations or self._engine.nodes - nodes_before >= nodes):
             self._measure()

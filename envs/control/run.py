@@ -17,6 +17,7 @@ from rlccfr.engine.controlled import ControlledStepper, control_of
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.errors import RLCCFRError, brief, whole_number
 from rlccfr.games.flat_tree import GameTree, checked_tree
+from rlccfr.garbage import collector_paused
 from rlccfr.kernels.control import control_layout
 from rlccfr.kernels.control.decide import next_mark
 from rlccfr.kernels.layout import LEAST_ERROR
@@ -162,9 +163,10 @@ class ControlRun:
 
         Changes that the next observation reports, such as the slope of the error, are counted from this one.
         """
-        begin = time.thread_time()
-        observation = self._stepper.observe().copy()
-        self.cpu_seconds += time.thread_time() - begin
+        with collector_paused():
+            begin = time.thread_time()
+            observation = self._stepper.observe().copy()
+            self.cpu_seconds += time.thread_time() - begin
         return observation
 
     def step(self, picks: Sequence[int] | np.ndarray) -> None:
@@ -271,12 +273,13 @@ class ControlRun:
 
     def _run(self, iterations: int) -> None:
         """Perform iterations, and count their CPU seconds."""
-        begin = time.thread_time()
-        last_iteration = self.iteration + iterations
-        # One call may run fewer, so that Ctrl-C is heard in between.
-        while self.iteration < last_iteration:
-            self._engine.advance(last_iteration - self.iteration, sys.maxsize)
-        self.cpu_seconds += time.thread_time() - begin
+        with collector_paused():
+            begin = time.thread_time()
+            last_iteration = self.iteration + iterations
+            # One call may run fewer, so that Ctrl-C is heard in between.
+            while self.iteration < last_iteration:
+                self._engine.advance(last_iteration - self.iteration, sys.maxsize)
+            self.cpu_seconds += time.thread_time() - begin
 
 
 def _restored(

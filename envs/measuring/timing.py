@@ -12,6 +12,7 @@ from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.engine import CHUNK, Engine, RunOptions
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.game import Game
+from rlccfr.garbage import collector_paused
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
 
@@ -53,6 +54,15 @@ class Timed(NamedTuple):
 
 NO_TIME = Timed(0, 0.0)
 
+
+def timed_advance(engine: Engine, iterations: int) -> Timed:
+    """Run one call of at most ``iterations`` iterations, and return how many it ran, with its CPU seconds."""
+    with collector_paused():
+        begin = time.thread_time()
+        done = engine.advance(iterations, sys.maxsize)
+        return Timed(done, time.thread_time() - begin)
+
+
 SPACING = 0.1
 """Least CPU time between slices of plain CFR during a run, as a share of what the run has taken so far."""
 
@@ -86,9 +96,7 @@ class ReferenceClock:
         self._engine.bind(*PLAIN)
         # A first guess of the speed, from one iteration with warm caches.
         self._engine.advance(1, sys.maxsize)
-        begin = time.thread_time()
-        self._engine.advance(1, sys.maxsize)
-        self._iterations_per_second = 1 / max(time.thread_time() - begin, 1e-6)
+        self._iterations_per_second = 1 / max(timed_advance(self._engine, 1).seconds, 1e-6)
 
     def slice(self, seconds: float = LEAST_SECONDS) -> Timed:
         """Run for at least ``seconds`` CPU seconds.
@@ -99,9 +107,7 @@ class ReferenceClock:
         while total.seconds < seconds:
             # In calls as long as the slice, by the speed so far, because the start of a call takes time.
             limit = max(1, min(CHUNK, int(self._iterations_per_second * seconds)))
-            begin = time.thread_time()
-            done = self._engine.advance(limit, sys.maxsize)
-            total = total.plus(Timed(done, time.thread_time() - begin))
+            total = total.plus(timed_advance(self._engine, limit))
             self._iterations_per_second = total.throughput
         return total
 
@@ -237,9 +243,8 @@ def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LE
             if not engine.iteration:  # the first iteration makes the tables
                 iterations_left = max(1, iterations_left - engine.advance(1, sys.maxsize))
             while iterations_left:
-                begin = time.thread_time()
-                done = engine.advance(iterations_left, sys.maxsize)
-                total = total.plus(Timed(done, time.thread_time() - begin))
-                iterations_left -= done
+                timed = timed_advance(engine, iterations_left)
+                total = total.plus(timed)
+                iterations_left -= int(timed.iterations)
         runs += 1
     return runs, total

@@ -36,11 +36,11 @@ class Sampler(Component):
         internal_share: share of walks that are internal: they take one own action, all actions of the opponent and all
             outcomes of chance. The other walks must be external, as by default; whether a walk is internal is drawn
             when it begins.
-        exploration: share of exploration where one own action is drawn; the rest is the policy.
+        exploration: share of exploration, in [0, 1], where one own action is drawn; the rest is the policy.
         explores: unit of exploration: all ``"actions"`` of an infoset are equally likely; or all own ``"sequences"``
             that end below it, so that an action is as likely as the number of those below it.
         probe: whether each own action that is not taken is valued by one on-policy roll-out.
-        baseline_rate: step size of learned baselines, which reduce variance; 0 for none.
+        baseline_rate: step size, in [0, 1], of learned baselines, which reduce variance; 0 for none.
         baseline: what has a baseline: each ``"sequence"``; or each ``"history"``, at chance nodes too. ``"oracle"`` has
             the histories' exact values, which take a pass over the tree, and ``"network"`` those of a network. These
             two do not use ``baseline_rate``.
@@ -64,7 +64,7 @@ class Sampler(Component):
         parameters: numbers, or schedules of numbers, whose values ``inclusion`` or ``mixture`` receives as an array.
 
     Raises:
-        ComponentError: a field has an unknown value, or the fields contradict each other.
+        ComponentError: a field has an unknown value or one out of range, or the fields contradict each other.
 
     Example:
         Chance sampling: one outcome at each chance node, and all actions of both players.
@@ -105,6 +105,10 @@ class Sampler(Component):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name in ("internal_share", "exploration", "baseline_rate"):
+            share = getattr(self, name)
+            if not 0.0 <= share <= 1.0:
+                raise ComponentError(f"{name} must lie in [0, 1], not {share!r}")
         # How the traverser's actions are drawn.
         if (self.traverser == "subset") != (self.inclusion is not None or self.subset_size > 0):
             raise ComponentError("give an inclusion function or a subset_size if traverser='subset', and only then")
@@ -113,8 +117,6 @@ class Sampler(Component):
         if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
             raise ComponentError("a mixture needs traverser='one', without probes and baselines")
         # Mixes of internal and external walks, and the unit of exploration.
-        if not 0.0 <= self.internal_share <= 1.0:
-            raise ComponentError(f"internal_share must lie in [0, 1], not {self.internal_share!r}")
         takes = (self.traverser, self.chance, self.opponent)
         is_external = takes == ("all", "one", "one")
         if self.internal_share and (not is_external or self.exact or self.probe or self.baseline_rate):

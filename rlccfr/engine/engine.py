@@ -20,6 +20,7 @@ from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.errors import ComponentError, FailedRunError, PolicyError, RLCCFRError, what_failed
 from rlccfr.game import Game, RunTables
 from rlccfr.games.merging.cache import merged_game
+from rlccfr.garbage import collector_paused
 
 kernels.prepare_cache()
 
@@ -154,13 +155,15 @@ class Engine:
             if starts_anew:
                 state.refresh(binding)
             stepper = stepper_for(state, binding, None if starts_anew else previous)
-            begin = time.thread_time()
+            elapsed = 0.0
             if starts_anew and state.iteration:
-                stepper.enter()
-        elapsed = time.thread_time() - begin if stepper.learns else 0.0
+                with collector_paused():
+                    begin = time.thread_time()
+                    stepper.enter()
+                    elapsed = time.thread_time() - begin
         self._state = state
         self._stepper = stepper
-        return elapsed
+        return elapsed if stepper.learns else 0.0
 
     def _over_buckets(self, abstraction: Abstraction) -> Any:
         """Return the state, or a new one if the abstraction has other buckets.

@@ -194,12 +194,14 @@ def own_reach(tree: GameTree, policy: np.ndarray) -> np.ndarray:
 def smallest_p(batches: np.ndarray, expected: np.ndarray) -> tuple[float, int]:
     """Return the smallest Holm-corrected p-value of "the mean is ``expected``", and the number of columns tested.
 
-    A column that does not vary must be as expected: its p-value is 1 or 0.
+    A column that does not vary must be as expected: its p-value is 1 or 0. If a number is not finite, p is 0.
 
     Args:
         batches: (b, c) independent estimates of c quantities.
         expected: (c,) what their means should be.
     """
+    if not (np.isfinite(batches).all() and np.isfinite(expected).all()):  # unchecked, p would be min(1.0, nan) = 1.0
+        return 0.0, len(expected)
     count = len(batches)
     mean = batches.mean(0)
     error = batches.std(0, ddof=1) / np.sqrt(count)

@@ -70,9 +70,13 @@ def check_probabilities(sampler: Sampler) -> None:
             if not ((inclusion > 0) & (inclusion <= 1)).all():
                 raise ConformanceError(f"the inclusion of {sampler.title} gives {inclusion}; each must lie in (0, 1]")
         if sampler.mixture is not None:
-            share = called(sampler, "mixture", policy, count, 3.0, parameters)
-            if share is None or not 0 <= share <= 1:
-                raise ConformanceError(f"the mixture of {sampler.title} gives {share}; it must lie in [0, 1]")
+            for visits in (0.0, 3.0, 1e6):  # the first walk, and one of a long run
+                share = called(sampler, "mixture", policy, count, visits, parameters)
+                if share is None or not 0 <= share <= 1:
+                    raise ConformanceError(
+                        f"the mixture of {sampler.title} gives {share} after {visits:,.0f} visits; it must lie in "
+                        "[0, 1]"
+                    )
 
 
 def check_policy_map(rule: UpdateRule) -> None:

@@ -188,7 +188,17 @@ REGISTERED = "from rlccfr.registry import sampler\n@sampler({})\ndef one():\n   
         ("mine.py", "x = 1\ny = undefined\n", r"NameError: name 'undefined' is not defined \(line 2 of mine.py\)"),
         ("mine.py", "import no_such_module\n", r"no_such_module' \(line 1 of mine.py\)"),
         ("mine.py", "x = (\n", r"SyntaxError: .* \(mine.py, line 1\)"),
-        ("mine.py", REGISTERED.format("'one'"), r'a sampler is registered with .*: @sampler\("id", source="..."\)'),
+        (
+            "mine.py",
+            REGISTERED.replace("({})", ""),
+            r'a sampler has no id; it is registered by @sampler\("id", source="where its definition comes from"\)',
+        ),
+        (
+            "mine.py",
+            REGISTERED.format("'one'"),
+            r"sampler 'one' has no source; it is registered by @sampler\(.*, source=.where its definition comes from",
+        ),
+        ("mine.py", REGISTERED.format("'one', source=' '"), "sampler 'one' has no source"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_line_with_its_place(tmp_path, name, text, message):

@@ -11,7 +11,15 @@ from rlccfr.components import Sampler, UpdateRule, always
 from rlccfr.engine import chance_draws
 from rlccfr.errors import BudgetError
 from rlccfr.registry import abstractions, samplers, update_rules
-from rlccfr.testing import ConformanceError, check_abstraction, check_sampler, check_update_rule
+from rlccfr.testing import (
+    LEVEL,
+    ConformanceError,
+    Estimates,
+    check_abstraction,
+    check_sampler,
+    check_update_rule,
+    smallest_p,
+)
 
 # One rule with networks stands for the others, which take seconds each, where tests must be short.
 RULES = [
@@ -146,9 +154,39 @@ def test_what_are_no_probabilities_is_found():
         check_sampler(Sampler(traverser="one", exploration=0.5, mixture=more_than_all))
 
 
+def test_a_mixture_that_fails_at_the_first_walk_is_found():
+    def first_walk_left_out(policy, count, visits, parameters):
+        return np.nan if visits == 0.0 else 0.5
+
+    with pytest.raises(ConformanceError, match="gives nan after 0 visits"):
+        check_sampler(Sampler(traverser="one", exploration=0.5, mixture=first_walk_left_out))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_estimates_that_are_not_finite_do_not_pass(value, monkeypatch):
+    batches = np.random.default_rng(1).normal(size=(200, 2))
+    assert smallest_p(batches, np.zeros(2))[0] > LEVEL
+    batches[7, 1] = value
+    assert smallest_p(batches, np.zeros(2)) == (0.0, 2)
+    drawn = Estimates._drawn
+
+    def damaged(*arguments):
+        estimates = drawn(*arguments)
+        estimates.regrets[7, 1] = value
+        return estimates
+
+    monkeypatch.setattr(Estimates, "_drawn", damaged)
+    with pytest.raises(ConformanceError, match="gives regrets for player 0 on kuhn that are not finite"):
+        check_sampler("external", walks=200)
+
+
+def test_rare_large_estimates_are_not_called_a_bias():
+    check_sampler("outcome(exploration=0.2)")
+
+
 def test_a_biased_sampler_is_found():
     with pytest.raises(ConformanceError, match="biased"):
-        check_sampler(Sampler(traverser="subset", inclusion=hardly_the_last))
+        check_sampler(Sampler(traverser="subset", inclusion=hardly_the_last), walks=20_000)
 
 
 def test_wrong_probabilities_of_shared_draws_are_found(monkeypatch):
@@ -158,8 +196,8 @@ def test_wrong_probabilities_of_shared_draws_are_found(monkeypatch):
         return [replace(labels, probability=0.9 * labels.probability) for labels in right(*given)]
 
     monkeypatch.setattr(chance_draws, "chance_labels", wrong)
-    with pytest.raises(ConformanceError, match="biased"):
-        check_sampler("public_chance")
+    with pytest.raises(ConformanceError, match=r"biased.* with 2,000,000 walks, too .* more exploration, or"):
+        check_sampler("public_chance", walks=20_000)
 
 
 def test_a_component_without_a_word_on_it_is_found(monkeypatch):

@@ -31,8 +31,9 @@ def check(
     checked. They must stay finite, give the same numbers when stopped and continued, and converge on Kuhn poker to a
     hundredth of the uniform policy's exploitability within 200,000 exact iterations (with fitted models, to a half
     within 400; with buckets, within 2,000). Plain CFR's exploitability is printed beside the component's. A sampler's
-    estimates must be unbiased. A check takes seconds per component. The first failure of each component is printed; the
-    exit code is then 1.
+    estimates must be unbiased. A check takes seconds per component, or minutes for a sampler whose estimates seem
+    biased: they are drawn again, with more walks. The first failure of each component is printed; the exit code is
+    then 1.
     """
     checks = list(_checks(components or []))
     if not checks:

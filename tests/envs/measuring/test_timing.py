@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from itertools import pairwise
 
 import pytest
@@ -38,6 +39,22 @@ def test_repetitions_run_what_the_solver_ran(monkeypatch):
     assert total.seconds > 0
     for engine in engines:
         assert engine.state.true_policy_sum().tobytes() == policy_sums(solver).tobytes()
+
+
+def test_no_garbage_is_collected_while_iterations_are_timed(monkeypatch):
+    clock = ReferenceClock(game("kuhn"))
+    collecting, advance = [], Engine.advance
+
+    def noted(self, iterations, max_nodes):
+        collecting.append(gc.isenabled())
+        return advance(self, iterations, max_nodes)
+
+    monkeypatch.setattr(Engine, "advance", noted)
+    clock.slice(1e-9)
+    assert collecting == [False]
+    time_again(game("kuhn"), plain(5), 0, seconds=1e-9)
+    assert collecting == [False, True, False]  # the first iteration of a run does not count
+    assert gc.isenabled()
 
 
 def test_time_is_added_up():

@@ -36,6 +36,13 @@ def test_a_wrong_value_is_refused_with_the_field_s_name(kind, field, value, mess
         kind(**{field: value})
 
 
+@pytest.mark.parametrize("field", ["internal_share", "exploration", "baseline_rate"])
+@pytest.mark.parametrize("value", [-0.1, 1.5, float("nan"), float("inf")])
+def test_a_share_of_a_sampler_out_of_range_is_refused(field, value):
+    with pytest.raises(ComponentError, match=re.escape(f"{field} must lie in [0, 1], not {value}")):
+        Sampler(traverser="one", **{field: value})
+
+
 def test_numbers_of_numpy_and_numbers_in_place_of_schedules_are_taken():
     rule = UpdateRule(floor=np.float32(0), positive_discount=0.5, parameters=(1,), symmetric=np.bool_(True))
     assert rule.schedule(1, 0)[0, [0, 2, 5]].tolist() == [0.5, 0.0, 1.0]
