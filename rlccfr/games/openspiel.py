@@ -330,6 +330,25 @@ def solvable_names() -> dict[str, str]:
     }
 
 
+def games_of_users() -> dict[str, str]:
+    """Return the solved games that neither OpenSpiel nor this library registered: long names by short name."""
+    from rlccfr.games.names import RANDOM_KINDS
+
+    return {
+        short_name: long_name
+        for short_name, long_name in solvable_names().items()
+        if short_name.removeprefix("random_") not in RANDOM_KINDS and _is_users(short_name)
+    }
+
+
+def _is_users(openspiel_name: str) -> bool:
+    """Return whether a registered game can be loaded and is not shipped by OpenSpiel."""
+    try:
+        return registered_here(openspiel_name) is not None
+    except GameError:
+        return False
+
+
 def openspiel_game(tree: GameTree) -> Any:
     """Return the turn-based OpenSpiel game that ``tree`` was compiled from."""
     return _open(tree.openspiel_name)
