@@ -121,7 +121,7 @@ def test_a_game_of_ones_own_is_solved_listed_and_takes_parameters(tmp_path):
     assert len(names) == len(set(names))
     assert "liars_dice" not in names
     solve = ("-m", "rlccfr", "--load", str(file), "solve", "my_one_card", "--target", "1e-6", "--json")
-    assert json.loads(run_in(tmp_path, *solve).stdout)["value"] == pytest.approx(-1 / 18, abs=1e-5)
+    assert json.loads(run_in(tmp_path, *solve).stdout)["value"][0] == pytest.approx(-1 / 18, abs=1e-5)
 
 
 def test_the_overviews_recommendations_are_the_tables(run):

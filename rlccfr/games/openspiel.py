@@ -330,18 +330,12 @@ def solvable_names() -> dict[str, str]:
     }
 
 
-def games_of_users() -> dict[str, str]:
-    """Return the solved games that neither OpenSpiel nor this library registered: long names by short name."""
-    from rlccfr.games.names import RANDOM_KINDS
-
-    return {
-        short_name: long_name
-        for short_name, long_name in solvable_names().items()
-        if short_name.removeprefix("random_") not in RANDOM_KINDS and _is_users(short_name)
-    }
+def games_not_shipped() -> dict[str, str]:
+    """Return the solved games that OpenSpiel does not ship: long names by short name."""
+    return {short_name: long_name for short_name, long_name in solvable_names().items() if _is_not_shipped(short_name)}
 
 
-def _is_users(openspiel_name: str) -> bool:
+def _is_not_shipped(openspiel_name: str) -> bool:
     """Return whether a registered game can be loaded and is not shipped by OpenSpiel."""
     try:
         return registered_here(openspiel_name) is not None

@@ -62,9 +62,9 @@ def _list_games(every: bool, json: bool) -> None:
     seeded = {f"random_{kind}": text for kind, text in RANDOM_KINDS.items()}
     rows += [{"name": name, "openspiel": name, "description": text} for name, text in seeded.items()]
     if every or loaded.files or loaded.plugins:
-        from rlccfr.games.openspiel import games_of_users, solvable_names
+        from rlccfr.games.openspiel import games_not_shipped, solvable_names
 
-        further = solvable_names() if every else games_of_users()
+        further = solvable_names() if every else games_not_shipped()
         rows += [
             {"name": name, "openspiel": name, "description": text}
             for name, text in further.items()
