@@ -29,6 +29,9 @@ REFERENCE_ITERATIONS = (10, 1000)
 class GameFeatures(NamedTuple):
     """The features of a game, each scaled to [0, 1].
 
+    Shipped teams and choosers have read exactly these numbers: a further field makes their files unreadable until they
+    are trained again.
+
     In a public-tree game, private states at public nodes are counted in place of histories, public nodes in the shares,
     and every pair of sequences of one public node has a payoff.
     """

@@ -110,6 +110,20 @@ def test_a_form_of_ones_own_is_solved_by_the_catalogs_rules(tmp_path):
     assert max(left["cfr_plus"], left["dcfr"]) < 0.1
 
 
+@pytest.mark.slow
+def test_a_game_of_ones_own_is_solved_listed_and_takes_parameters(tmp_path):
+    """One-card poker with three cards is Kuhn poker, of value -1/18; with five, its value is -1/15."""
+    file = ROOT / "examples" / "own_game.py"
+    assert run_in(tmp_path, str(file)).stdout.startswith("my_one_card(cards=5): value -0.0667, exploitability ")
+    rows = json.loads(run_in(tmp_path, "-m", "rlccfr", "--load", str(file), "games", "--json").stdout)
+    assert rows[-1] == {"name": "my_one_card", "openspiel": "my_one_card", "description": "My one-card poker"}
+    names = [row["name"] for row in rows]
+    assert len(names) == len(set(names))
+    assert "liars_dice" not in names
+    solve = ("-m", "rlccfr", "--load", str(file), "solve", "my_one_card", "--target", "1e-6", "--json")
+    assert json.loads(run_in(tmp_path, *solve).stdout)["value"][0] == pytest.approx(-1 / 18, abs=1e-5)
+
+
 def test_the_overviews_recommendations_are_the_tables(run):
     (shown,) = re.findall(r"```text\n(game .*?)\n```", OVERVIEW, re.DOTALL)
     code, out, _ = run("results", "table", "--seconds", "1")
@@ -204,14 +218,16 @@ def test_the_components_page_is_the_registrys(capsys):
 
 @pytest.mark.slow
 def test_contributings_walk(tmp_path):
-    """A rule written to a file is seen, solved with, checked, and chosen by an environment."""
+    """A rule or a sampler in a file is seen, solved with, checked, and chosen by an environment."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    rule, use, mapped = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    rule, use, mapped, sampler = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (tmp_path / "my_rule.py").write_text(rule)
+    (tmp_path / "my_sampler.py").write_text(sampler)
     for line in re.findall(r"^rlccfr (.*)$", text, re.MULTILINE):
         done = run_in(tmp_path, "-m", "rlccfr", *shlex.split(line))
         # A sweep counts runs: 112 of the tabular catalog's algorithms, and 14 with the new rule.
-        assert ("126" if " sweep " in line else "root_cfr") in done.stdout
+        own = "young_first" if "my_sampler" in line else "root_cfr"
+        assert ("126" if " sweep " in line else own) in done.stdout
     (tmp_path / "mapped.py").write_text(mapped)
     assert "squared_cfr: passes" in run_in(tmp_path, "-m", "rlccfr", "--load", "mapped.py", "check").stdout
     (tmp_path / "use.py").write_text(use)

@@ -14,7 +14,7 @@ import pandas as pd
 from rlccfr.agents.baselines.best import best_with_own, single_best, virtual_best
 from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.baselines.random_cells import median_search, random_search
-from rlccfr.agents.baselines.task import Rewards, Task, Worths, total_cpu_seconds
+from rlccfr.agents.baselines.task import Rewards, SearchResult, Task, Worths, total_cpu_seconds
 from rlccfr.agents.judging.evidence import Evidence, judging_part
 from rlccfr.agents.judging.recommendation_table import (
     BEST_OF_OTHERS,
@@ -31,12 +31,19 @@ from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Cell
 from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.errors import RLCCFRError, brief
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 EvidenceByBudget = Mapping[Budget, Mapping[str, Evidence]]
 """Evidence by budget and game."""
+
+SEARCHES: dict[str, Callable[..., SearchResult]] = {}
+"""Further searches to compare, by name; a file for ``--load`` adds to it.
+
+Each is called as ``search(task, evaluations=24, seed=0)``, with a :class:`~rlccfr.agents.baselines.task.Task`.
+"""
 
 
 @dataclass(frozen=True)
@@ -158,8 +165,11 @@ class Bench:
     def rows(self, team: SelectorTeam) -> list[dict[str, Any]]:
         """Return a row for each method: the team, and the baselines.
 
-        Random search has as many evaluations as the team. The team picks among the algorithms that have converged in
-        the choosing runs, if the game has any, as the other methods do.
+        Random search and :data:`SEARCHES` have as many evaluations as the team. The team picks among the algorithms
+        that have converged in the choosing runs, if the game has any, as the other methods do.
+
+        Raises:
+            RLCCFRError: one of :data:`SEARCHES` returns no result, or picks none of the catalog's algorithms.
         """
         candidates = None
         if self._game_evidence is not None:
@@ -170,6 +180,7 @@ class Bench:
         return [
             self.row(TEAM, pick, *team.cost),
             *self.random_rows(team.cost[0], team.seed),
+            *self.search_rows(team.cost[0], team.seed),
             *self.exhaustive_rows(),
             *(self.row(name, cell, 0, 0.0) for name, cell in fixed_cells(self.task.catalog).items()),
         ]
@@ -190,6 +201,22 @@ class Bench:
             return [self.row(RANDOM, pick, evaluations, expected_cost)]
         search = random_search(self.task.on(self.task.engine_seeds[:1]), evaluations=evaluations, seed=seed)
         return [self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)]
+
+    def search_rows(self, evaluations: int, seed: int) -> list[dict[str, Any]]:
+        """Return the row of each of :data:`SEARCHES`, which choose by the first engine seed, as a team does.
+
+        Raises:
+            RLCCFRError: a search returns no result, or picks none of the catalog's algorithms.
+        """
+        rows = []
+        for name, search in SEARCHES.items():
+            result = search(self.task.on(self.task.engine_seeds[:1]), evaluations=evaluations, seed=seed)
+            if not isinstance(result, SearchResult):
+                raise RLCCFRError(f"the search {name!r} must return a SearchResult, not {brief(result)}")
+            if result.cell not in self.task.catalog:
+                raise RLCCFRError(f"the search {name!r} picks {brief(result.cell)}, which is not in the catalog")
+            rows.append(self.row(name, result.cell, result.evaluations, result.cpu_seconds))
+        return rows
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
         """Return the row of VBS if the game has evidence, and the row of SBS if another game has evidence.

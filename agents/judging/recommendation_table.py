@@ -53,7 +53,8 @@ class RecommendationTable:
             the algorithms that have converged), ``best with my_rule`` (likewise, among those with a component that is
             a user's and not this library's, or a controller from a file), ``best of the others`` (among the remaining
             ones, if VBS has such a component),
-            ``SBS`` (best on average over the other games) or one of the paper's fixed algorithms.
+            ``SBS`` (best on average over the other games), one of the paper's fixed algorithms, or a search of
+            :data:`rlccfr.agents.judging.bench.SEARCHES`.
             ``exploitability`` (NashConv / 2), ``throughput`` (iterations per engine CPU second), ``speed`` and
             ``reward`` are means over the judging runs. ``speed`` is throughput as a multiple of plain CFR's; the reward
             is computed from it. ``reward`` is R̄, with e on the ``scale`` of the preset. An algorithm that has not

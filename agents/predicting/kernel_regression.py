@@ -8,6 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts, interpolation
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.errors import RLCCFRError
 
 SHRINKAGE = 0.5
 """Share of the fitted trend in size that is used, since other games are larger than those that it was fitted to.
@@ -38,11 +39,20 @@ class KernelRegression:
 
     Attributes:
         measured: the argument.
+
+    Raises:
+        RLCCFRError: the games were measured with another number of features than :class:`GameFeatures` has.
     """
 
     def __init__(self, measured: MeasuredCosts) -> None:
         self.measured = measured
         features = measured.features
+        num_features = len(GameFeatures._fields)
+        if features.shape[1] != num_features:
+            raise RLCCFRError(
+                f"the measurements have {features.shape[1]} features of games, and this version has {num_features}: "
+                "measure again"
+            )
         self._fit_trend(features[:, SIZE], measured.costs)
 
         # Kernel regression of the residuals from the trend: weights = (K + noise I)^-1 residuals, for all algorithms

@@ -330,6 +330,19 @@ def solvable_names() -> dict[str, str]:
     }
 
 
+def games_not_shipped() -> dict[str, str]:
+    """Return the solved games that OpenSpiel does not ship: long names by short name."""
+    return {short_name: long_name for short_name, long_name in solvable_names().items() if _is_not_shipped(short_name)}
+
+
+def _is_not_shipped(openspiel_name: str) -> bool:
+    """Return whether a registered game can be loaded and is not shipped by OpenSpiel."""
+    try:
+        return registered_here(openspiel_name) is not None
+    except GameError:
+        return False
+
+
 def openspiel_game(tree: GameTree) -> Any:
     """Return the turn-based OpenSpiel game that ``tree`` was compiled from."""
     return _open(tree.openspiel_name)

@@ -46,9 +46,13 @@ def _draw(tree: Game, path: Path) -> None:
 
 
 def _list_games(every: bool, json: bool) -> None:
-    """Print the named games, those with a public tree and the random ones; if ``every``, OpenSpiel's, too."""
+    """Print the named games, those with a public tree and the random ones, and those that loaded files registered.
+
+    If ``every``, OpenSpiel's follow, which include the registered ones.
+    """
     from rlccfr.games.names import NAMED_GAMES, RANDOM_KINDS
     from rlccfr.games.public.names import LISTED
+    from rlccfr.plugins import loaded
 
     rows: list[dict[str, str | None]] = [
         {"name": named.name, "openspiel": named.openspiel_name, "description": named.description}
@@ -57,12 +61,13 @@ def _list_games(every: bool, json: bool) -> None:
     rows += [{"name": name, "openspiel": None, "description": text} for name, text in LISTED.items()]
     seeded = {f"random_{kind}": text for kind, text in RANDOM_KINDS.items()}
     rows += [{"name": name, "openspiel": name, "description": text} for name, text in seeded.items()]
-    if every:
-        from rlccfr.games.openspiel import solvable_names
+    if every or loaded.files or loaded.plugins:
+        from rlccfr.games.openspiel import games_not_shipped, solvable_names
 
+        further = solvable_names() if every else games_not_shipped()
         rows += [
             {"name": name, "openspiel": name, "description": text}
-            for name, text in solvable_names().items()
+            for name, text in further.items()
             if name not in NAMED_GAMES | seeded
         ]
     if json:

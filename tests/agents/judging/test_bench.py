@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -8,11 +9,13 @@ import pytest
 from benchmarks.baselines.joint import joint_dqn
 from benchmarks.baselines.no_network import search_without_networks
 from benchmarks.baselines.tpe import tpe_search
+from rlccfr import plugins
 from rlccfr.agents import Hyperparameters, SelectorTeam, TeamPlan, build_table
 from rlccfr.agents.baselines.halving import successive_halving
 from rlccfr.agents.baselines.random_cells import random_search
-from rlccfr.agents.baselines.task import Task, measure_all
-from rlccfr.agents.judging.bench import Bench
+from rlccfr.agents.baselines.task import SearchResult, Task, measure_all
+from rlccfr.agents.judging import bench
+from rlccfr.agents.judging.bench import SEARCHES, Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import COLUMNS
 from rlccfr.catalog import Catalog, Cell
@@ -20,6 +23,7 @@ from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.controller_file import save_controller
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS, Preset, Weights
+from rlccfr.errors import RLCCFRError
 
 QUICK = Hyperparameters(hidden=(16,), settling=10, gradient_steps=4)
 BUDGET = Budget("iterations", 1000)
@@ -73,6 +77,49 @@ def test_team_and_random_search_make_equal_evaluations(table):
         picked = table[table.method == method]
         assert set(picked.evaluations) == {5}
         assert set(picked.cpu_seconds) == {2.5}
+
+
+A_SEARCH = """
+import random
+from rlccfr.agents.baselines.task import SearchResult
+from rlccfr.agents.judging.bench import SEARCHES
+
+def search(task, *, evaluations, seed=0):
+    measured = {cell: task.measure(cell) for cell in random.Random(seed).sample(task.available, evaluations)}
+    rewards = task.rewards(measured)
+    return SearchResult(max(rewards, key=rewards.get), measured)
+
+SEARCHES["my search"] = search
+"""
+
+
+@pytest.mark.slow
+def test_a_search_of_a_loaded_file_is_judged_beside_the_team(run, tmp_path, monkeypatch):
+    """It has the team's number of evaluations, and a row wherever the table goes."""
+    monkeypatch.setattr(plugins, "loaded", plugins.Loaded())
+    monkeypatch.setattr(bench, "SEARCHES", {})
+    (tmp_path / "my_search.py").write_text(A_SEARCH)
+    command = ("--load", "my_search.py", "compare", "kuhn", "--catalog", "tabular", "--iterations", "20")
+    command += ("--evaluations", "3", "--option", "exhaustive=no")
+    (mine,) = [row for row in json.loads(run(*command, "--json")[1]) if row["method"] == "my search"]
+    assert mine["evaluations"] == 3
+    assert mine["exploitability"] > 0
+    assert "my search" in run(*command, "--out", "table.csv")[1]
+    assert ",my search," in (tmp_path / "table.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        ("cfr", "the search 'mine' must return a SearchResult, not 'cfr'"),
+        (SearchResult(Cell("hedge", "none", "none"), {}), "the search 'mine' picks Cell"),
+    ],
+)
+def test_what_a_search_returns_is_checked(evaluator, small, monkeypatch, result, message):
+    monkeypatch.setitem(SEARCHES, "mine", lambda task, **options: result)
+    task = Task(evaluator, small, "kuhn", BUDGET, PRESETS["accuracy"])
+    with pytest.raises(RLCCFRError, match=message):
+        Bench(task, {}).search_rows(5, 0)
 
 
 def test_the_size_of_the_tied_set_is_told(make_evaluator):

@@ -10,6 +10,7 @@ from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.catalog import Catalog
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.errors import RLCCFRError
 
 GAMES, LENGTH = 5, len(GameFeatures._fields)
 FEATURES = np.random.default_rng(0).random((GAMES, LENGTH))
@@ -65,3 +66,9 @@ def test_a_feature_without_spread_is_ignored():
     constant = FEATURES.copy()
     constant[:, 3] = 0.5
     assert np.isfinite(regression(constant).costs(constant[0], BUDGETS[0])).all()
+
+
+def test_measurements_of_another_number_of_features_are_refused():
+    message = f"the measurements have {LENGTH - 1} features of games, and this version has {LENGTH}: measure again"
+    with pytest.raises(RLCCFRError, match=f"^{message}$"):
+        regression(FEATURES[:, 1:])
