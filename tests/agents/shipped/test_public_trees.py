@@ -82,9 +82,12 @@ def test_catalogs_without_what_runs_there_are_refused():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("table", "kuhn", "bluff"), "'kuhn' and 'bluff' were measured with different algorithms and budgets"),
-        (("table", "holdem(ranks=3)"), f"is not among the measured games, {', '.join(PUBLIC_GAMES)}"),
-        (("table", "bluff", "--catalog", "tabular"), "it has the catalog public"),
+        (
+            ("results", "table", "kuhn", "bluff"),
+            "'kuhn' and 'bluff' were measured with different algorithms and budgets",
+        ),
+        (("results", "table", "holdem(ranks=3)"), f"is not among the measured games, {', '.join(PUBLIC_GAMES)}"),
+        (("results", "table", "bluff", "--catalog", "tabular"), "it has the catalog public"),
     ],
 )
 def test_what_can_not_be_answered_is_one_line(run, arguments, message):

@@ -406,10 +406,10 @@ def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("table", "leduc"), "'leduc' is not among the measured games, kuhn, goofspiel"),
-        (("table", "--iterations", "1000"), "for 1000 iterations; the shortest run has 100: give"),
-        (("table", "--catalog", "tabular"), "it has the catalogs paper, tabular and extended-tabular"),
-        (("report", "/dev/null/page.html"), "can't write"),
+        (("results", "table", "leduc"), "'leduc' is not among the measured games, kuhn, goofspiel"),
+        (("results", "table", "--iterations", "1000"), "for 1000 iterations; the shortest run has 100: give"),
+        (("results", "table", "--catalog", "tabular"), "it has the catalogs paper, tabular and extended-tabular"),
+        (("results", "report", "/dev/null/page.html"), "can't write"),
         (("reproduce", "zinkevich"), "'zinkevich' can't be reproduced; take one of ddcfr"),
     ],
 )

@@ -87,7 +87,7 @@ def test_a_name_of_python_is_no_misspelt_name_of_another_game(name, hint):
 
 
 def test_objects_that_can_not_be_solved_are_refused():
-    with pytest.raises(rlccfr.GameError, match="not zero-sum"):
+    with pytest.raises(rlccfr.GameError, match="only zero-sum and constant-sum games"):
         rlccfr.load_game(pyspiel.create_matrix_game([[1, 2]], [[1, 2]]))
     with pytest.raises(rlccfr.GameError, match="a game is a name, an OpenSpiel string or a game of OpenSpiel's, not 3"):
         rlccfr.load_game(3)

@@ -127,7 +127,7 @@ def test_what_are_no_probabilities_is_refused():
         ("ledduc_poker", "did you mean 'leduc_poker'"),
         ("kuhn_poker(players=3)", "3 players"),
         ("kuhn_poker(cards=3)", "can't load"),
-        ("bargaining", "not zero-sum"),
+        ("bargaining", "only zero-sum and constant-sum games"),
         ("xyzzy(cards=4)", "`rlccfr games` lists the names .*`rlccfr --load FILE`"),
         ("go", "more than 1,000 histories.*max_histories"),
         ("backgammon", "no information states|more than"),
