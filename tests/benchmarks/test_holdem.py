@@ -18,5 +18,5 @@ def test_a_line_tells_when_each_target_was_reached(monkeypatch):
     lines = [*holdem.page(), *holdem.long_page()]
     assert sum(line.startswith("| small | 352 |") for line in lines) == 1
     assert sum("24,576" in line for line in lines) == 2
-    assert any("times sooner" in line for line in lines)
+    assert any("times as fast as one" in line for line in lines)
     assert any("100 mbb/g | 10 mbb/g" in line for line in lines)
