@@ -47,7 +47,6 @@ class MatrixGame:
     big_blind: ClassVar[None] = None
     draws_chance: ClassVar[bool] = False
     num_infosets: ClassVar[int] = 2
-    depth: ClassVar[int] = 2
 
     def __init__(self, name: str, payoffs: np.ndarray) -> None:
         self.name = name

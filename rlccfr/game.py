@@ -151,10 +151,6 @@ class Game(Protocol):
         """Number of entries of a table."""
 
     @property
-    def depth(self) -> int:
-        """Number of edges on the longest path."""
-
-    @property
     def pass_size(self) -> int:
         """Number of histories, or of private states at public nodes, that an exact pass for one player touches."""
 

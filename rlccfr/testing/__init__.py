@@ -159,8 +159,8 @@ def _check_means(sampler: Sampler, name: str, player: int, walks: int) -> None:
             return
     raise ConformanceError(
         f"{sampler.title} is biased: on {name} the mean of its {suspects[0]} for player {player} differs from the "
-        f"exact pass with {200 * batch_size:,} walks, too (p = {p_values[suspects[0]]:.1g}); more exploration, or a "
-        "larger walks=, tells a small bias from rare large estimates"
+        f"exact pass, even over {200 * batch_size:,} walks (p = {p_values[suspects[0]]:.1g}); if the bias may be an "
+        "effect of rare large estimates, check it with more exploration, or in Python with a larger walks="
     )
 
 

@@ -202,7 +202,7 @@ def beside_openspiels(rows: list[dict]) -> str:
     worse = sum(row["exploitability"] > row["OpenSpiel's"] for row in rows)
     return (
         f"{min(row['ratio'] for row in rows):.3g} times as fast at least, gate 20; "
-        f"a worse exploitability in {worse} of {len(rows)} rows, gate none"
+        f"a worse exploitability in {worse} of {len(rows)} rows, none allowed"
     )
 
 

@@ -57,7 +57,7 @@ def doctor(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="With --compile, only the kernels for: trees, public (trees), responses, large (trees)."),
+        typer.Option(help="With --compile: one kind of kernels, trees, public, responses or large; may be repeated."),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -812,3 +812,9 @@ def test_a_checkpoint_that_another_process_goes_on_writing_is_left_alone(run):
     assert Path("run.npz").read_bytes() == before
     other.submit(holding.__exit__, None, None, None).result()
     assert run(*solve)[2].startswith("resuming run.npz")
+
+
+def test_the_last_of_two_settings_of_a_switch_counts(run):
+    blended = ("solve", "kuhn", "--target", "0.4", "--option", "blend=yes")
+    assert run(*blended)[0] == 1  # a target and a blend exclude each other
+    assert run(*blended, "--option", "blend=no")[0] == 0
