@@ -196,7 +196,7 @@ def test_wrong_probabilities_of_shared_draws_are_found(monkeypatch):
         return [replace(labels, probability=0.9 * labels.probability) for labels in right(*given)]
 
     monkeypatch.setattr(chance_draws, "chance_labels", wrong)
-    with pytest.raises(ConformanceError, match=r"biased.* with 2,000,000 walks, too .* more exploration, or"):
+    with pytest.raises(ConformanceError, match=r"biased.* even over 2,000,000 walks .* more exploration, or"):
         check_sampler("public_chance", walks=20_000)
 
 

@@ -759,7 +759,7 @@ def test_a_sweep_measures_tells_and_goes_on(run, tmp_path):
     assert run(*arguments, "--store", "t", "--status")[0] == 1
     code, out, err = run(*arguments, "--store", "t", "--import", "runs.parquet", "--json")
     assert json.loads(out) == {"kuhn": {"ok": 112}}
-    assert "112 runs taken over" in err
+    assert "112 runs imported" in err
     lost = sorted(Path("s").glob("*.json"))[:12]
     for path in lost:
         path.unlink()
