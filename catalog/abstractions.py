@@ -48,10 +48,11 @@ def rcfr(
 
     f is one model per player, which sees the information state tensor and the action. It is trained on R / max |R|
     after every update. The targets are the rule's own regrets; with bootstrap, the fitted values replace them. A fit
-    costs as much as thousands of walks, so an iteration makes many walks. The average takes each policy's exact reach.
-    Under a deep rule, the rule's networks take the form of f: they give one number per infoset and action, instead of
-    one vector per infoset. Their settings are then the rule's; all of rcfr's are unused. Differs from the first source
-    in using networks instead of regression trees, and from both in the rules and samplers that it combines with.
+    costs as much as thousands of walks, so an iteration makes many walks. The average weights each policy by its exact
+    reach. Under a deep rule, the rule's networks take the form of f: they give one number per infoset and action,
+    instead of one vector per infoset. The rule's settings then hold for them, and no setting of rcfr is used. Differs
+    from the first source in using networks instead of regression trees, and from both sources in the rules and samplers
+    that it combines with.
     """
     regressor = Approximator(
         kind=model,  # type: ignore[arg-type]  # checked there

@@ -31,7 +31,7 @@ PUBLIC_SAMPLERS = ("public_chance", "opponent_public_chance", "self_public_chanc
 
 
 class Cell(NamedTuple):
-    """One algorithm: a triple of component ids, which columns, ids and some methods call a cell.
+    """One algorithm: a triple of component ids. It is called a cell in columns, in ids and in some methods.
 
     Example:
         >>> from rlccfr.catalog import Cell
@@ -46,7 +46,7 @@ class Cell(NamedTuple):
 
     @classmethod
     def of(cls, row: Mapping[Any, Any], prefix: str = "") -> Cell:
-        """Return the algorithm that a table's row names; ``prefix`` begins the names of the three columns."""
+        """Return the algorithm in a table's row; the names of its three columns begin with ``prefix``."""
         return cls(*(str(row[f"{prefix}{axis}"]) for axis in AXES))
 
     @property
@@ -116,7 +116,7 @@ class Catalog:
 
     @classmethod
     def tabular(cls) -> Catalog:
-        """Return the part of the paper's catalog that learns no function: 8 x 7 x 2."""
+        """Return the part of the paper's catalog without function approximation: 8 x 7 x 2."""
         return cls(TABULAR_RULES, SAMPLERS, ("cfr_br", "none"))
 
     @classmethod
@@ -126,12 +126,12 @@ class Catalog:
 
     @classmethod
     def extended_tabular(cls) -> Catalog:
-        """Return the part of the extended catalog that learns no function: 13 x 11 x 2."""
+        """Return the part of the extended catalog without function approximation: 13 x 11 x 2."""
         return cls.tabular().plus(MORE_RULES, MORE_SAMPLERS)
 
     @classmethod
     def schedules(cls) -> Catalog:
-        """Return points of the update rule ``scheduled`` with exact passes: 7 discounts, 5 averages, 3 predictions."""
+        """Return the rule ``scheduled`` in 105 settings with exact passes: 7 discounts x 5 averages x 3 predictions."""
         # The first discount is none, as in CFR+. Without a floor, negative regrets are halved.
         unfloored = (f"alpha={alpha},beta=0.0,floor=False" for alpha in (1.5, 2.5, 4.0))
         discounts = ("", "alpha=1.0", "alpha=1.5", "alpha=2.5", *unfloored)
@@ -141,7 +141,10 @@ class Catalog:
 
     @classmethod
     def public(cls) -> Catalog:
-        """Return what runs on public trees: 10 schedules x exact passes and 4 samplers of chance x 2 abstractions."""
+        """Return the components that run on public trees: 10 update rules x 5 samplers x 2 abstractions.
+
+        Of the samplers, four draw chance, and ``none`` stands for exact passes.
+        """
         rules = [id for id in TABULAR_RULES + MORE_RULES if id not in NO_SCHEDULES]
         return cls(tuple(rules), (*PUBLIC_SAMPLERS, "chance", "none"), ("cfr_br", "none"))
 
@@ -192,7 +195,7 @@ class Catalog:
         return Cell(self.update_rules[rule], self.samplers[sampler], self.abstractions[abstraction])
 
     def unravel(self, index: int) -> tuple[int, int, int]:
-        """Return the three action indices behind a flat one; the abstraction varies fastest.
+        """Return the three action indices for a flat action index; the abstraction varies fastest.
 
         Raises:
             IndexError: the index is out of range.

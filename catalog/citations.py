@@ -40,8 +40,8 @@ class Work(NamedTuple):
 
     Attributes:
         key: its BibTeX key.
-        phrase: phrase by which the text of a component's source names it; empty if none does.
-        bibtex: its entry.
+        phrase: phrase by which the work is recognised in the text of a component's source; empty if there is none.
+        bibtex: its BibTeX entry.
     """
 
     key: str
@@ -53,11 +53,12 @@ def cite(*things: str | Component | Sequence[Any] | Solver | ExactSolution) -> s
     """Return BibTeX for algorithms or runs: the works that define them, this library, and the paper that it builds on.
 
     Args:
-        things: ids of components, such as ``"dcfr"`` or ``"dcfr(gamma=3)"``; components; triples of these, also as
-            ``"dcfr x external x none"``; solvers; or exact solutions. Without any, the library is cited alone.
+        things: ids of components, such as ``"dcfr"`` or ``"dcfr(gamma=3)"``; components; triples of ids or components,
+            also as ``"dcfr x external x none"``; solvers; or exact solutions. Without any of these, only the library
+            and the paper are cited.
 
     Raises:
-        ComponentError: there is no such component, or a thing is of another kind.
+        ComponentError: an id is unknown, or an argument is of another kind.
 
     Example:
         >>> import rlccfr
@@ -69,7 +70,10 @@ def cite(*things: str | Component | Sequence[Any] | Solver | ExactSolution) -> s
 
 
 def works_of(entry: Entry[Any]) -> list[Work]:
-    """Return the works that a component's source names; if it names none, an entry with the source's text."""
+    """Return the works that a component's source names.
+
+    If the source names no work, return an entry with the source's text, or nothing if the source is this library.
+    """
     # A rule that is derived from another one stands on the works of that one.
     if base := re.match(r"derived here from (\w+)", entry.source):
         return works_of(_entry(base[1]))
@@ -103,7 +107,7 @@ def _work(key: str) -> Work:
 
 
 def _works(things: Sequence[Any]) -> Iterator[Work]:
-    """Yield the works behind what :func:`cite` takes.
+    """Yield the works that define the arguments of :func:`cite`.
 
     Raises:
         ComponentError: as in :func:`cite`.
@@ -134,7 +138,7 @@ def _entry(id: str) -> Entry[Any]:
     """Return the entry of a component of any kind.
 
     Raises:
-        ComponentError: there is none.
+        ComponentError: there is no such component.
     """
     name = id.strip()
     for registry in REGISTRIES:

@@ -1,10 +1,10 @@
 """The deep update rules of the paper's catalog: each is a tabular rule whose regrets and average are learned.
 
 In the mass form, the value network V fits mean advantages, weighted with the reach of chance and the opponent (the
-mass). N V then takes the place of the regret, where N is the mass of all data. So a rule equals its tabular rule if it
-has an exact fit after every iteration, and the same policy where no regret is positive. The settings ``sweep`` and
-``fast`` fit only every few iterations. Where no regret is positive, all deep rules play the best action, as Brown et
-al. do.
+mass). N V then takes the place of the regret, where N is the mass of all data. So a deep rule equals its tabular rule
+under two conditions: its fit is exact after every iteration, and both rules play the same policy where no regret is
+positive. The settings ``sweep`` and ``fast`` fit only every few iterations. Where no regret is positive, deep rules
+play the best action, as Brown et al. do, unless their option ``fallback`` is "uniform".
 
 The published bootstrapped form fits a sum of advantages, in which the mass is divided out. Rules that have this form
 offer it as mode="bootstrapped".
@@ -84,7 +84,7 @@ def deep_rule(
 
     Args:
         id, source, aliases: as for :func:`rlccfr.registry.update_rule`.
-        bounds: likewise, of the function's hyperparameters; those of the network settings are known.
+        bounds: bounds of the function's hyperparameters, as for ``update_rule``; network settings have theirs already.
         guarantee: ``Guarantee(exact_fit=id)`` for a rule that, with an exact fit, is the tabular rule ``id``.
 
     Raises:
@@ -144,10 +144,11 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
 def deep_cfr(networks: Networks) -> UpdateRule:
     """Deep CFR: V fits all advantages so far, each weighted with its mass; uniform average. Exact fit: cfr.
 
-    Differs from the source in four points. The networks are plain layers over the information state tensor;
-    model='cards' has those of the source's appendix C, without parts of cards' embeddings for rank and suit. A row sums
-    an infoset's data of one fit, which changes the loss by a constant. A fit continues from the last fit's weights,
-    unless retrain_from_scratch. The policy network is trained as the run goes on, not at its end.
+    V is the value network; the mass of an advantage is the reach of chance and the opponent. Differs from the source in
+    four points. The networks are plain layers over the information state tensor; model='cards' has the networks of the
+    source's appendix C, but embeds each card as a whole, without parts for rank and suit. All data that an infoset gets
+    between two fits are summed into one row, which changes the loss by a constant. A fit continues from the last fit's
+    weights, unless retrain_from_scratch. The policy network is trained as the run goes on, not at its end.
     """
     return learned(tabular.cfr(), networks)
 
@@ -206,7 +207,8 @@ def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -
 def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRule:
     """Deep DCFR: older data have weight d(t-1, alpha) and are relabelled with V. Exact fit: dcfr.
 
-    Where V is negative, the label is V d(t-1, beta) / d(t-1, alpha), so that N V shrinks as a negative regret does.
+    Where V is negative, the label is V d(t-1, beta) / d(t-1, alpha). So V times the mass of all data, which stands for
+    the regret, shrinks as a negative regret does.
     """
     return learned(tabular.dcfr(alpha, beta, gamma), networks, relabel=True)
 

@@ -117,7 +117,7 @@ def hedge(scale: float = 1.0) -> UpdateRule:
 
 @sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)", guarantee=UNBIASED, aliases=("robust sampling",))
 def robust_k(k: int = 1) -> Sampler:
-    """A subset of k own actions at each infoset, all equally likely; the rest as in external sampling.
+    """A random subset of k own actions at each infoset, drawn uniformly; the rest as in external sampling.
 
     If k is at least the number of actions, this is external sampling.
     """
@@ -127,7 +127,7 @@ def robust_k(k: int = 1) -> Sampler:
 
 
 def all_by_schedule(policy, count, visits, parameters):  # type: ignore[no-untyped-def]
-    """Return the scheduled probability, the same at every infoset."""
+    """Return the scheduled probability of external sampling, which is the same at every infoset."""
     return parameters[0]
 
 
@@ -156,8 +156,9 @@ def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
     """External sampling with probability 1 - t/T, else outcome sampling; drawn once per walk, or at every node.
 
-    Differs from the source, whose mixes sample outcomes on-policy (exploration 0). Actions of probability 0 are then
-    never sampled again, which biases the estimates. So the least exploration here is 0.05.
+    T is the horizon, and t counts from 0. Differs from the source, whose outcome sampling is on-policy (exploration 0).
+    Actions of probability 0 are then never sampled again, which biases the estimates. So the least exploration here is
+    0.05.
     """
     return _mixed(linear_share(horizon), exploration, per_node)
 
@@ -171,7 +172,7 @@ def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool =
 def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_node: bool = False) -> Sampler:
     """External sampling with probability 2^(-t/H), else outcome sampling; drawn once per walk, or at every node.
 
-    Differs from the source, whose mixes sample outcomes on-policy; see mixed_linear.
+    H is half_life, and t counts from 0. Differs from the source, whose outcome sampling is on-policy; see mixed_linear.
     """
     return _mixed(halving_share(half_life), exploration, per_node)
 
@@ -192,10 +193,11 @@ def mixed_internal(rho: float = 0.5, exploration: float = 0.6) -> Sampler:
 
 
 def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-def]
-    """Return 1 - P(c < largest average probability, c ~ Beta(60, 10)) P(confident).
+    """Return the probability of external sampling: 1 - P(c < largest average probability) P(confident).
 
-    For whole parameters, the Beta distribution function is a binomial sum: I_x(60, 10) = sum over j >= 60 of
-    C(69, j) x^j (1-x)^(69-j). P(confident) is 1 at an infoset with enough visits, else given by :func:`confidence`.
+    The cut-off c has the distribution Beta(60, 10). For whole parameters, its distribution function is a binomial sum:
+    I_x(60, 10) = sum over j >= 60 of C(69, j) x^j (1-x)^(69-j). P(confident) is 1 at an infoset with enough visits; at
+    other infosets, :func:`confidence` gives it.
     """
     total = 0.0
     largest = 0.0
@@ -232,10 +234,11 @@ def mixed_locus(
 ) -> Sampler:
     """Outcome sampling where the average policy is nearly pure and well known, external sampling elsewhere.
 
-    It is nearly pure if its largest probability exceeds a cut-off drawn from Beta(60, 10). It is well known after half
-    the horizon, with probability 1 - 2^(-t/H), or at an infoset with more visits than ``visits``. Differs from the
-    source, which tries each of these three criteria alone, draws the second once per iteration (here at every node),
-    and samples outcomes on-policy; see mixed_linear.
+    The average policy is nearly pure if its largest probability exceeds a cut-off drawn from Beta(60, 10). It counts as
+    well known by any of three criteria: after half the horizon; with probability 1 - 2^(-t/H), where H is half_life and
+    t counts from 0; or at an infoset with more than ``visits`` visits. Differs from the source, which tries each of the
+    three alone, and draws the second once per iteration (here at every node). The source's outcome sampling is also
+    on-policy; see mixed_linear.
     """
     return Sampler(
         traverser="one",

@@ -35,9 +35,10 @@ class Facts(NamedTuple):
 
 
 def facts(cell: Cell | tuple[str, str, str]) -> Facts:
-    """Return the facts about a triple of ids, with the default hyperparameters.
+    """Return the facts about an algorithm, a triple of ids; hyperparameters not set in an id have their defaults.
 
-    The guarantee follows from the components' entries alone; a component whose entry has none has no theorem.
+    The guarantee follows from the components' registry entries alone. If an entry has no guarantee, the level is
+    ``"none"``.
 
     Raises:
         ComponentError: an unknown id.
@@ -86,7 +87,8 @@ def _tabular_guarantee(
 ) -> tuple[Level, str]:
     """Return the level and the reason for a tabular rule with a sampler and an abstraction.
 
-    All three need a theorem for the kind of iteration; the first that has none gives the reason.
+    All three need a theorem for the sampler's kind of iteration, exact or sampled. The first component without such a
+    theorem gives the reason.
     """
     guarantees = (_guarantee_of(sampler), _guarantee_of(abstraction), _guarantee_of(rule))
     theorem = _guarantee_of(rule)

@@ -113,7 +113,7 @@ TEST = tuple(game for family in FAMILIES for game in family.test)
 
 
 def family_of(game: str) -> str:
-    """Return the family in a game's name, without parameters.
+    """Return the name of a game's family: the game's name without parameters and without ``_poker``.
 
     Example:
         >>> from rlccfr.catalog.families import family_of

@@ -16,7 +16,8 @@ class NetworkOptions:
     Attributes:
         model: ``"mlp"``; ``"cards"``, for card games: a branch for cards and one for bets, whose numbers of layers are
             fixed; or ``"table"``, an exact table in place of each network.
-        average: ``"network"``, ``"value_networks"`` (they are kept, weighted with their reach) or ``"table"``.
+        average: form of the average policy: ``"network"``, a policy network; ``"value_networks"``, the value networks
+            of all fits, each weighted with its reach; or ``"table"``, the sampled average, as in a tabular rule.
         device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
         fallback: policy where no advantage is positive: the best action, or the uniform policy.
         full_memory: what happens to new rows when the memory is full: ``"reservoir"`` keeps a random sample of all
@@ -24,9 +25,9 @@ class NetworkOptions:
         kept_networks: largest number of value networks that are kept, by reservoir sampling; 0 keeps all.
         retrain: probability f(t) that a fit of advantages takes place when it is due after iteration t: ``"always"``;
             ``"linear"``, 1 - t/retrain_horizon; or ``"exponential"``, 2^(-t/retrain_horizon). (Meyer 2021.)
-        retrain_horizon: number of iterations.
-        skipped_steps: number of training steps in place of a fit that does not take place, on the data since the last
-            fit alone; with ``model="table"``, these data replace the entries that they have.
+        retrain_horizon: number of iterations in the two formulas of ``retrain``.
+        skipped_steps: number of training steps that replace a fit which does not take place. They use only the data
+            since the last fit; with ``model="table"``, the means of these data overwrite the table at their infosets.
     """
 
     model: Kind = "mlp"
@@ -40,7 +41,7 @@ class NetworkOptions:
     skipped_steps: int = 0
 
     def probability(self, iteration: int) -> float:
-        """Return the probability that a fit takes place after an iteration."""
+        """Return the probability that a fit which is due after an iteration takes place."""
         if self.retrain == "linear":
             return max(0.0, 1.0 - iteration / self.retrain_horizon)
         if self.retrain == "exponential":
@@ -60,7 +61,7 @@ class NetworkSettings:
         memory: largest number of rows kept for each network.
         learning_rate: learning rate of Adam.
         retrain_from_scratch: whether each fit of advantages begins with new weights.
-        train_every: number of iterations between fits, after the fit that follows the first iteration.
+        train_every: number of iterations between fits; one more fit follows the first iteration.
     """
 
     hidden: int = 64
@@ -75,7 +76,7 @@ class NetworkSettings:
     train_every: int = 5
 
     def networks(self, options: NetworkOptions | None = None) -> Networks:
-        """Return :class:`Networks` with these settings and with the options, by default :class:`NetworkOptions`'s.
+        """Return :class:`Networks` with these settings and with options, by default ``NetworkOptions()``.
 
         Raises:
             ComponentError: an invalid value.

@@ -33,9 +33,9 @@ _EXACT_VALUES = Guarantee(sampled_open="its estimates have their exact means onl
 def balanced(exploration: float = 0.6) -> Sampler:
     """Outcome sampling that explores by the sizes of subtrees: one path.
 
-    Own actions are drawn from exploration x balanced policy + (1 - exploration) x policy. The balanced policy takes an
-    action in proportion to the number of own sequences that end below it. So it plays each of all Z such sequences with
-    probability at least 1/Z.
+    Own actions are drawn from exploration x balanced policy + (1 - exploration) x policy. The balanced policy plays an
+    action in proportion to the number of the player's sequences that end below this action. If Z sequences of the
+    player end in the whole tree, the balanced policy plays each of them with probability at least 1/Z.
     """
     return Sampler(traverser="one", exploration=exploration, explores="sequences")
 
@@ -50,12 +50,13 @@ def escher(
     """One path, own actions drawn by a fixed policy; regrets from values of histories, without importance weights.
 
     At each own node h of the path, the regret of a grows by q(h, a) - sum_b policy(b) q(h, b), where q(h, a) is the
-    traverser's value of the history after a. With exact q, which value="oracle" computes by a pass over the tree, its
-    mean is the infoset's regret times the fixed policy's reach. value="table" learns q: a walk sets the value of each
-    of its nodes to the mean of its children's. value="network" fits q by a network with the settings ``preset``, as the
-    source does; with a deep rule this is Deep ESCHER. The network learns from expected values one action later, the
-    source's from the ends of further walks. Sampled averages get increments of weight 1/(the fixed policy's reach).
-    weighted=True is an ablation: it divides regrets by that reach.
+    traverser's value of the history after a. With exact q, which value="oracle" computes by a pass over the tree, the
+    mean of these increments is the infoset's regret times the fixed policy's reach. value="table" learns q: a walk sets
+    the value of each node on its path to the mean of the values of the node's children. value="network" fits q by a
+    network with the settings ``preset``, as the source does; with a deep rule this is Deep ESCHER. The network here
+    learns from expected values one action later, the network of the source from the ends of further walks. Increments
+    of sampled averages have weight 1/(the fixed policy's reach). weighted=True is an ablation: it divides regrets by
+    the fixed policy's reach.
     """
     network = history_network(preset) if value == "network" else None
     return Sampler(
@@ -65,17 +66,20 @@ def escher(
 
 @sampler("dream", source=STEINBERGER_2020, bounds=_EXPLORATION, guarantee=UNBIASED, aliases=("DREAM",))
 def dream(exploration: float = 0.5, preset: str = "fast") -> Sampler:
-    """One path, as in outcome sampling, with baselines of histories that a network learns; DREAM with deep_lcfr.
+    """One path, as in outcome sampling, with baselines of histories that a network learns; with deep_lcfr, it is DREAM.
 
     The network, with the settings ``preset``, learns from expected values one action later. Differs from the source,
-    which needs no model of the game, in taking the payoffs where the game ends and the probabilities of chance. With a
-    deep rule, the number of walks is that rule's traversals; with a tabular rule, it is that of ``preset``.
+    which needs no model of the game: here, terminal payoffs and the probabilities of chance are used. The number of
+    walks is the setting traversals of a deep rule, or of ``preset`` with a tabular rule.
     """
     return Sampler(traverser="one", exploration=exploration, baseline="network", network=history_network(preset))
 
 
 def history_network(preset: str) -> HistoryNetwork:
-    """Return settings of a network of histories by the name of a deep rule's settings.
+    """Return the settings of a network that values histories.
+
+    Args:
+        preset: name of the settings of deep rules' networks from which they are taken.
 
     Raises:
         ComponentError: an unknown name.

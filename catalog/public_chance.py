@@ -1,4 +1,4 @@
-"""Samplers that tell public outcomes of chance from players' private states."""
+"""Samplers that distinguish public outcomes of chance from players' private states."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JOHANSON_2012 = (
 def public_chance() -> Sampler:
     """One drawn outcome where both players see what chance does; all private states, and all actions of both players.
 
-    Needs a game in which only chance hides anything. Outcomes after the last decision are all taken.
+    The game must hide nothing but outcomes of chance. All outcomes after the last decision are visited.
     """
     return Sampler(chance="public", opponent="all")
 

@@ -67,7 +67,7 @@ def probing(exploration: float = 0.6) -> Sampler:
 
 
 def average_strategy_inclusion(policy, count, parameters, probability):  # type: ignore[no-untyped-def]
-    """Set the probabilities to min(1, max(epsilon, (beta + tau s(a)) / (beta + sum s))), where s is ``count``."""
+    """Set each action's probability to min(1, max(epsilon, (beta + tau s(a)) / (beta + sum s))); s is ``count``."""
     total = 0.0
     for a in range(len(count)):
         total += count[a]
@@ -84,7 +84,7 @@ def average_strategy_inclusion(policy, count, parameters, probability):  # type:
     aliases=("AS", "average strategy sampling", "AS-MCCFR"),
 )
 def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000.0) -> Sampler:
-    """Each own action independently, by its share of the average policy so far; the rest as in external sampling.
+    """Each own action is drawn independently, by its share of the average policy so far; else as external sampling.
 
     The share is computed from counts of uniform weight, so that a rule's averaging does not rescale beta and tau.
     """
@@ -108,10 +108,10 @@ def variance_reduced(
     """Outcome sampling with a learned baseline for every player's action, bootstrapped.
 
     A baseline moves toward the value that the action's walk returned. (Moving toward the importance-weighted estimate
-    diverges.) Differs from the source in one baseline per infoset and action. key="history" has the source's, one per
-    history and action, and also one per outcome of chance. With key="oracle", they are the exact values of histories,
-    which leave the least variance. weighted=False is an ablation without a bound: it does not divide regrets by the
-    probability of the traverser's own draws.
+    diverges.) Differs from the source in having one baseline per infoset and action. key="history" has the baselines of
+    the source, one per history and action, and also one per outcome of chance. With key="oracle", the baselines are the
+    exact values of histories, which leave the least variance. weighted=False is an ablation without a bound: it does
+    not divide regrets by the probability of the traverser's own draws.
     """
     return Sampler(traverser="one", exploration=exploration, baseline_rate=rate, baseline=key, weighted=weighted)
 

@@ -1,4 +1,4 @@
-"""Update rules whose exponents are free, or move over the run, by a schedule or by a controller."""
+"""Update rules whose exponents are free, or change during the run, by a schedule or by a controller."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def through(*knots: tuple[float, float], horizon: float) -> Schedule:
     """Return the schedule that joins knots by straight lines and is constant beyond them.
 
     Args:
-        knots: pairs of a share of the horizon, ascending, and a value.
+        knots: pairs (share of the horizon, value), with ascending shares.
         horizon: number of iterations.
     """
     shares, values = zip(*knots, strict=True)
@@ -90,9 +90,9 @@ def through(*knots: tuple[float, float], horizon: float) -> Schedule:
 def ddcfr_schedule(horizon: int = 1000) -> UpdateRule:
     """DCFR with the exponents that dynamic DCFR's network chose on average.
 
-    From a tenth of the horizon over its half to its end, alpha moves from 1.1 over 2.4 to 4.2, beta from -1.1 over
-    -2.1 to -2, and gamma from 5 over 3.7 to 0.006. The source's network sees exploitability as well; its choices
-    hardly depend on it.
+    At a tenth, half and all of the horizon, alpha is 1.1, 2.4 and 4.2, beta is -1.1, -2.1 and -2, and gamma is 5, 3.7
+    and 0.006; in between, they are linear. The source's network sees exploitability as well, but its choices hardly
+    depend on exploitability.
     """
     return UpdateRule(
         positive_discount=scheduled_discount(through((0.1, 1.1), (0.5, 2.4), (1.0, 4.2), horizon=horizon)),
@@ -102,9 +102,9 @@ def ddcfr_schedule(horizon: int = 1000) -> UpdateRule:
 
 
 def restarting_decay(gamma: float, base: int) -> Schedule:
-    """Return the schedule that gives the k-th policy after a power of ``base`` the weight k^gamma, and earlier ones 0.
+    """Return the schedule of an average that starts anew at iteration t whenever t - 1 is a power of ``base``.
 
-    At iteration t, powers are of t - 1.
+    The k-th policy since the last start has the weight k^gamma; all earlier policies have the weight 0.
     """
 
     def schedule(t: np.ndarray) -> np.ndarray:
@@ -126,12 +126,12 @@ def restarting_decay(gamma: float, base: int) -> Schedule:
     ),
 )
 def cfr_reset(gamma: float = 3.0, base: int = 4) -> UpdateRule:
-    """CFR whose average starts anew after each power of ``base``; the k-th policy since then has the weight k^gamma."""
+    """CFR whose average starts anew after each power of ``base``; the k-th policy from there has the weight k^gamma."""
     return UpdateRule(average_decay=restarting_decay(gamma, base))
 
 
 def controller_named(name: str) -> Controller:
-    """Return the shipped controller, or the one in a file or in the directory of a training.
+    """Return the shipped controller, or the controller in a file or in the directory of a training.
 
     Raises:
         ComponentError: there is no such file, or it holds no controller.
@@ -153,7 +153,7 @@ for _name in ("DDCFR", "dynamic DCFR"):
 
 @lru_cache(maxsize=16)
 def _controller(path: Path, modified: int) -> Controller:
-    """Read a controller once for each time at which its file was modified, in nanoseconds."""
+    """Read a controller, again only if its file has a new time of modification; ``modified`` is in nanoseconds."""
     return load_controller(path)
 
 
@@ -166,7 +166,7 @@ def _controller(path: Path, modified: int) -> Controller:
 def controlled(controller: str = SHIPPED) -> UpdateRule:
     """Discounts, floor, prediction and average weights as in scheduled, chosen during the run by a controller.
 
-    The controller is the shipped one, or a file that `rlccfr train --control` wrote. It needs exact passes. The result
-    is each player's best of up to four average policies from the last eighth of the run.
+    The controller is the shipped one, or a file that `rlccfr train --control` wrote. The rule needs exact passes. Its
+    result is each player's best of up to four average policies from the last eighth of the run.
     """
     return UpdateRule.controlled_by(controller_named(controller))

@@ -63,7 +63,8 @@ def cfr() -> UpdateRule:
 def cfr_plus(gamma: float = 1.0) -> UpdateRule:
     """CFR+: R <- max(R + r, 0); average weights t^gamma.
 
-    Differs from the source in clipping an infoset's sum instead of each history's, and in having no averaging delay.
+    Differs from the source in clipping an infoset's regrets after those of all its histories are added, instead of
+    after each history's, and in having no averaging delay.
     """
     return UpdateRule(floor=0.0, average_decay=decay(gamma))
 
@@ -148,10 +149,10 @@ def match_weighted_regrets(row, state, parameters, utility_range):  # type: igno
 
 
 def weigh_by_own_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Multiply r by W = exp(L), where L = r - mean r, clipped at +-10; a negative r may become beta before.
+    """Set r to W r, where W = exp(L), L = r - mean r, clipped at +-10; or, where r is negative, to W beta instead.
 
-    The parameters are beta, and 1 if it replaces negative regrets, else 0. The average then uses the newest W; for
-    player 1, this is the W of the previous iteration.
+    The parameters are beta, and 1 if negative r are set to W beta, else 0. The average uses the newest W; for player 1,
+    this is the W of the previous iteration.
     """
     mean = 0.0
     for a in range(len(instant_regret)):
@@ -208,11 +209,11 @@ def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> Update
     """Exponential CFR: R <- R + W r; policy in proportion to W R+; uniform average.
 
     W = exp(kappa m / payoff range), where m is the action's mean advantage over the past iterations. A weight that is
-    fixed before r is seen keeps the regret O(sqrt T), also with sampled r. Two forms without a guarantee, for exact
-    passes only, have the W of the same iteration: W = exp(L), L = r - mean r over the actions, clipped at +-10; and the
-    average policy is weighted with W. mode="rlccfr" is that of Keshavarzi, Navidi and Tefagh: R <- R + W r. With
-    mode="published", Li et al.'s, W beta takes the place of W r where r is negative; of Li et al., only the abstract
-    and later accounts were at hand.
+    fixed before r is seen keeps the regret O(sqrt T), also with sampled r. Two other modes have no guarantee, and need
+    exact passes. Their W comes from the r of the same iteration: W = exp(L), L = r - mean r over the actions, clipped
+    at +-10; and the average policy is weighted with W. mode="rlccfr" is the form of Keshavarzi, Navidi and Tefagh:
+    R <- R + W r. mode="published" is the form of Li et al.: the same, but R <- R + W beta where r is negative. Of Li et
+    al., only the abstract and later accounts were at hand.
     """
     return _exponential(mode, kappa, beta, -np.inf, 0.0)
 

@@ -45,20 +45,20 @@ CatalogLike = str | Catalog | Mapping[str, Sequence[str]]
 
 
 class EpisodeOptions(TypedDict, total=False):
-    """Options of episodes besides games and budgets: keyword arguments of environments, teams and tables.
+    """Episode options besides games and budgets: keyword arguments of environments, teams and recommendation tables.
 
     Attributes:
         segments: number of decisions per episode. The budget is split evenly, and the solver keeps its tables from
             segment to segment. The default is 1.
         preset: reward weights of the agents: a name of :data:`rlccfr.envs.reward.PRESETS`, a ``Preset``, one pair
-            (alpha, beta) for all agents, or three pairs. Each episode draws one from a list of names, of ``Preset``
-            objects or of such triples of pairs. The default is ``"accuracy"``.
-        scale: scale of the error cost e, in place of each preset's own: ``"log"``, ``"linear"`` or ``"units"`` (see
-            :class:`rlccfr.envs.reward.Costs`). By default, that is ``"log"`` for ``"accuracy"`` and for pairs, and
-            ``"units"`` for the paper's presets.
+            (alpha, beta) for all agents, or three pairs. If a list of names, of ``Preset`` objects or of triples of
+            pairs is given, each episode draws one entry. The default is ``"accuracy"``.
+        scale: scale of the error cost e: ``"log"``, ``"linear"`` or ``"units"`` (see
+            :class:`rlccfr.envs.reward.Costs`). By default, each preset has its own scale: ``"log"`` for ``"accuracy"``
+            and for pairs, ``"units"`` for the paper's presets.
         catalog: ``"paper"`` (the default), ``"tabular"``, ``"extended"``, ``"extended-tabular"``, ``"schedules"``,
             ``"public"``, one of these names with further components (``"tabular + my_rule"``), a ``Catalog``, or a dict
-            of lists by ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
+            with a list of ids for each of ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
         engine_seeds: one engine seed, or several, from which each episode draws one. With few seeds, episodes reuse
             earlier measurements. The default is (0,).
         evaluator: source of measurements. None (the default) measures each request once per process; a directory also
@@ -76,7 +76,7 @@ class EpisodeOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class EpisodeSpec:
-    """A checked specification of the episodes of an environment, a team or a table.
+    """A checked specification of the episodes of an environment, a team or a recommendation table.
 
     Attributes:
         games: names of all games that an episode may draw.
@@ -154,11 +154,11 @@ def check_option_names(options: Mapping[str, Any], others: Sequence[str]) -> Non
     """Check that keyword arguments are options of episodes.
 
     Args:
-        options: keyword arguments that a caller passed as such options.
+        options: keyword arguments that a caller received as options of episodes.
         others: names of the caller's further arguments, for the error message.
 
     Raises:
-        TypeError: a name is not such an option; the message has the nearest name, or all names.
+        TypeError: a name is not an option of episodes; the message has the nearest name, or all names.
     """
     names = [*others, *EpisodeOptions.__annotations__]
     for name in options:
@@ -218,17 +218,17 @@ def parse_preset(value: PresetLike, scale: str | None = None) -> Preset:
     ``Preset`` is returned as it is.
 
     Args:
-        scale: scale of the error cost in place of the preset's own; None keeps that, which is ``"log"`` for numbers.
+        scale: scale of the error cost; None keeps the preset's own scale, which is ``"log"`` for numbers.
 
     Raises:
-        RLCCFRError: an unknown name or scale, another number of weights, or weights that :class:`Preset` refuses.
+        RLCCFRError: an unknown name or scale, a wrong number of weights, or weights that :class:`Preset` refuses.
     """
     preset = _parse_weights(value)
     return preset if scale is None else replace(preset, scale=parse_scale(scale))
 
 
 def _parse_weights(value: PresetLike) -> Preset:
-    """Return reward weights on their own scale."""
+    """Return reward weights with the scale of their preset, or the default scale if they are given as numbers."""
     if isinstance(value, Preset):
         return value
     pairs: Any = value
@@ -251,7 +251,7 @@ def _parse_weights(value: PresetLike) -> Preset:
 
 
 def parse_scale(value: str) -> Scale:
-    """Return a scale by its name.
+    """Return the name of a scale after checking it.
 
     Raises:
         RLCCFRError: an unknown name.
@@ -265,7 +265,7 @@ def parse_catalog(value: CatalogLike) -> Catalog:
     """Return a catalog, given by lists or by a name with further components: ``"tabular + my_rule + my_sampler"``.
 
     Raises:
-        RLCCFRError: the value is neither, a component is unknown or appears twice, or an axis is empty.
+        RLCCFRError: the value has neither form, a component is unknown or appears twice, or an axis is empty.
     """
     if isinstance(value, Catalog):
         return value
@@ -309,7 +309,7 @@ def _seeds(value: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def _evaluator(value: str | Path | Evaluator | None) -> Evaluator:
-    """Return an evaluator: a table for a Parquet file, one that runs the engine for a directory or None."""
+    """Return an evaluator: for a Parquet file, a table; for a directory or None, a live evaluator; else the value."""
     if isinstance(value, (str, Path)) and Path(value).suffix == ".parquet":
         return TableEvaluator(value)
     if value is None or isinstance(value, (str, Path)):

@@ -32,8 +32,8 @@ class GameFeatures(NamedTuple):
     Shipped teams and choosers have read exactly these numbers: a further field makes their files unreadable until they
     are trained again.
 
-    In a public-tree game, private states at public nodes are counted in place of histories, public nodes in the shares,
-    and every pair of sequences of one public node has a payoff.
+    In a public-tree game, ``histories`` counts private states at public nodes, the two shares are of public nodes, and
+    ``leaf_density`` is 1.
     """
 
     histories: float  # log10(1 + n) / 8, at most 1; the next five likewise
@@ -170,7 +170,7 @@ def _features(axis: int, component: Any) -> np.ndarray:
 
 
 def _rule(rule: UpdateRule) -> list[float]:
-    """Return the features of an update rule between the first and the last of :data:`RULE_FEATURES`."""
+    """Return the features of an update rule: all of :data:`RULE_FEATURES` except for the first and the last."""
     floor_is_finite = math.isfinite(rule.floor)
     return [
         saturating(rule.floor, 1) if floor_is_finite else 0.0,
@@ -193,7 +193,7 @@ def _rule(rule: UpdateRule) -> list[float]:
 
 
 def _sampler(sampler: Sampler) -> list[float]:
-    """Return the features of a sampler between the first and the last of :data:`SAMPLER_FEATURES`."""
+    """Return the features of a sampler: all of :data:`SAMPLER_FEATURES` except for the first and the last."""
     if sampler.exact:  # the other fields are then unused
         return [1.0] + [0.0] * (len(SAMPLER_FEATURES) - 3)
     return [
@@ -215,7 +215,7 @@ def _sampler(sampler: Sampler) -> list[float]:
 
 
 def _abstraction(abstraction: Abstraction) -> list[float]:
-    """Return 0 or 1 without buckets; with buckets a number between them that tells abstractions apart."""
+    """Return 0 or 1 without buckets; with buckets, a number between 0 and 1 that tells abstractions apart."""
     if abstraction.buckets is None:
         return [abstraction.best_response]
     code = _code(abstraction.buckets)

@@ -29,7 +29,7 @@ class Progress(NamedTuple):
         segment: index of the segment to decide on, from 0.
         segments: number of segments of the episode.
         previous: algorithm of the previous segment; None at the first.
-        error_cost: e at the end of the last segment, on the log scale whatever the reward's; 1 before the first.
+        error_cost: e at the end of the last segment, always on the log scale; 1 before the first segment.
         error_slope: change of e over the last segment.
         speed_cost: s since the episode's start; 0 before the first segment.
         failed: whether the run failed; e on the log scale and s are then 1.
@@ -82,25 +82,25 @@ _WEIGHTS = [index for index, name in enumerate(FEATURE_NAMES) if name.startswith
 
 
 def uniform_feature(uniform: float) -> float:
-    """Return the uniform policy's exploitability, in units of the reward, as a number of an observation, in [0, 1]."""
+    """Return the observation's number, in [0, 1], for the uniform policy's exploitability, in units of the reward."""
     if uniform <= 0.0:
         return 0.0
     return min(1.0, max(0.0, 0.5 + math.log10(uniform) / _UNIFORM_DECADES))
 
 
 def uniform_of_feature(feature: np.ndarray) -> np.ndarray:
-    """Return the uniform policy's exploitability, (...), from the number for it in observations, (...)."""
+    """Return the uniform policy's exploitability, (...), from numbers, (...), of :func:`uniform_feature`."""
     return np.asarray(10.0 ** (_UNIFORM_DECADES * (feature - 0.5)))
 
 
 def reward_weights_of(preset: Preset) -> np.ndarray:
-    """Return what an observation says of reward weights, (9,): alpha and beta of each agent, and e's scale as flags."""
+    """Return an observation's numbers for reward weights, (9,): alpha and beta of each agent, and a flag per scale."""
     scale_flags = [float(preset.scale == scale) for scale in SCALES]
     return np.concatenate([np.ravel(preset.weights), scale_flags])
 
 
 def asks_for_speed_alone(weights: np.ndarray) -> np.ndarray:
-    """Return where reward weights, (b, 9), give no agent a weight on e, (b,)."""
+    """Return whether each row of reward weights, (b, 9), gives e no weight for any agent: bool, (b,)."""
     alphas = weights[:, : -len(SCALES)].reshape(-1, 3, 2)[:, :, 0]
     return np.asarray((alphas == 0).all(axis=1))
 

@@ -16,13 +16,13 @@ def drawn_episode(
     rng: np.random.Generator,
     parsers: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> dict[str, Any]:
-    """Draw each setting of an episode, except for those that the user sets.
+    """Return the settings of an episode: the user's values, and random draws where the user sets none.
 
-    All are drawn, even those that the user sets, so that later episodes do not depend on the options.
+    A number is drawn even for a setting that the user sets, so that later episodes do not depend on the options.
 
     Args:
-        choices: values from which a setting is drawn, by its name.
-        options: options of the environment's ``reset``: values by the setting's name, or None.
+        choices: values from which a setting is drawn, by the setting's name.
+        options: options of the environment's ``reset``: the user's values by the setting's name, or None.
         rng: generator of the draws; it draws one number per setting, in the order of ``choices``.
         parsers: functions that turn a user's value into one like those of ``choices``, by the setting's name.
 

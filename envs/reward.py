@@ -1,7 +1,7 @@
 """The reward: R = 1 - (alpha e + beta s), from measured exploitability and throughput.
 
 The formula is that of Keshavarzi, Navidi and Tefagh, "Combining CFR-based algorithms with deep reinforcement learning
-techniques", in which e is the exploitability itself. A scale says in which form e enters; it is a part of each preset.
+techniques", in which e is the exploitability itself. Here e has one of three scales; each preset names its scale.
 
 One function holds the formula, :func:`reward`, for numbers and arrays alike; its cost alpha e + beta s is
 :func:`weighted_cost`. A measurement becomes e and s in :func:`costs`.
@@ -39,11 +39,11 @@ CONVERGED_LOG = 1 + math.log10(CONVERGED) / DECADES
 
 
 class Costs(NamedTuple):
-    """The costs of a run: of its error on each scale, and of its speed.
+    """The costs of a run: the error cost e on each scale, and the speed cost s.
 
     Attributes:
-        log: e on the scale ``log``: 1 for the uniform policy, less by 1/8 for each decade below it, and 0 at eight
-            decades below it or further. Above the uniform policy, it exceeds 1.
+        log: e on the scale ``log``: 1 for the uniform policy's exploitability, less by 1/8 for each decade below that,
+            and 0 from eight decades on. For an exploitability above the uniform policy's, e exceeds 1.
         linear: e on the scale ``linear``: the exploitability as a multiple of the uniform policy's.
         units: e on the scale ``units``: the exploitability in the game's units, or in big blinds if it has blinds.
         speed: s, in [0, 1]; see :func:`speed_cost`.
@@ -111,8 +111,8 @@ def reward(alpha: Number, beta: Number, error: Number, speed: Number) -> Number:
 class Worth(NamedTuple):
     """What algorithms are ranked by when one is recommended; worths compare field by field.
 
-    An algorithm that has not converged thus ranks below all that have. No reward can make up for that, because rewards
-    are linear in e: with enough weight on speed, a run that is no better than the uniform policy has the highest one.
+    An algorithm that has not converged thus ranks below all that have, whatever its reward. The reward alone would not
+    do: it is linear in e, so with enough weight on speed, a run that is no better than the uniform policy would win.
 
     Attributes:
         converged: 1.0 if all runs have converged or the weights ask for speed alone, else 0.0; summed over games.
@@ -173,7 +173,7 @@ class Preset:
         return sum(self.rewards(costs)) / len(self.weights)
 
     def worth(self, runs: Sequence[Costs]) -> Worth:
-        """Return what an algorithm is ranked by, from the costs of its runs; there must be at least one."""
+        """Return what an algorithm is ranked by, from the costs of its runs, at least one run."""
         converged = self.speed_alone or all(costs.converged for costs in runs)
         return Worth(float(converged), math.fsum(map(self.mean_reward, runs)) / len(runs))
 
@@ -206,7 +206,7 @@ def speed_cost(throughput: float, reference_throughput: float) -> float:
     """Return the cost s in [0, 1] of a throughput: 0.5 at the speed of plain exact CFR, 0.01 at a hundred times it.
 
     The paper's Table 4 prints iterations per second, while its reward subtracts s. Both make sense if s is a cost that
-    falls as throughput rises. The ratio makes s independent of the machine.
+    falls as throughput rises. Since s depends only on the ratio of two throughputs, it is independent of the machine.
     """
     return 1.0 / (1.0 + throughput / reference_throughput)
 

@@ -70,12 +70,12 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     30         e on the log scale after the last segment, whatever the reward's scale             [0, 1]
     31         change of that e over the last segment                                             [-1, 1]
     32         s since the episode's start                                                        [0, 1]
-    33 - 75    components picked in the present segment by the agents before (here none, so 0)    [-1, 1]
+    33 - 75    components picked earlier in the present segment (in this environment none, so 0)  [-1, 1]
     76 - 118   components of the previous segment; 0 before the first                             [-1, 1]
     ========== ================================================================================== =======
 
-    **Reward.** R̄ after each segment: the mean of R = 1 - (alpha e + beta s) over the three agents, each with weights of
-    its own (:func:`rlccfr.envs.reward.reward`).
+    **Reward.** R̄ after each segment: the mean of R = 1 - (alpha e + beta s) over the three agents, each with its own
+    weights (:func:`rlccfr.envs.reward.reward`).
 
     ====== ==============================================================================================
     Symbol Meaning
@@ -90,7 +90,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
     **End of the episode.** It terminates after its last segment, and is never truncated. A failed run does not end it.
 
-    **Options of reset.** Each is drawn unless it is set; a value must be one of those that the environment has.
+    **Options of reset.** Each option that is not set is drawn; a value that is set must be one that can be drawn.
 
     =============== ============================================================ ==================
     Option          Value                                                        Drawn from
@@ -199,14 +199,14 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
 
         Args:
             seed: seed of the draws; with None, the earlier random stream continues.
-            options: any of ``{"game": ..., "engine_seed": ..., "budget": ..., "preset": ...}``; those that are missing
-                are drawn.
+            options: any of ``{"game": ..., "engine_seed": ..., "budget": ..., "preset": ...}``; missing options are
+                drawn.
 
         Returns:
             The first observation, and a dict of the episode's game, engine seed, budget, preset and scale of e.
 
         Raises:
-            RLCCFRError: an unknown option, or a value that this environment does not have.
+            RLCCFRError: an unknown option, or a value that this environment can't draw.
         """
         super().reset(seed=seed)
         choices: dict[str, Sequence[Any]] = {
@@ -310,8 +310,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     def _named_preset(self, value: PresetLike) -> Preset:
         """Return the reward weights that a user names for an episode.
 
-        A name or numbers do not tell the scale of e. The scale is then that of this environment's preset with the same
-        name and weights, if it has one.
+        A name or numbers do not tell the scale of e. If a preset of this environment has the same name and weights, its
+        scale is used; otherwise, the default scale of the name or numbers.
         """
         named = parse_preset(value)
         if isinstance(value, Preset):
@@ -370,7 +370,7 @@ class SelectorFlatEnv(SelectorEnv):
     """``rlccfr/SelectorFlat-v0``: :class:`SelectorEnv` with one ``Discrete`` space of algorithms, as DQN needs.
 
     **Action.** ``Discrete``; the algorithm's flat index in the catalog, in which the abstraction varies fastest.
-    ``catalog.ravel`` makes it of three indices, and ``catalog.unravel`` is the inverse.
+    ``catalog.ravel`` computes the flat index from three indices, and ``catalog.unravel`` is the inverse.
 
     ========================= ============================================
     Value                     Meaning

@@ -32,8 +32,8 @@ class SelectorStageEnv(SelectorEnv):
     ``"abstraction"``   0 .. ``catalog.shape[2] - 1``
     =================== ==================================
 
-    **Observation.** As that of :class:`SelectorEnv`, with the picks before the agent's turn; after the last segment
-    there are none.
+    **Observation.** As that of :class:`SelectorEnv`, but with the picks made before the agent's turn; after the last
+    segment there are no picks.
 
     ========== =============================== ==========================================
     Index      Meaning                         Known to
@@ -51,8 +51,8 @@ class SelectorStageEnv(SelectorEnv):
 
     Args:
         stage: axis of the agent, ``"update_rule"``, ``"sampler"`` or ``"abstraction"``.
-        partners: for each other axis, an id of the catalog, or ``"random"`` (the default) for a new draw in each
-            segment: the picks of one of the algorithms that can run and contain the other partner's id.
+        partners: for each other axis, an id of the catalog, or ``"random"`` (the default). In each segment, one
+            algorithm is drawn from those that can run and contain the ids given; random partners pick its components.
         kwargs: arguments of :class:`SelectorEnv`.
 
     Attributes:
@@ -121,7 +121,7 @@ class SelectorStageEnv(SelectorEnv):
         return self.observe(earlier_picks)
 
     def _with(self, id: str) -> Cell:
-        """Return the algorithm of the partners' picks and a component of the agent's axis."""
+        """Return the algorithm with the partners' picks, and this component on the agent's axis."""
         return self._partners_algorithm._replace(**{self.stage: id})
 
     def _action_space(self) -> spaces.Space[Any]:

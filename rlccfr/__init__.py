@@ -3,7 +3,8 @@
 ``rlccfr.reference`` is CFR as in the paper, in plain Python: start reading there.
 
 Once this package and Gymnasium are both imported, in whatever order, the environments of :mod:`rlccfr.envs` are
-registered. Gymnasium itself is not imported for that, so that ``rlccfr --help`` and a solver do not wait for it.
+registered. This package does not import Gymnasium for this purpose, so that ``rlccfr --help`` and a solver do not wait
+for it.
 """
 
 from __future__ import annotations

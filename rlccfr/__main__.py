@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def low_limit() -> str | None:
-    """Return what is wrong with a limit of memory under which the libraries would not load, or None.
+    """Return a message about a memory limit that is too low for the libraries to load; None if no limit is too low.
 
     The limits are those that ``ulimit -v`` and ``ulimit -d`` set, on systems that have them.
     """

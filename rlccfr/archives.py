@@ -40,10 +40,12 @@ def opened_archive(source: Path | io.BytesIO) -> Iterator[Mapping[str, np.ndarra
     """Open an archive; each array is read when it is asked for.
 
     Raises:
-        OSError: it can't be read.
-        ValueError: it is not an archive, its arrays are not as large as it says, or one is of Python objects.
+        OSError: the archive can't be read.
+        ValueError: its parts are not as many or as large as it says, a part is compressed but not by deflate, or an
+            array holds Python objects.
         CheckpointError: its arrays take more memory than is left.
-        Exception: it is damaged in another way; what NumPy and zipfile raise has no common base.
+        Exception: the file is not an archive, or is damaged in another way; what NumPy and zipfile raise has no common
+            base.
     """
     with source.open("rb") if isinstance(source, Path) else contextlib.nullcontext(source) as file:
         if isinstance(source, Path):
@@ -58,7 +60,7 @@ def opened_archive(source: Path | io.BytesIO) -> Iterator[Mapping[str, np.ndarra
 
 
 def read_archive(source: Path | io.BytesIO) -> dict[str, np.ndarray]:
-    """Return all arrays of an archive; it raises what :func:`opened_archive` raises."""
+    """Return all arrays of an archive; the errors are those of :func:`opened_archive`."""
     with opened_archive(source) as archive:
         return dict(archive)
 
@@ -66,7 +68,8 @@ def read_archive(source: Path | io.BytesIO) -> dict[str, np.ndarray]:
 def write_archive(file: BinaryIO, arrays: Mapping[str, np.ndarray], *, compress: bool = False) -> None:
     """Write arrays to an open file, in the format of NumPy's archives.
 
-    Older versions of ``np.savez`` leave the archive open when the disk is full, and Python prints a second error later.
+    ``np.savez`` is not used, because its older versions leave the archive open when the disk is full: Python then
+    prints a second error later.
 
     Raises:
         OSError: the file can't be written.
@@ -85,7 +88,7 @@ def archive_of(arrays: Mapping[str, np.ndarray], *, compress: bool = False) -> b
 
 
 def has_format(path: Path, wanted: str) -> bool:
-    """Return whether a file can be read, and is an archive whose JSON header names a format.
+    """Return whether a file can be read and is an archive whose JSON header names the format ``wanted``.
 
     Raises:
         CheckpointError: it is an archive whose arrays take more memory than is left.

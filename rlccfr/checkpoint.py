@@ -43,7 +43,7 @@ def save_solver(solver: Solver, path: Path) -> None:
 
 
 def reduced(solver: Solver) -> tuple[Any, ...]:
-    """Return a solver in the form in which ``pickle`` and ``copy`` take it.
+    """Return the value of ``Solver.__reduce__``, from which ``pickle`` and ``copy`` make the solver again.
 
     Raises:
         CheckpointError: a component has no id.
@@ -118,7 +118,7 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
     """Read a solver; ``name`` stands for the source in messages.
 
     Raises:
-        CheckpointError: it was made by another format or version.
+        CheckpointError: the solver was saved in another format, or its game, components or buckets have changed since.
     """
     with opened_archive(source) as archive:
         header = json.loads(str(archive["header"]))
@@ -128,7 +128,7 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
         if header["versions"] != _versions(solver):
             raise CheckpointError(f"{name} was made with another version of its components; start anew")
         if header.get("buckets") != solver._engine.buckets:  # they may depend on another library's version
-            raise CheckpointError(f"{name} was made with other buckets than are found now; start anew")
+            raise CheckpointError(f"{name} was made with buckets that differ from those computed now; start anew")
         solver._engine.restore(archive)
     solver._cpu_seconds = header["cpu_seconds"]
     solver._curve = [CurvePoint(*point) for point in header["curve"]]

@@ -82,7 +82,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
         check_format(header["format"], FORMAT, path, "controller")
         if tuple(header["observation"]) != OBSERVATION:
             raise CheckpointError(
-                f"the controller in {path} sees other numbers than this version shows; train it again"
+                f"the controller in {path} was trained on other observations than this version makes; train it again"
             )
         choices = tuple(arrays[f"{agent}/choices"] for agent in AGENTS)
         num_members = len({name.split("/")[1] for name in arrays} - {"choices"})
@@ -96,7 +96,8 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
         unfinished = sorted(path.parent.glob(f"*/{FILE_NAME}"))  # of the parts of a training that has not ended
         example = f"such as {unfinished[0]}, " if unfinished else ""
         raise CheckpointError(
-            f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, {example}or shipped"
+            f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, "
+            f"{example}or 'shipped'"
         ) from None
     except OSError as error:
         raise CheckpointError(f"can't read {path}: {error.strerror or error}") from None

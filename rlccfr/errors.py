@@ -82,22 +82,26 @@ def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) 
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, cut off if it is long, or its class's name if it has none."""
+    """Return the first line of an error's message, cut off if it is long; the class's name if the message is empty."""
     return _cut(next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__))
 
 
 def what_failed(error: BaseException, functions: Iterable[Callable[..., Any]] = (), otherwise: str = "") -> str:
-    """Return an error's class, its first line, and where in the files of some functions it was raised.
+    """Return a text with an error's class, its first line, and the last line of the functions' files in its traceback.
 
     Args:
-        functions: another author's functions.
-        otherwise: text to end with if the error passed through none of their files.
+        functions: functions by another author, whose files are looked for in the error's traceback.
+        otherwise: end of the text if the traceback has none of these files.
     """
     return raised_in(error, {function.__code__.co_filename for function in functions}, otherwise)
 
 
 def raised_in(error: BaseException, files: Collection[str], otherwise: str = "") -> str:
-    """Return an error's class, its first line, and the last line of some files that it passed through."""
+    """Return a text with an error's class, its first line, and the last line of ``files`` in its traceback.
+
+    Args:
+        otherwise: end of the text if the traceback has none of the files.
+    """
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     where = f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})" if lines else otherwise
     return f"{type(error).__name__}: {first_line(error)}{where}"
@@ -117,7 +121,7 @@ def with_article(noun: str) -> str:
 
 
 def nearest(name: str, known: Collection[str]) -> str | None:
-    """Return the known name that is most like a mistyped one; None if none is like it."""
+    """Return the known name that is most like a mistyped name; None if no known name is similar."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
 
 

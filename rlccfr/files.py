@@ -31,7 +31,7 @@ LEFT_BEHIND = 3600
 
 
 def refuse_devices(file: BinaryIO) -> None:
-    """Refuse a device, such as ``/dev/zero``: it may go on without end.
+    """Refuse a device, such as ``/dev/zero``: reading it may never end.
 
     Raises:
         OSError: the open file is one.
@@ -124,7 +124,7 @@ def _remove(temporary: Path) -> None:
 
 
 def discard_leftovers(path: Path) -> None:
-    """Remove temporary files of :func:`written_atomically` that killed processes left beside a large file."""
+    """Remove temporary files for ``path`` that killed processes left after :func:`written_atomically`."""
     temporary_name = re.compile(rf"\.{re.escape(path.name)}\.\d+\.[0-9a-f]{{8}}")
     with contextlib.suppress(OSError):
         for neighbour in path.parent.iterdir():
@@ -188,7 +188,7 @@ class _Place(NamedTuple):
 def held(directory: Path) -> Iterator[None]:
     """Keep other processes out of a directory until the block ends; blocks of one thread may be nested.
 
-    The operating system takes the lock from a process that ends, however it ends. If a file system has no locks, the
+    The operating system releases the lock of a process that ends, however it ends. If a file system has no locks, the
     block runs without one.
 
     Args:
@@ -227,17 +227,17 @@ def held_file(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def not_held_by_others(path: Path) -> Iterator[None]:
-    """Run a block that writes a file, unless another process holds the file; a file without a lock gets none.
+    """Run a block that writes a file, unless another process holds the file; if the file has no lock, none is made.
 
     Raises:
-        InUseError: another process holds it.
+        InUseError: another process holds the file.
     """
     with held_file(path) if _place_of(path).lock.exists() else contextlib.nullcontext():
         yield
 
 
 def _place_of(path: Path) -> _Place:
-    """Return a file, with the two hidden files beside it that hold it."""
+    """Return the place of a file: the file, and the two hidden files beside it by which it is held."""
     absolute = path.resolve()
     lock = absolute.parent / f".{absolute.name}{LOCK}"
     holder = absolute.parent / f".{absolute.name}{HOLDER}"

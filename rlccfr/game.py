@@ -22,7 +22,7 @@ from rlccfr.errors import GameError
 
 
 class OpponentPayoffs(NamedTuple):
-    """Player 1's payoffs, in a game that is solved as the zero-sum game of player 0's.
+    """Player 1's payoffs, in a game that is solved as the zero-sum game of player 0's payoffs.
 
     At each end, player 1 gets ``constant - slope * payoff`` where player 0 gets ``payoff``. Both players then order all
     strategies as in the zero-sum game, so the equilibria are the same.
@@ -49,7 +49,7 @@ class OpponentPayoffs(NamedTuple):
         return payoff, self.at(payoff)
 
     def of_best_responses(self, values: tuple[float, float]) -> tuple[float, float]:
-        """Return each player's own payoff from a best response, from the values in the zero-sum game."""
+        """Return each player's own payoff from a best response, given both values in the zero-sum game."""
         return values[0], self.at(-values[1])
 
 
@@ -62,7 +62,8 @@ class Form:
 
     The attributes below the gap are import paths, ``"module:name"``. They are imported when they are first needed, so
     that a game stays light and knows nothing of the modules that serve it. :meth:`part` returns what they name. The
-    first four are needed for runs. If one of the others is empty, the library refuses what it is for.
+    first four are needed for runs. Each of the other parts may be missing, with an empty import path; the library then
+    refuses what the part is for.
 
     Attributes:
         title: the form in words, for messages: the game "is held ...", such as "as a matrix".
@@ -164,7 +165,7 @@ class Game(Protocol):
 
     @property
     def opponent_payoffs(self) -> OpponentPayoffs:
-        """Player 1's own payoffs, where the game is not zero-sum itself."""
+        """How player 1's payoffs follow from player 0's; :data:`ZERO_SUM` in a zero-sum game."""
 
     @property
     def draws_chance(self) -> bool:
@@ -226,7 +227,7 @@ class RunTables(Protocol):
         """Overwrite the arrays in place with those that :meth:`saved` returned, since steppers hold them.
 
         Returns:
-            The tables, with whatever else has changed.
+            The tables to use from now on: these, or a copy with restored parts that can't be changed in place.
         """
 
 

@@ -58,11 +58,11 @@ class Limit:
 
     @classmethod
     def of(cls, engine: Engine, budget: dict[str, Any], until: float | str | None) -> Limit:
-        """Check a budget and a target of a run.
+        """Check a budget and a target of a run, and return them as a limit.
 
         Args:
             engine: engine of the run.
-            budget: amount by unit; None where nothing is given.
+            budget: amount for each unit, or None for a unit without a budget.
             until: the target; see :func:`target_of`.
 
         Raises:
@@ -125,10 +125,10 @@ class Limit:
 
 
 def checked_seconds(amount: Any) -> float:
-    """Return a positive number of seconds.
+    """Return a number of seconds as a float.
 
     Raises:
-        BudgetError: it is not one.
+        BudgetError: it is not a positive, finite number.
     """
     if not 0 < (number := _real(amount)) < math.inf:
         raise BudgetError(f"seconds must be a positive, finite number, not {brief(amount)}")
@@ -180,8 +180,8 @@ def target_of(game: Game, target: float | str) -> float:
 
     Args:
         game: the game.
-        target: a number in these units, or a text: ``"1e-6"``; or ``"1e-6x"`` for this share of the uniform policy's
-            exploitability; or ``"10mbb"`` for thousandths of a big blind, in a game that has one.
+        target: a number in the game's units, or a text: ``"1e-6"`` is in the game's units, ``"1e-6x"`` is a share of
+            the uniform policy's exploitability, and ``"10mbb"`` is in thousandths of a big blind, if the game has one.
 
     Raises:
         BudgetError: ``target`` is not a positive number, or is too small to be told from rounding.
@@ -199,18 +199,18 @@ def target_of(game: Game, target: float | str) -> float:
         exploitability *= game.big_blind / 1000
     if exploitability < least:
         raise BudgetError(
-            f"an exploitability of {exploitability:.3g} can't be told from rounding in {game.name!r}: name {least:.3g} "
-            "or more"
+            f"an exploitability of {exploitability:.3g} can't be told from rounding in {game.name!r}: give a target "
+            f"of at least {least:.3g} in the game's units"
         )
     return exploitability
 
 
 def has_stalled(points: Sequence[CurvePoint], least: float) -> bool:
-    """Return whether tenfold work has hardly lowered the least exploitability.
+    """Return whether the last tenfold increase of the work has hardly lowered the least exploitability.
 
     Args:
-        points: a curve's points from where the work is counted.
-        least: histories that must have been touched before a run counts as stalled.
+        points: the part of a curve that is examined.
+        least: number of histories that a run must have touched before it can count as stalled.
     """
     if not points or points[-1].nodes < least:
         return False
@@ -223,11 +223,11 @@ def has_stalled(points: Sequence[CurvePoint], least: float) -> bool:
 def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
     """Predict the CPU seconds that a run still needs to reach a target.
 
-    A power of time is fitted to the last tenfold of the curve's CPU seconds.
+    A power law is fitted to the last part of the curve, in which the CPU seconds grew by a factor of ten.
 
     Returns:
-        Infinity if the curve does not fall; None if it has fewer than three points there, which say nothing; 0 if the
-        target is reached.
+        None if this part has fewer than three points, which say nothing; infinity if it does not fall; 0 if the target
+        is reached.
     """
     now = points[-1].cpu_seconds if points else 0.0
     recent = {
@@ -250,15 +250,15 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
 def run_while_sooner(
     solver: Solver, target: float, by_program: float, progress: Callable[[float], None] | None = None
 ) -> RunResult:
-    """Run to a target, or until a linear program is predicted to reach it sooner; the result tells which.
+    """Run to a target, or until a linear program is predicted to be sooner; ``reached`` of the result tells which.
 
-    The prediction is made after stretches that double in length.
+    The prediction is repeated each time the run's CPU seconds have doubled.
 
     Args:
         solver: the solver.
         target: exploitability in the game's units.
         by_program: CPU seconds that the linear program is predicted to take.
-        progress: function called with the share of the decades to the target that is done.
+        progress: function called with the share of the way to the target that is done, in decades of exploitability.
     """
     limit = Limit.of(solver._engine, {}, target)
     stretch = max(LEAST_STRETCH, by_program / 10)

@@ -33,10 +33,9 @@ def nash_conv_of(first: float, second: float) -> float:
 
 
 class Values(NamedTuple):
-    """Values of a policy, one per player, in the zero-sum game of player 0's payoffs.
+    """Values of a policy, one per player, in the zero-sum game in which player 1 loses what player 0 gets.
 
-    Player 1's are the negatives of player 0's. Where the game itself is not zero-sum, ``game.opponent_payoffs`` has
-    player 1's own payoffs.
+    If the game itself is not zero-sum, the attribute ``opponent_payoffs`` of the game has player 1's own payoffs.
 
     Attributes:
         game: value of the policy against itself, to each player, in the game's units.
@@ -138,10 +137,10 @@ class Policy:
                   must still exist, because OpenSpiel's policy reads its tables;
                 - an ``open_spiel.python.policy.Policy``, or any object with its method ``action_probabilities``; a
                   policy of a simultaneous game is read, too;
-                - a function from a state to ``{action: probability}`` or to pairs of these;
-                - a table by information state of such a dict, of such pairs, or of one action;
-                - a list of two of these, for player 0 and player 1: best responses and the solutions of OpenSpiel's
-                  linear programs cover only one player's states.
+                - a function from a state to a dict ``{action: probability}``, or to pairs ``(action, probability)``;
+                - a table that gives such a dict, such pairs, or one action for each information state;
+                - a list of two policies in such forms, for player 0 and for player 1: best responses and the solutions
+                  of OpenSpiel's linear programs cover only one player's states.
 
         Raises:
             TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
@@ -159,7 +158,7 @@ class Policy:
     def values(self) -> Values:
         """Return the exact values of the policy and of best responses to it.
 
-        Values lose the digits that a constant in all payoffs takes; :meth:`exploitability` does not.
+        If all payoffs contain the same large constant, the values are less precise; :meth:`exploitability` is not.
         """
         centre, value, first, second = self._centred_values()
         return Values.of(value + centre, first + centre, second - centre)
@@ -180,7 +179,7 @@ class Policy:
         return exact_match(self, other)
 
     def seated_with(self, other: Policy) -> Policy:
-        """Return the policy in which player 0 plays like this one, and player 1 like another one of the same game."""
+        """Return the policy that plays like this one as player 0, and like another one of the same game as player 1."""
         probabilities = other.probabilities.copy()
         sequences = self.game.sequences_of(0)
         probabilities[sequences] = self.probabilities[sequences]
@@ -196,9 +195,10 @@ class Policy:
         return self.nash_conv() / 2
 
     def _centred_values(self) -> tuple[float, float, float, float]:
-        """Return a constant that is subtracted from all payoffs, and the values of the policy after that.
+        """Return a constant that is subtracted from all payoffs, and the values of the policy after the subtraction.
 
-        The values are player 0's, and each player's of a best response. Without the constant they keep more digits.
+        The values are the policy's value to player 0, and each player's value of a best response. They are more precise
+        without the constant.
         """
         return _evaluation().centred_values(self.game, self.probabilities)  # type: ignore[no-any-return]
 

@@ -97,7 +97,7 @@ class CFR:
     """CFR with players that are updated in turn.
 
     Args:
-        game: OpenSpiel's game: of two players who move in turn, zero-sum, and with perfect recall.
+        game: a game of OpenSpiel's: zero-sum, with perfect recall, and with two players who move in turn.
         infoset_of: function that names the infoset of a state.
 
     Attributes:
@@ -154,7 +154,7 @@ class CFR:
         return 1.0
 
     def average_policy(self) -> Table:
-        """Return the average policy, (4); uniform where a player's own actions have never led."""
+        """Return the average policy, (4); uniform at infosets that the player's own actions have never reached."""
         return {infoset: regret_matching(sums) for infoset, sums in self.policy_sums.items()}
 
     def _walk(

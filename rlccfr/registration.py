@@ -1,7 +1,7 @@
 """Registration of the environments with Gymnasium, which takes a while to import, and which most programs do not need.
 
-Python has no way to say "once this module has been imported". So the hook below is a finder of modules, which stands
-aside for all others.
+Python has no way to say "once this module has been imported". So the hook below is a finder of modules, which leaves
+all modules except Gymnasium to the next finder.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def register_with_gymnasium() -> None:
 
 
 class _AfterGymnasium:
-    """Finder that finds Gymnasium as Python does, and has the environments registered when it has been imported."""
+    """Finder that finds Gymnasium as Python does, and registers the environments once Gymnasium has been imported."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

@@ -53,8 +53,8 @@ class Entry(Generic[C]):
         version: version of the definition. When it is raised, recorded measurements no longer match.
         overrides: values of hyperparameters that replace the factory's defaults.
         guarantee: theorems about the default hyperparameters; None if none is on record.
-        later: hyperparameters that this version did not have at first.
-        aliases: names in the literature, as it writes them.
+        later: hyperparameters that were added without raising ``version``.
+        aliases: names that the literature uses, in its spelling.
     """
 
     id: str
@@ -75,7 +75,7 @@ class Entry(Generic[C]):
 
     @property
     def defining(self) -> dict[str, Any]:
-        """The hyperparameters that tell measurements apart: those that came later count only with other values."""
+        """The hyperparameters that tell measurements apart: all but those in ``later`` that have their defaults."""
         defaults = self._defaults
         values = self.hyperparameters.items()
         return {name: value for name, value in values if name not in self.later or value != defaults[name]}
@@ -97,8 +97,8 @@ class Entry(Generic[C]):
     def code(self) -> str:
         """Digest of the code of the factory and of its component's functions; ``""`` for a factory of this library.
 
-        Comments, docstrings, formatting and the registration's arguments, except for the id, do not count. The
-        library's own definitions have versions; authors of other components may forget to raise theirs.
+        Comments, docstrings, formatting and the registration's arguments, except for the id, do not count. The digest
+        is for authors of other components, who may forget to raise a version when they change a definition.
         """
         return "" if is_the_librarys(self.factory) else source_digest(self.factory)
 
@@ -136,7 +136,7 @@ class Entry(Generic[C]):
         return replace(component, id=self.id, hyperparameters=MappingProxyType(values))
 
     def _checked(self, name: str, value: Any, default: Any) -> Any:
-        """Return a hyperparameter's value in the type of its default: a float for an integer, if that is a float.
+        """Return a hyperparameter's value in the type of its default: an integer may become a float.
 
         Raises:
             ComponentError: the value has another type, is not finite or is out of bounds.
@@ -173,7 +173,7 @@ class Entry(Generic[C]):
 
 
 def plain_name(name: str) -> str:
-    """Return a name without what does not count in it: ``"cfrplus"`` for ``"CFR+"`` and for ``"cfr_plus"``."""
+    """Return a name in lower case, without spaces, hyphens and underscores: ``"cfrplus"`` for ``"CFR+"``."""
     return re.sub(r"[\s_-]+", "", name.casefold().replace("+", "plus"))
 
 
@@ -207,8 +207,8 @@ class Registry(Generic[C]):
                 negative.
             version: version of the definition; raise it when the definition changes.
             guarantee: published theorems; without it, the component's algorithms are said to have no theorem on record.
-            later: hyperparameters that this version did not have at first. With their defaults, the component is what
-                it was, and recorded measurements still match.
+            later: hyperparameters that were added without raising ``version``. With their defaults, the component must
+                be the same as before, so that recorded measurements still match.
             aliases: further names of the component, as the literature writes them: ``("CFR+",)``.
 
         Raises:
@@ -229,7 +229,7 @@ class Registry(Generic[C]):
                 raise ComponentError(
                     f"{self.kind} {id!r}: an id has letters, digits and underscores, and no digit first"
                 )
-            self._check_hyperparameters(id, factory, {"bounds for": bounds or {}, "later": later})
+            self._check_hyperparameters(id, factory, {"bounds": bounds or {}, "later": later})
             self._require_free(id, aliases)
             self._entries[id] = Entry(
                 id,
@@ -261,13 +261,13 @@ class Registry(Generic[C]):
                 raise ComponentError(f"{self.kind} {id!r}: the hyperparameter {name!r} needs a default")
         for what, names in uses.items():
             if unknown := [name for name in names if name not in parameters]:
-                raise ComponentError(f"{self.kind} {id!r} has {what} {unknown[0]!r}, but has no such hyperparameter")
+                raise ComponentError(f"{self.kind} {id!r}: {what}= names {unknown[0]!r}, which is no hyperparameter")
 
     def _require_free(self, id: str, aliases: Sequence[str]) -> None:
-        """Check that no component of this kind has the id as a name, and none of any kind has one of the aliases.
+        """Check that the id is free among the names of this kind's components, and each alias among those of all kinds.
 
         Raises:
-            ComponentError: a component has such a name, or an alias is not a name.
+            ComponentError: one of them is taken, or an alias is not a name.
         """
         if isinstance(aliases, str) or not all(isinstance(name, str) and plain_name(name) for name in aliases):
             raise ComponentError(f"{self.kind} {id!r}: aliases must be a sequence of names, not {brief(aliases)}")
@@ -285,16 +285,16 @@ class Registry(Generic[C]):
         return {plain_name(name): entry.id for entry in self._entries.values() for name in (entry.id, *entry.aliases)}
 
     def family(self, name: str, *specs: str) -> None:
-        """Record that a name stands for no single component; a message then lists the components to choose from.
+        """Record a name that is no id and no alias; the error for this name lists the components to choose from.
 
         Args:
-            specs: ids, or ids with hyperparameters.
+            specs: the components: ids, or ids with hyperparameters.
         """
         self._families[plain_name(name)] = specs
 
     @property
     def families(self) -> Mapping[str, tuple[str, ...]]:
-        """For each plain name that stands for no single component, the components that it may stand for."""
+        """For the plain form of each name that :meth:`family` recorded, the components to choose from."""
         _load_catalog()
         return MappingProxyType(self._families)
 
@@ -309,7 +309,7 @@ class Registry(Generic[C]):
         return text if name in self._entries else f"{self[name.strip()].id}{bracket}{hyperparameters}"
 
     def __getitem__(self, id: str) -> Entry[C]:
-        """Return the entry of an id or alias; ``"dcfr(gamma=3)"`` gives it values other than the defaults.
+        """Return the entry of an id or alias; ``"dcfr(gamma=3)"`` also sets values of hyperparameters.
 
         Raises:
             ComponentError: the id is unknown or malformed, or a hyperparameter is unknown or has an invalid value.
@@ -467,7 +467,8 @@ def _load_catalog() -> None:
 def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> ComponentError:
     """Return the error for a name that no component of some registries has.
 
-    The message says what the name means elsewhere, or which name is like it, and how to load further components.
+    The message says of which other kind the component is, or which components the name may stand for; or else which id
+    is most like the name, and how to load further components.
     """
     kind = registries[0].kind if len(registries) == 1 else "component"
     for registry in registries_with(name):
@@ -493,7 +494,7 @@ def _option_of(registry: Registry[Any]) -> str:
 
 
 def _alike(name: str, registries: Sequence[Registry[Any]]) -> str:
-    """Return a hint: the id of the component whose name is most like this one, or all ids."""
+    """Return a hint: the id of the component whose name is most like ``name``, or all ids."""
     ids = {alias: id for registry in registries for alias, id in registry.names.items()}
     near = None if VARIANT.fullmatch(plain_name(name)) else nearest(plain_name(name), ids)
     return f"did you mean {ids[near]!r}?" if near else f"known: {', '.join(dict.fromkeys(ids.values()))}"

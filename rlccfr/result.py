@@ -45,9 +45,9 @@ class RunResult:
         exploitability: NashConv / 2 of the average policy, in the game's units.
         nash_conv: sum of both players' gains from best responses to the average policy.
         iterations: number of iterations; one iteration updates each player once.
-        nodes_touched: number of histories visited; an exact or best-response pass counts all of them, for each player.
-            In a public-tree game, private states at public nodes are counted. With buckets, histories of the game of
-            buckets are counted, unless players learn against best responses without buckets.
+        nodes_touched: number of histories visited; an exact or best-response pass visits all of them, for each player.
+            In a public-tree game, private states at public nodes are counted. With buckets, histories of the game in
+            which infosets are merged are counted, unless players learn against best responses without buckets.
         cpu_seconds: CPU seconds inside the engine, excluding loading, compiling and the measurement of exploitability.
         points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
             exploitability_current (of the current policy).
@@ -79,14 +79,14 @@ class RunResult:
 
     @cached_property
     def curve(self) -> pd.DataFrame:
-        """The curve's points as a table, a row each; its columns are the fields of :class:`CurvePoint`."""
+        """The curve as a table with one row per point; the columns are the fields of :class:`CurvePoint`."""
         import pandas as pd
 
         return pd.DataFrame(self.points, columns=list(CurvePoint._fields))
 
     @property
     def throughput(self) -> float:
-        """Iterations per engine CPU second; in a short run, stops for the curve take most of this time."""
+        """Iterations per engine CPU second; in a short run, stopping at the curve's points takes most of this time."""
         return self.iterations / self.cpu_seconds if self.cpu_seconds > 0 else math.inf
 
     def plot(self, x: str = "iteration", axes: Axes | None = None, label: str | None = None) -> Axes:
@@ -97,12 +97,12 @@ class RunResult:
 
 
 def steps_to_next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:
-    """Return how many iterations, or how many nodes, lie before the next point of a curve.
+    """Return how many iterations and how many nodes are left until a curve gets its next point, whichever is sooner.
 
     Args:
         iteration: number of iterations done.
         nodes: number of nodes touched.
-        sparse: whether the curve has few points, by iterations alone.
+        sparse: whether the curve has few points, at numbers of iterations alone.
     """
     if sparse:
         return next_grid_point(iteration, SPARSE_POINTS) - iteration, sys.maxsize
@@ -110,7 +110,10 @@ def steps_to_next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, 
 
 
 def next_grid_point(after: int, points: int = POINTS_PER_DECADE) -> int:
-    """Return the first integer above ``after`` on a grid of some points per decade; of ten: 1, 2, 3, 4, 5, 6, 8, ..."""
+    """Return the first integer above ``after`` on a grid with some points per decade.
+
+    With ten points per decade, the grid begins with 1, 2, 3, 4, 5, 6, 8.
+    """
     step = math.floor(points * math.log10(after) + 1e-9) if after > 0 else -1
     while (point := round(10 ** (step / points))) <= after:
         step += 1

@@ -66,16 +66,18 @@ class Solver:
             for example from :func:`rlccfr.catalog.make`.
         seed: seed of the walks and models; on a CPU, the same seed gives bitwise the same iterations.
         averaging: ``"matching"`` adds a player's policy to the average when the other player's walk meets it, so that
-            the regrets bound NashConv. ``"pre"`` adds both before exact or simultaneous updates, as OpenSpiel does.
+            the regrets bound NashConv. ``"pre"`` adds both players' policies before either player's update, as
+            OpenSpiel does; it needs exact passes or simultaneous updates.
         simultaneous: whether both players are updated from the same policies, rather than in alternation.
         walks: number of walks per player and iteration. Exact passes ignore it, and models usually have their own.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
-            values, if that is predicted to save time. Sums are then rounded in another order: where regrets tie at 0,
-            the iterates diverge, and exploitability may differ by tens of per cent.
-        threads: number of threads for exact passes over large games. Results are the same; each needs its own core.
+            values, if that is predicted to save time. Numbers are then added in another order, and rounded differently:
+            where regrets tie at 0, the iterates diverge, and exploitability may differ by tens of per cent.
+        threads: number of threads for exact passes over large games. It does not change the results. Each thread needs
+            its own core.
         control: controller that chooses the update rule's settings during the run: ``"shipped"``, a file, or an object.
         blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies.
-        dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` if they are large.
+        dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
@@ -140,12 +142,13 @@ class Solver:
     ) -> RunResult:
         """Continue the run for one budget, to a target, or to whichever comes first.
 
-        A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability; it is
-        compared where the curve is measured, and ``RunResult.reached`` tells whether it was reached. A run without a
-        budget also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
+        A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability. It is
+        checked at each point of the curve; ``RunResult.reached`` tells whether it was reached. A run without a budget
+        also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
 
-        An iteration of a great many walks need not end with the run: the next call goes on with it. Until then, the
-        average policy includes the walks done, but the regrets do not. Other iterations always end.
+        A call may end in the middle of an iteration if that has a great many walks; the next call goes on with it.
+        Until then, the average policy includes the walks done, but the regrets do not. Other iterations are always
+        finished.
 
         Args:
             iterations: number of iterations.
@@ -192,7 +195,7 @@ class Solver:
         return self._cpu_seconds if unit == "seconds" else self._engine.nodes
 
     def _finish(self) -> None:
-        """Make blends, if they are wanted; the last point of the curve shows them."""
+        """Make the blends, if the run blends, and remove the curve's last point if it was measured before them."""
         with collector_paused():
             begin = time.thread_time()
             has_changed = self._engine.stepper.finish()
@@ -314,7 +317,8 @@ class Solver:
     def average_policy(self) -> Policy:
         """Return the average policy, which is the one that converges.
 
-        If the run blends or keeps its best policies, these take the place of the average, for each player.
+        If the run makes blends or keeps its best policies, each player's blend or best policy takes the place of the
+        player's average policy, unless the average policy is the better one.
         """
         average: Policy = policy_class(self.game).from_sums(self.game, self._engine.stepper.average_sums())
         return average
@@ -362,7 +366,7 @@ class Solver:
 
         Raises:
             CheckpointError: the file can't be written, or a component has no id by which it could be made again.
-            InUseError: another process goes on writing the file, as ``rlccfr solve --checkpoint`` does.
+            InUseError: another process keeps writing to the file, as ``rlccfr solve --checkpoint`` does.
         """
         from rlccfr.checkpoint import save_solver
 

@@ -31,13 +31,13 @@ def virtual_best(worths: Worths) -> Cell:
 
 
 def best_with_own(worths: Worths) -> dict[str, Cell]:
-    """Return a game's best algorithm with each component that is a user's or was read from a file.
+    """Return, for each component that is a user's or was read from a file, the game's best algorithm that has it.
 
     Args:
         worths: worth of every algorithm on the game.
 
     Returns:
-        The algorithms by the component's id, in alphabetical order.
+        The best algorithms by component id, with the ids in alphabetical order.
     """
     user_ids = set()
     for registry, ids in zip(REGISTRIES, zip(*worths, strict=True), strict=True):

@@ -50,7 +50,7 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
     """Measure the available algorithms under a part of the budget, and fewer and fewer of them for longer.
 
     All rungs together take at most ``evaluations`` whole budgets, or slightly more where parts are rounded to whole
-    iterations. The last rung has the whole budget.
+    iterations. In the last rung, each algorithm has the whole budget.
 
     Args:
         evaluations: number of whole budgets to spend.
@@ -87,7 +87,7 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
 
 
 def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
-    """Return each rung's number of algorithms, and the share of the budget that these have run by its end.
+    """Return each rung's number of algorithms, and the share of the budget that these have run by the rung's end.
 
     Runs go on from rung to rung, and each rung has the same share of the evaluations. So as the number of algorithms
     falls by a factor, the part of the budget that each of them runs in a rung grows by that factor. With more rungs,

@@ -44,12 +44,15 @@ class Collected(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _run_on(game: str, hidden: tuple[int, ...]) -> ControlRun:
-    """Return the process's run on a game, which is made once and then reused."""
+    """Return this process's run on a game; the run is made once and then reused."""
     return ControlRun(compiled_tree(game, "a controller"), Controller.untrained(CHOICES, hidden), 1)
 
 
 def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:
-    """Return the process's run on a task's game, at its start, for networks of these widths."""
+    """Return this process's run on a task's game, with the task's horizon, for networks of these widths.
+
+    The run is reused, so it may be at its end; :meth:`ControlRun.episode` goes back to the start.
+    """
     run = _run_on(task.game, hidden)
     if run.horizon != task.horizon:
         run.aim(task.horizon)
@@ -92,7 +95,10 @@ def held_picks(decisions: int, rng: np.random.Generator) -> np.ndarray:
 def exploring_picks(
     decisions: int, rng: np.random.Generator, share: float, settings: ControlHyperparameters
 ) -> np.ndarray:
-    """Return picks, (decisions, 3), for a run after a share of the training; -1 where the networks decide."""
+    """Return picks, (decisions, 3), for a run that begins when ``share`` of the training is done.
+
+    They are -1 where the networks decide.
+    """
     if rng.random() < settings.held_at(share):
         return held_picks(decisions, rng)
     return random_picks(decisions, rng, settings.epsilon_at(share))

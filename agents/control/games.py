@@ -13,6 +13,6 @@ FILE = Path(__file__).parent / "data" / "games.csv"
 
 @cache
 def control_games(split: Literal["train", "validation", "test"]) -> tuple[str, ...]:
-    """Return the names of the games of a split, as :func:`rlccfr.load_game` takes them."""
+    """Return the names of the games of a split, in the form that :func:`rlccfr.load_game` accepts."""
     with FILE.open(newline="") as file:
         return tuple(row["game"] for row in csv.DictReader(file) if row["split"] == split)

@@ -23,11 +23,13 @@ class ControlHyperparameters:
             result. With 1, the last networks are the result.
         epsilon: probability that an agent picks at random, at the start of training; it falls linearly to
             ``least_epsilon`` in the first seven tenths.
-        held: share of runs, while epsilon is at its start, whose random picks are held over several decisions.
-        warm_up: runs with such picks for each game and horizon, before the first gradient step.
+        held: share of runs whose random picks are held over several decisions, at the start of training; it falls as
+            epsilon does.
+        warm_up: number of runs with held picks for each game and horizon, before the first gradient step.
         memory: number of runs that the replay buffer holds.
-        cap: differences of more than this many spreads of a task are compressed logarithmically, so that games that are
-            solved to the last bit do not hide all others.
+        cap: number of a task's spreads beyond which the difference between a run's error and the task's average is
+            compressed logarithmically, so that games that are solved to the last bit do not hide all others; see
+            :class:`rlccfr.agents.control.replay_buffer.ReplayBuffer`.
 
     Raises:
         RLCCFRError: a value out of range.

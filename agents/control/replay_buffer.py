@@ -40,14 +40,15 @@ class ReplayBuffer:
     """The latest runs of several tasks: a task is a game and a number of iterations.
 
     The error of a run is log10 of the average policy's exploitability as a share of the uniform policy's. The reward of
-    a decision is the fall of the error until the next decision, less what it falls by in an average run of the same
-    task. The average is a potential in the sense of Ng, Harada and Russell (Policy invariance under reward
-    transformations, ICML 1999): it changes no best policy. Without it, the differences between games would drown those
-    between picks. The unit is the standard deviation of the task's errors at the end of runs, so that tasks on which
-    picks matter little count as much as the others. Differences from the average beyond a cap are compressed, which
-    changes the weights of tasks.
+    a decision is the fall of the error until the next decision, minus the fall between these decisions in an average
+    run of the same task. The average error is a potential in the sense of Ng, Harada and Russell (Policy invariance
+    under reward transformations, ICML 1999): subtracting it does not change which policies are best. Without the
+    subtraction, the differences between games would drown those between picks. The unit of rewards is the standard
+    deviation of the task's errors at the end of runs, so that tasks on which picks matter little count as much as other
+    tasks. Differences from the average beyond a cap are compressed, which changes the weights of tasks.
 
-    Rewards of several steps count the random picks among them, as those of most DQNs with such targets do.
+    A sum of rewards over several decisions includes the effects of random picks, without a correction, as in most DQNs
+    with n-step targets.
 
     Args:
         decisions: number of decisions in a run of each task.
@@ -66,7 +67,7 @@ class ReplayBuffer:
         task: (capacity,) int64, index of the run's task.
         average: (tasks, d + 1) mean error of each task's runs at each decision and at the end, in decades.
         spread: (tasks,) unit of each task's rewards, in decades.
-        has_averages: whether ``average`` and ``spread`` were taken from runs.
+        has_averages: whether ``average`` and ``spread`` have been computed from runs.
     """
 
     def __init__(self, decisions: Sequence[int], capacity: int, cap: float) -> None:
@@ -96,7 +97,7 @@ class ReplayBuffer:
         self.count += 1
 
     def set_averages(self) -> None:
-        """Take the potential and the unit of each task's rewards from the runs in the buffer."""
+        """Compute the potential and the unit of each task's rewards from the runs in the buffer."""
         for task in range(len(self.decisions)):
             task_errors = self.errors[: len(self)][self.task[: len(self)] == task]
             if len(task_errors):
@@ -106,9 +107,9 @@ class ReplayBuffer:
         self.has_averages = True
 
     def difference(self, task: np.ndarray, errors: np.ndarray, decision: np.ndarray) -> np.ndarray:
-        """Return errors less the average ones of their tasks, in units of the tasks' spread, (b,).
+        """Return errors minus their tasks' average errors, in units of the tasks' spread, (b,).
 
-        Beyond the cap they are compressed.
+        Differences beyond the cap are compressed.
 
         Args:
             task: (b,) index of each error's task.
@@ -121,7 +122,7 @@ class ReplayBuffer:
         return compressed
 
     def sample(self, size: int, n_steps: int, rng: np.random.Generator) -> Transitions:
-        """Return decisions drawn with replacement: first the run, then one of its decisions, evenly.
+        """Return decisions drawn with replacement: a run, and then one of its decisions, each uniformly.
 
         Args:
             size: number of decisions.

@@ -1,4 +1,4 @@
-"""Training a controller from a list of games to a file, with a log."""
+"""Training of a controller on a list of games, with the files that it writes: the controller, its state and a log."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ def train_controller(
     fresh: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Controller:
-    """Train a controller, which :class:`rlccfr.Solver` takes as ``control``, like its file.
+    """Train a controller; :class:`rlccfr.Solver` accepts the controller or its file as ``control``.
 
     The same arguments give the same controller, whatever the number of workers. After Ctrl-C, a call with the same
     arguments goes on from the last saved round.
 
     Args:
         games: names or files of the games to train on; None for those that the shipped controller was trained on.
-        out: directory to write to; None to write nothing. It gets the controller and the log whenever a member's
-            training ends, and has a directory per member with its controller and its state so far.
+        out: directory to write to; None to write nothing. Each member has a subdirectory with its controller, state and
+            log so far. Whenever a training ends, those that have ended are written jointly to the directory itself.
         members: number of trainings, whose networks decide together.
         rounds: number of rounds of each training; a round has 20 runs by default.
         horizons: for each number of iterations of a run, the share of the runs that have it.
@@ -123,7 +123,7 @@ def _training_games(games: GameName | Sequence[GameName] | None) -> Sequence[Gam
 
 
 def _report_member(progress: Callable[[float], None], number: int, members: int, share: float) -> None:
-    """Report the share of all trainings that is done, from the share of training ``number``."""
+    """Report the share of all trainings that is done, given the share of training ``number`` that is done."""
     progress((number + share) / members)
 
 
@@ -145,7 +145,10 @@ def _run(
 
 @contextmanager
 def _worker_pool(workers: int) -> Iterator[tuple[Pool | None, int]]:
-    """Yield worker processes, or None for this process, and their number; they have ended afterwards."""
+    """Yield a pool of worker processes and their number, or None and 1 if this process makes the runs.
+
+    The worker processes end with the block.
+    """
     count = workers or max(len(physical_cores()), 1)
     if count == 1:
         yield None, 1
@@ -262,7 +265,7 @@ def refuse_others(directory: Path, fresh: bool) -> None:
     """Refuse a directory that holds a team or, unless ``fresh``, a training by an earlier version of the package.
 
     Raises:
-        RLCCFRError: it does.
+        RLCCFRError: the directory holds one of these.
     """
     if (directory / TEAM_FILE).exists():
         raise RLCCFRError(f"{directory} holds a team, whose log would be lost; name another directory (--out)")

@@ -69,7 +69,7 @@ def _checked_horizons(horizons: Any) -> dict[int, float]:
     """Return horizons if each is a number of iterations with a positive share.
 
     Raises:
-        RLCCFRError: they are not.
+        RLCCFRError: ``horizons`` is not a mapping, is empty, or has another key or value.
     """
     if not isinstance(horizons, Mapping) or not horizons:
         raise RLCCFRError(
@@ -92,7 +92,7 @@ class ControlTraining:
     Args:
         games: names of the games to train on.
         rounds: number of rounds of the whole training.
-        horizons: for each number of iterations of a run, the share of the runs that have it.
+        horizons: numbers of iterations that a run may have, each with the share of runs that have it.
         hyperparameters: hyperparameters; None for the defaults.
         seed: seed of the networks and of all draws.
 
@@ -185,7 +185,7 @@ class ControlTraining:
                     callback(finished_round)
 
     def _round(self, workers: Executor | None, parts: int) -> Round:
-        """Make a round's runs under the networks as they are, and meanwhile gradient steps on earlier runs."""
+        """Make a round's runs under the present networks, and meanwhile take gradient steps on earlier runs."""
         begin = time.process_time()
         tasks, forced_picks = self._draw_runs()
         results = self._start_runs(tasks, forced_picks, workers, parts)
@@ -298,7 +298,7 @@ class ControlAgents:
         policies: Q-network, target network and optimiser of each agent.
         rounds_averaged: number of rounds whose weights are in the mean.
         mean_weights: (weights,) mean of the Q-networks' weights, in the order of :meth:`Controller.flat_weights`; empty
-            before the first.
+            while no weights have been added.
     """
 
     def __init__(self, hyperparameters: ControlHyperparameters, seed: int) -> None:
@@ -328,7 +328,7 @@ class ControlAgents:
 
     @property
     def controller(self) -> Controller:
-        """A controller with the mean of the weights added so far; before the first, with the networks as they are."""
+        """A controller with the mean of the weights added so far, or with the present weights if there is none."""
         return self.current.with_weights(self.mean_weights) if self.rounds_averaged else self.current
 
     def add_to_mean(self) -> None:
@@ -345,8 +345,8 @@ class ControlAgents:
     def learn(self, transitions: Transitions, rate: float) -> float:
         """Make a gradient step of each agent, and move its target network.
 
-        The target of the last agent's pick is the rewards that followed and the value of the later decision. The target
-        of an earlier agent's pick is the value of the next agent's best pick, given this one
+        The target of the last agent's pick is the sum of the rewards that followed and the value of the later decision.
+        The target of an earlier agent's pick is the value of the next agent's best answer to this pick
         (:mod:`rlccfr.agents.team.learning`).
 
         Args:

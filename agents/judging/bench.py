@@ -134,7 +134,7 @@ def _measure_games(spec: EpisodeSpec, others: Sequence[str], steps: Steps) -> Ev
 def trained_team(
     task: Task, plan: TeamPlan | None = None, progress: Callable[[float], None] | None = None
 ) -> SelectorTeam:
-    """Return a team trained on a task with the first of its engine seeds."""
+    """Return a team trained on a task with the first of the task's engine seeds."""
     from rlccfr.agents.team.team import SelectorTeam
 
     plan = plan or TeamPlan()

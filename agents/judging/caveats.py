@@ -100,7 +100,7 @@ def _better_fixed_algorithm(team: SelectorTeam, recommendation: Recommendation, 
 
 
 def _evaluators(team: SelectorTeam, game: str) -> list[Evaluator]:
-    """Return the team's evaluator and, for a game that the package has measurements of, these."""
+    """Return the team's evaluator and, if the package has measurements of the game, the table of these measurements."""
     shipped_name = shipped.name_of(game)
     if shipped_name is None or not (shipped.DATA / shipped.part_of(shipped_name).file).exists():
         return [team.env.evaluator]

@@ -152,7 +152,7 @@ class Evidence:
     def recommendable(self, preset: Preset) -> list[Cell]:
         """Return the algorithms that may be recommended: those that have converged in all of their choosing runs.
 
-        If the weights ask for speed alone, or none has converged, these are all algorithms.
+        If the weights ask for speed alone, or no algorithm has converged, all algorithms may be recommended.
         """
         worths = worths_of(self.choosing, preset)
         # If none has converged, the best state is "not converged", which all of them share.

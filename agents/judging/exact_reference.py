@@ -1,4 +1,4 @@
-"""The exact solution of a game, as a line beside algorithms that approach it."""
+"""A line of text on the exact solution of a game, to show beside results of algorithms that approach it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ QUICK = 0.3
 
 
 def exact_line(game: str, *, solve: bool) -> str:
-    """Return a sentence on what a linear program achieves on a game, or on why there is none.
+    """Return a sentence on what a linear program achieves on a game, or on why it fails.
 
     Args:
-        solve: whether to solve a program that is predicted to be quick.
+        solve: whether to solve the program if its predicted time is at most :data:`QUICK`; if not, the time is only
+            predicted.
     """
     try:
         tree = compiled_tree(game, "a linear program")

@@ -43,20 +43,20 @@ class Insights:
     Attributes:
         game, budget, preset: game, budget and reward weights that the insights are for.
         effects: rows of :func:`main_effects`, the best of each axis first.
-        best: rows (rank, converged, update_rule, sampler, abstraction, exploitability, speed, reward): for each update
-            rule, its best algorithm, and that algorithm's rank among all; the best rule first. What has not converged
-            ranks below all that has, unless the weights ask for speed alone; the mean reward decides then.
+        best: the best algorithm of each update rule, the best rule first: rows (rank, converged, update_rule, sampler,
+            abstraction, exploitability, speed, reward). ``rank`` is the algorithm's rank among all algorithms, by mean
+            reward. Algorithms that have not converged rank below all that have, unless the weights ask for speed alone.
         front: the Pareto front (:func:`pareto_front`) of exploitability and speed, by rising exploitability: rows
             (update_rule, sampler, abstraction, exploitability, speed, converged).
         times: rows (exploitability, update_rule, sampler, abstraction, cpu_seconds, cfr_cpu_seconds), one per target of
             :data:`TARGETS` that some algorithm meets. The algorithm is the one with the least median time over its
-            choosing runs; ``cpu_seconds`` is the median over its judging runs (for a deterministic algorithm, the time
-            in its run's second timing if there is one). ``cfr_cpu_seconds`` is the same for plain CFR, even if only the
-            table has it, not the catalog. A target that the runs did not meet takes infinite time; ``cfr_cpu_seconds``
-            is NaN if there are no whole runs of plain CFR. Times, in engine CPU seconds, are read off the whole curves,
+            choosing runs. ``cpu_seconds`` is its median time over its judging runs (for a deterministic algorithm, the
+            time in its run's second timing if there is one). ``cfr_cpu_seconds`` is the corresponding time of plain
+            CFR, whether or not the catalog has plain CFR; it is NaN if there are no whole runs of plain CFR. A time is
+            infinite if the runs did not meet the target. Times, in engine CPU seconds, are read off the whole curves,
             whatever the budget.
-        plain: whether plain CFR was measured, has a failed run, or was not measured.
-        left_out: number of algorithms with a failed run, which no table has.
+        plain: ``"measured"``, ``"failed"`` if a run of plain CFR failed, or ``"not measured"``.
+        left_out: number of algorithms with a failed run; the tables above leave them out.
     """
 
     game: str
@@ -98,7 +98,7 @@ def insights(
     all_runs = measure_all(table, catalog, game, limit)
     runs = {cell: measurements for cell, measurements in all_runs.items() if all(run.ok for run in measurements)}
     if not runs:
-        raise RLCCFRError(f"no algorithm ran to its end on {game!r}, so there is nothing to tell; measure it again")
+        raise RLCCFRError(f"no algorithm ran to its end on {game!r}, so there is nothing to report; measure it again")
     rewards = rewards_of(runs, weights)
     worths = worths_of(runs, weights)
     rows = [{**cell._asdict(), **_means(measurements), "reward": rewards[cell]} for cell, measurements in runs.items()]
@@ -124,7 +124,10 @@ def _effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
 
 
 def _plain_cfr(table: TableEvaluator, catalog: Catalog, game: str) -> tuple[Cell, PlainCFR]:
-    """Return plain CFR, with the catalog's hyperparameters if it has it, and whether the table has whole runs of it."""
+    """Return plain CFR, and whether the table has whole runs of it.
+
+    If the catalog has plain CFR, it is returned with the catalog's hyperparameters.
+    """
     cell = fixed_cells(catalog).get(BASELINE, FIXED[BASELINE])
     runs = [table.run(game, cell, seed) for seed in table.seeds(game, cell)]
     if not runs:

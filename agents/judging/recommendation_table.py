@@ -49,12 +49,12 @@ class RecommendationTable:
     """The picks of a team and of the baselines, one row per game, budget, reward weights and method.
 
     Attributes:
-        frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (best on the game of
-            the algorithms that have converged), ``best with my_rule`` (likewise, among those with a component that is
-            a user's and not this library's, or a controller from a file), ``best of the others`` (among the remaining
-            ones, if VBS has such a component),
-            ``SBS`` (best on average over the other games), one of the paper's fixed algorithms, or a search of
-            :data:`rlccfr.agents.judging.bench.SEARCHES`.
+        frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (on this game, the
+            best of the algorithms that have converged), ``SBS`` (best on average over the other games), one of the
+            paper's fixed algorithms, or a search of :data:`rlccfr.agents.judging.bench.SEARCHES`. Two more methods
+            concern a user's components and components with a controller from a file: ``best with my_rule`` is the best
+            algorithm with such a component, here ``my_rule``; ``best of the others`` is the best algorithm without any
+            such component, and has a row only if VBS has one.
             ``exploitability`` (NashConv / 2), ``throughput`` (iterations per engine CPU second), ``speed`` and
             ``reward`` are means over the judging runs. ``speed`` is throughput as a multiple of plain CFR's; the reward
             is computed from it. ``reward`` is R̄, with e on the ``scale`` of the preset. An algorithm that has not
@@ -96,7 +96,8 @@ class RecommendationTable:
     def to_markdown(self) -> str:
         """Return the table as Markdown, for people.
 
-        Numbers have four significant digits or, from 10,000, no decimals. "not converged" is in words.
+        Numbers have four significant digits or, from 10,000 on, no decimals. The column ``converged`` has "yes" or "not
+        converged".
         """
         texts = in_words(self.frame)
         lines = [list(texts.columns), ["---"] * len(texts.columns), *texts.to_numpy().tolist()]

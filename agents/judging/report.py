@@ -111,7 +111,10 @@ def _picks_table(picks: pd.DataFrame) -> str:
 
 
 def _standing(row: Mapping[Any, Any]) -> str:
-    """Return in words whether a pick is the best algorithm, or one of how many that can't be told from it."""
+    """Return in words whether a pick is the best algorithm.
+
+    If several algorithms can't be told from the best and the pick is one of them, the words give their number.
+    """
     if pd.isna(row["in_tied_set"]):
         return "-"
     if not row["in_tied_set"]:
@@ -142,7 +145,7 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
 
 
 def _weights(name: str, scale: str) -> dict[str, Any]:
-    """Return a preset's weights, its scale, and what e is on it in words."""
+    """Return a preset's weights, its scale, and in words what e is on that scale."""
     preset = parse_preset(name, scale)
     return {"scale": preset.scale, "words": SCALE_WORDS[preset.scale], "weights": preset.weights}
 
@@ -192,14 +195,14 @@ def _pick_indices(catalog: Catalog, picks: pd.DataFrame) -> dict[str, dict[str, 
 
 
 def _rounded(value: float | None) -> float | None:
-    """Return a value with as many digits as the page shows; None for one that JSON has no number for."""
+    """Return a value with as many digits as the page shows; None if it is None, infinite or NaN."""
     if value is None or not math.isfinite(value):
         return None
     return float(f"{value:.{DIGITS}g}")
 
 
 def _runs_of(frame: pd.DataFrame, catalog: Catalog, games: Iterable[str]) -> pd.DataFrame:
-    """Return the rows of runs of the page's games and algorithms."""
+    """Return the rows of a frame of runs that are about the page's games and algorithms."""
     cells = set(catalog)
     names = set(map(openspiel_name, games))
     rows = zip(frame["openspiel_name"], *(frame[axis] for axis in AXES), strict=True)

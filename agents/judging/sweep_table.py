@@ -58,7 +58,10 @@ def _train_teams(spec: EpisodeSpec, progress: Callable[[float], None] | None) ->
 
 
 def _further_games(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
-    """Return further games, each under one of its names, on which every algorithm was measured under every budget."""
+    """Return further games on which every algorithm was measured under every budget.
+
+    A game that was measured under several names is returned once.
+    """
     names = {openspiel_name(game) for game in spec.games}
     further_games = []
     for game in results.games:

@@ -129,7 +129,7 @@ class Probing(ByPrediction):
         return min(CANDIDATES, len(self.catalog))
 
     def _probe_budget(self, budget: Budget) -> Budget | None:
-        """Return the budget of one probe; None if that is less than any budget that was measured."""
+        """Return the budget of one probe; None if it is less than every measured budget in its unit."""
         measured_amounts = [measured.amount for measured in self.budgets if measured.unit == budget.unit]
         least = min(measured_amounts, default=np.inf)
         amount = budget.amount * SHARE / self._candidate_count

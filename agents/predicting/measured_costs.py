@@ -122,9 +122,10 @@ def features_of(game: str) -> np.ndarray:
 
 
 def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, float]]:
-    """Return the budgets, by index, between which a budget lies, with weights that interpolate in its logarithm.
+    """Return the indices of the two budgets around a wanted one, with weights that interpolate in its logarithm.
 
-    Beyond the largest or the least, that one has all the weight.
+    Only budgets in the same unit count. If the wanted budget equals one of them, is larger than all or smaller than
+    all, the nearest one has all the weight.
 
     Example:
         >>> budgets = [Budget("seconds", 0.01), Budget("seconds", 1.0)]
@@ -132,7 +133,7 @@ def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, 
         [(0, 0.5), (1, 0.5)]
 
     Raises:
-        RLCCFRError: no budget has the wanted one's unit.
+        RLCCFRError: no budget has the unit of ``wanted``.
     """
     same_unit = sorted((budget.amount, index) for index, budget in enumerate(budgets) if budget.unit == wanted.unit)
     if not same_unit:

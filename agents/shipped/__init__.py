@@ -54,7 +54,7 @@ def catalog() -> Catalog:
 
 
 def tabular() -> Catalog:
-    """Return the part of the paper's catalog that learns no function.
+    """Return the part of the paper's catalog without function approximation.
 
     Choosers for games that were not measured pick from it.
     """
@@ -75,7 +75,7 @@ class Part(NamedTuple):
         budgets: headline budgets, in engine CPU seconds, the longest last.
         catalogs: catalogs of which every algorithm ran on every game, the default first.
         described: these catalogs in words, for messages.
-        learned: whether teams and choosers have learned from these runs.
+        learned: whether advice comes from teams and choosers that have learned from these runs.
     """
 
     file: str
@@ -89,7 +89,7 @@ class Part(NamedTuple):
 def paper_part() -> Part:
     """Return the part on the paper's games."""
     catalogs = (catalog(), Catalog.extended_tabular())
-    described = "the catalogs paper, tabular and extended-tabular, networks of the preset sweep"
+    described = "the catalogs paper, tabular and extended-tabular, with the network settings sweep"
     return Part(MEASURED, GAMES, BUDGETS, catalogs, described, learned=True)
 
 
@@ -104,7 +104,7 @@ PARTS = {"paper": paper_part, "public": public_part}
 
 
 def part_of(game: str) -> Part:
-    """Return the part that a game belongs to, or would belong to if it had been measured.
+    """Return the part of the measurements that a game belongs to, or would belong to if it had been measured.
 
     Raises:
         RLCCFRError: no game of the same form was measured.
@@ -120,6 +120,7 @@ def name_of(game: str) -> str | None:
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
+        RLCCFRError: no game of the same form was measured.
     """
     return next((name for name in part_of(game).games if identity_of(name) == identity_of(game)), None)
 

@@ -1,4 +1,4 @@
-"""Advice on which algorithm to take: from the package's data and, at most, a few short runs."""
+"""Advice on which algorithm to use: from the package's data and, at most, a few short runs."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ class Advice:
         basis: ``"best measured"``: the best of the algorithms measured on this very game. ``"measured"``: the pick of a
             team that has learned from these measurements. ``"features"`` or ``"features and probes"``: a chooser's pick
             from the game's features alone, or also from short runs. ``"single best"``: the SBS of the training games,
-            which did better on validation games of this kind; or that of the measured games with a public tree.
-            ``"raced"``: the best of a few algorithms that ran on the game.
+            which did better than the chooser on validation games of this kind; or, for a game with a public tree, the
+            SBS of the measured games with public trees. ``"raced"``: the best of a few algorithms that ran on the game.
         figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured: exploitability
             (NashConv / 2) in the game's units, throughput in iterations per engine CPU second. For the best measured
             algorithm, ``regret`` is NaN.
         why: sentence on how sure the advice is.
-        race: if there was one, its figures; see :func:`rlccfr.agents.shipped.race.race`.
+        race: figures of the race, if there was a race; see :func:`rlccfr.agents.shipped.race.race`.
     """
 
     game: str
@@ -107,20 +107,20 @@ def recommend(
 ) -> Advice:
     """Return the best algorithm measured on a game; for a game that was not measured, a chooser's pick or the SBS.
 
-    A budget beyond those that were measured, or that a chooser has learned from, gets the answer for the nearest of
-    these. A budget in a unit that the chooser has not met gets the answer for the longest headline budget. ``why`` says
-    so.
+    If the budget lies outside the range that was measured, or that the chooser or team has learned from, the answer is
+    for the nearest budget in this range. If a chooser has learned from no budget in the same unit, the answer is for
+    the longest headline budget. In these cases, ``why`` names the budget of the answer.
 
     Args:
-        game: a name that :func:`rlccfr.load_game` takes, or the game that it returned.
+        game: a name that :func:`rlccfr.load_game` accepts, or a game that it returned.
         budget: budget of the run; by default one engine CPU second, or sixty for a game with a public tree.
         preset: reward weights.
         catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
             algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
             contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if it has a public tree.
         evaluator: evaluator that runs a chooser's probes and a race; by default a :class:`LiveEvaluator`.
-        measure: engine CPU seconds for which the best few algorithms run on the game, and then the best of these is
-            recommended; by default nothing but probes is run.
+        measure: engine CPU seconds of each run of a race: a few promising algorithms run on the game, and the best of
+            them is recommended. Give either ``measure`` or ``budget``. By default nothing but probes is run.
 
     Raises:
         TypeError: ``game`` is not a game.
@@ -133,7 +133,7 @@ def recommend(
     evaluator = evaluator or LiveEvaluator()
     if measure is not None:
         if budget is not None:
-            raise RLCCFRError("measure is a budget itself: leave out one of measure and budget")
+            raise RLCCFRError("measure is a budget itself: leave out measure or budget")
         limit = parse_budget({"unit": "seconds", "amount": measure})
         within = None if catalog is None else parse_catalog(catalog)
         return raced(recommend(name, limit, preset, catalog, evaluator), limit.amount, evaluator, within)
@@ -192,7 +192,7 @@ def _name_of(game: Game) -> str:
     if is_of_file(game.full_name):
         name = game.full_name  # the display name of a file may be relative to another folder
     if compiled(name).content_hash != game.content_hash:
-        raise GameError(f"the game is not the one that load_game({name!r}) returns: give recommend a game's name")
+        raise GameError(f"the game is not the one that load_game({name!r}) returns: call recommend with a game's name")
     return name
 
 
@@ -271,7 +271,7 @@ def _pick_of_team(game: str, shipped_name: str, budget: Budget, preset: Preset) 
 
 
 def _recommendable(shipped_name: str, budget: Budget, preset: Preset) -> list[Cell] | None:
-    """Return which of the paper's algorithms may be recommended under a budget; None if it was not measured."""
+    """Return which of the paper's algorithms may be recommended under a budget; None if some runs were shorter."""
     table = shipped.results(shipped_name)
     try:
         return Evidence.measured(table, shipped.catalog(), shipped_name, budget).recommendable(preset)
@@ -285,7 +285,7 @@ def _check_catalog(learned_catalog: Catalog, wanted_catalog: Catalog | None, nam
     Args:
         learned_catalog: algorithms that may be picked.
         wanted_catalog: catalog of the question; None for the default.
-        name: name of the former, for the message.
+        name: name of ``learned_catalog``, for the message.
 
     Raises:
         RLCCFRError: the wanted catalog lacks an algorithm that may be picked.
@@ -298,10 +298,10 @@ def _check_catalog(learned_catalog: Catalog, wanted_catalog: Catalog | None, nam
 
 
 def _nearest_learned(budget: Budget, learned_budgets: Sequence[Budget], who: str) -> tuple[Budget, str]:
-    """Return the nearest budget in the range that a chooser has learned from, and a remark if it is another one.
+    """Return the nearest budget in the range that a chooser has learned from, and a remark if ``budget`` is another.
 
     A chooser's answers outside the range that it has learned from are no evidence. If it has learned from no budget in
-    the unit, the budget stays as it is.
+    this unit, ``budget`` is returned as it is, with a remark that says so.
 
     Args:
         budget: budget of the question.
@@ -347,7 +347,8 @@ def _better_extended(task: Task, figures: dict[str, Any]) -> str:
     if best in set(shipped.catalog()) or not better:
         return ""
     exploitability = mean(run.exploitability for run in runs)
-    return f"; beyond these, {best} of the extended catalog reached {exploitability:.3g}, with {gain:.3g} more reward"
+    comparison = f"with {gain:.3g} more reward" if gain > 0 else "and has converged"
+    return f"; beyond these, {best} of the extended catalog reached {exploitability:.3g}, {comparison}"
 
 
 def _rank_in_words(in_tied_set: bool, tied_set_size: int) -> str:

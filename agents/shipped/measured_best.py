@@ -56,7 +56,9 @@ def catalogs_of(table: TableEvaluator, game: str, catalog: CatalogLike | None) -
 def best_measured(
     table: TableEvaluator, game: str, catalogs: Sequence[Catalog], budget: Budget, preset: Preset
 ) -> Best:
-    """Return the best algorithm of some catalogs under a budget, or under the nearest that all of their runs cover.
+    """Return the best of all algorithms of the given catalogs under a budget.
+
+    If some runs are shorter than the budget, it is replaced by the nearest budget that all runs cover.
 
     Raises:
         BudgetError: a budget in iterations or nodes, for which some run has no curve.

@@ -46,7 +46,8 @@ def race(
 ) -> pd.DataFrame:
     """Run some algorithms on a game, each for the same CPU time, and return their figures, the best first.
 
-    Those that have converged come before the others, unless the weights ask for speed alone; the reward decides then.
+    Algorithms that have converged come before the others, unless the weights ask for speed alone. Apart from that, the
+    reward decides.
 
     Args:
         game: name of the game.
@@ -58,8 +59,8 @@ def race(
         progress: function called with the share done.
 
     Returns:
-        A row per algorithm: ``cell``, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``,
-        ``converged``.
+        A row per algorithm whose run did not fail: ``cell``, ``exploitability``, ``throughput`` in iterations per CPU
+        second, ``reward``, ``converged``.
 
     Raises:
         RLCCFRError: every run has failed.
@@ -121,7 +122,7 @@ def _row(cell: Cell, run: Measurement, reward: float) -> dict[str, object]:
 
 
 def _winners(budget: Budget, preset: Preset) -> list[Cell]:
-    """Return the best of all algorithms on each of the paper's games; those that win most of them come first."""
+    """Return the algorithms that are the best on one of the paper's games; those that win most games come first."""
     win_counts = Counter[Cell]()
     for game in shipped.paper_part().games:
         table = shipped.results(game)
@@ -142,7 +143,7 @@ def _mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
 
 
 def _public_mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
-    """Return the mean worth over the measured games with a public tree of each algorithm that runs there."""
+    """Return the mean worth of each algorithm for public trees over the measured games with a public tree."""
     part = shipped.public_part()
     table = shipped.public_results()
     (catalog,) = part.catalogs

@@ -81,10 +81,10 @@ def ranked() -> list[str]:
 
 
 def best(evaluator: Evaluator) -> Named:
-    """Return the best chooser by the validation games, which has learned from the package's data.
+    """Return the chooser with the least mean regret on validation games; it has learned from the package's data.
 
     Args:
-        evaluator: evaluator that runs its probes, if it has any.
+        evaluator: evaluator that runs the chooser's probes, if it has any.
 
     Raises:
         RLCCFRError: a file is missing or damaged.
@@ -118,7 +118,8 @@ def choice(by: Named, game: str, budget: Budget, preset: Preset) -> Choice:
 def public_choice(budget: Budget, preset: Preset) -> Choice:
     """Return the single best algorithm of the measured games with a public tree.
 
-    ``why`` gives the regret of such choices: the single best algorithm of the other games, judged on each game.
+    ``why`` gives the mean regret of such choices: for each measured game, the single best algorithm of the other games
+    is judged on it.
 
     Raises:
         BudgetError: a budget in iterations or nodes, for which some run has no curve.

@@ -67,7 +67,7 @@ class Experience:
         self._outcomes: dict[Situation, dict[Cell, Outcome]] = {}
 
     def add(self, situation: Situation, cell: Cell, outcome: Outcome) -> None:
-        """Add an outcome; it replaces one of the same situation and algorithm."""
+        """Add an outcome, in place of an earlier one of the same algorithm in the same situation."""
         self._outcomes.setdefault(situation, {})[cell] = outcome
 
     def at(self, situation: Situation) -> Mapping[Cell, Outcome]:

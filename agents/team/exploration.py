@@ -85,7 +85,8 @@ def next_to_measure(
 def recommendable(measured: Mapping[Triple, Worth], available: np.ndarray) -> np.ndarray:
     """Return which algorithms may be recommended, bool of the catalog's shape.
 
-    These are the available ones, except those that were measured and have not converged; if none is left, all of them.
+    These are the available algorithms, except those that were measured and have not converged. If none is left, all
+    available algorithms may be recommended.
     """
     allowed = available.copy()
     for triple, worth in measured.items():
@@ -119,7 +120,7 @@ def _neighbours(base: Triple, agent: int, unmeasured: np.ndarray) -> list[Triple
 
 
 def _random(among: np.ndarray, generator: np.random.Generator) -> Triple:
-    """Return one of the algorithms where a bool array of the catalog's shape is true."""
+    """Return an algorithm drawn at random from those for which ``among``, bool of the catalog's shape, is true."""
     cells = np.argwhere(among)
     rule, sampler, abstraction = (int(index) for index in cells[generator.integers(len(cells))])
     return rule, sampler, abstraction

@@ -90,7 +90,7 @@ class Training:
 
     @property
     def share_done(self) -> float:
-        """Share of the evaluations and of the rounds after the last one that is done, from 0 to 1."""
+        """Share done, from 0 to 1, of the evaluations and of the rounds of learning after the last evaluation."""
         done = min(self.team.evaluations, self.cap) + self.team.settled
         return min(1.0, done / (self.cap + self.team.hyperparameters.settling))
 
@@ -174,7 +174,7 @@ class Training:
         return places[int(team.generator.integers(len(places)))]
 
     def _worths_at(self, situation: Situation, preset: Preset) -> dict[Triple, Worth]:
-        """Return the worth of each measured algorithm; only the end of an episode tells whether it converges."""
+        """Return each measured algorithm's worth in a situation; before the last segment, all count as converged."""
         worths = {}
         for algorithm, outcome in self.team.experience.at(situation).items():
             worth = preset.worth([outcome.costs]) if outcome.done else Worth(1.0, preset.mean_reward(outcome.costs))
@@ -182,7 +182,7 @@ class Training:
         return worths
 
     def _measure(self, algorithm: Cell) -> tuple[Measurement, Outcome]:
-        """Let the environment run an algorithm, and return the measurement and what the agents saw before it."""
+        """Let the environment run an algorithm; return its measurement, and its outcome with what the agents saw."""
         env = self.team.env
         observations = np.stack([env.observe(algorithm[:agent]) for agent in range(3)])
         request = env.request(algorithm)
@@ -230,8 +230,8 @@ class Replay:
 
     Attributes:
         measured: (n, rules, samplers, abstractions) which algorithms can be learned from.
-        answers: same shape: which algorithms may be the answer to earlier picks. Those that have not converged at the
-            end of an episode are not recommended, so they are not answers.
+        answers: same shape: which algorithms the later agents may choose as their answer to the earlier agents' picks.
+            Those that end an episode without having converged are not recommended, so they are no answers.
         following: same shape: the situation that each algorithm leads to; -1 where the episode ends.
         costs: (n, rules, samplers, abstractions, 4): each algorithm's :class:`Costs`.
         seen: what agents A, B and C saw, shapes (n, size), (n, rules, size) and (n, rules, samplers, size).
@@ -330,7 +330,7 @@ def value_of_best_answer(policy: DQNPolicy, inputs: torch.Tensor, legal: torch.T
 
 
 def targets_of_earlier_agents(policies: Sequence[DQNPolicy], picks: Picks) -> list[torch.Tensor]:
-    """Return the target, (b,), of each agent's pick but the last one's: the value of the next agent's best answer."""
+    """Return the target, (b,), of the picks of each agent but the last: the value of the next agent's best answer."""
     with torch.no_grad():
         answers = zip(policies[1:], picks.inputs[1:], picks.legal[1:], strict=True)
         return [value_of_best_answer(*answer) for answer in answers]
@@ -368,7 +368,7 @@ class QLearning:
             selector.loss = float(loss)
 
     def _picks_and_targets(self) -> tuple[Picks, list[torch.Tensor]]:
-        """Return measured picks, drawn with replacement, and the target of each agent's, (b,)."""
+        """Return measured picks, drawn with replacement, and for each agent the targets of its picks, (b,)."""
         generator = self.team.generator
         batch_size = self.team.hyperparameters.batch_size
         # A row, its algorithm and new reward weights make one replayed episode.
@@ -385,8 +385,8 @@ class QLearning:
         """Return the target of each agent's pick, (b,): part 3 of this module's text.
 
         Args:
-            picks: the same picks as the agents see them.
-            rows, triples, weights: as for :meth:`_returns`.
+            picks: the picks, with what each agent saw.
+            rows, triples, weights: the same picks as indices, as for :meth:`_returns`.
         """
         if self.team.hyperparameters.rewards == "own":
             return self._own_targets(rows, triples, weights)
@@ -431,7 +431,7 @@ class QLearning:
     def _values(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return each agent's value of situations, (b, 3), if all agents pick what they prefer.
 
-        For the mean reward, all agents' values are the last agent's, who knows the others' picks.
+        If agents learn the mean reward, all have the value of the last agent, which knows the picks of the others.
         """
         place: tuple[np.ndarray, ...] = (rows,)
         values = []
@@ -447,7 +447,7 @@ class QLearning:
     def _seen_and_legal(
         self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return what an agent sees, (b, size), and which of its choices lead to answers, (b, choices)."""
+        """Return what an agent sees, (b, size), and which choices :meth:`Replay.legal` allows it, (b, choices)."""
         seen = with_weights(self.replay.seen[agent][place], weights)
         legal = self.replay.legal(agent, place, asks_for_speed_alone(weights))
         return torch.as_tensor(seen), torch.as_tensor(legal)

@@ -37,8 +37,8 @@ def train_on_table(
     """Return a team trained on every algorithm's runs with the choosing seeds, under all reward weights.
 
     Args:
-        episodes: games, budgets, catalog and :class:`TableEvaluator` to learn from, for episodes of one segment. All
-            choosing seeds of the table replace its engine seeds.
+        episodes: games, budgets, catalog and :class:`TableEvaluator` to learn from, for episodes of one segment. The
+            engine seeds of ``episodes`` are ignored: the team learns from all choosing seeds of the table.
         seed: seed of all randomness in the team.
         settings: hyperparameters; by default :data:`SETTINGS`.
         presets: reward weights to learn, beside weights drawn at random on every scale of e; by default all named ones.

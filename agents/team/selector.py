@@ -29,7 +29,7 @@ class Selector:
 
     Attributes:
         actions, hyperparameters: the arguments.
-        generator: random generator of whoever lets this agent learn alone; a team draws from its own.
+        generator: random generator for a caller that lets this agent learn alone; a team uses a generator of its own.
         loss: mean loss over the gradient steps of the last round of learning; NaN before the first.
     """
 
@@ -75,7 +75,7 @@ class Selector:
     def q_values(self, observation: np.ndarray) -> np.ndarray:
         """Return the Q-value of each choice, (actions,), for an observation, (size,).
 
-        It is evaluated without torch; the Q-values are the same bit for bit with any number of threads.
+        The network is evaluated without torch; the Q-values are the same bit for bit with any number of threads.
         """
         weights = self.weights
         values = observation
@@ -110,8 +110,8 @@ class Selector:
         Args:
             state: weights by name.
             learning: training state that :meth:`learning` returned, so that learning goes on as if it had never
-                stopped. Without it, the optimiser and the generator start anew. A target network that is not given
-                begins with the weights.
+                stopped. Without it, the optimiser and the generator start anew. If it has no target network, the target
+                network starts with the weights in ``state``.
 
         Raises:
             RLCCFRError: the arrays have other names, shapes or types.

@@ -52,9 +52,9 @@ class SelectorTeam:
     known not to converge under the budget is not recommended, unless the weights ask for speed alone, or all are known
     not to converge.
 
-    An evaluation is one distinct algorithm measured; with several games, engine seeds, budgets or segments, it is one
-    distinct beginning of an episode. A measured algorithm costs nothing when it is played again or rewarded under other
-    weights.
+    An evaluation is one algorithm measured in one situation: a game, an engine seed, a budget, and the algorithms of
+    the episode's earlier segments. It costs nothing to play the algorithm again in that situation, or to reward it
+    under other weights.
 
     Args:
         games, budget, options: episodes to train on, as for :class:`rlccfr.envs.SelectorEnv`. The agents see the game,
@@ -138,7 +138,7 @@ class SelectorTeam:
         Args:
             evaluations: largest number of evaluations, earlier calls included; all possible ones if there are fewer.
             progress: function called after each episode and each further round of learning with the approximate share
-                of the time that is over.
+                of the time that has passed.
             callback: function called after each measured episode with its row of ``training.csv``: the measurement,
                 the rewards, and the losses and greedy picks after learning from it.
             log_dir: directory for ``training.csv``, TensorBoard's files and the checkpoint ``team.npz``, which is
@@ -181,8 +181,9 @@ class SelectorTeam:
     ) -> Recommendation:
         """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
-        If that measurement is new and has not converged, the networks are asked again, without its algorithm; at most
-        :data:`MOST_TRIES` times. So the same question has the same answer before and after its run is known.
+        If that measurement is new and has not converged, and the weights do not ask for speed alone, the networks are
+        asked again, without its algorithm. They are asked at most :data:`MOST_TRIES` times in all. So the same question
+        has the same answer before and after its run is known.
 
         Args:
             game, budget, preset: game, budget and reward weights to pick for, trained on or not; by default the team's
@@ -368,7 +369,7 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
     is kept, and with it the number of evaluations. The optimisers start anew.
 
     Args:
-        catalog: catalog with all components of the team's own, in any order, and others.
+        catalog: catalog that has all components of the team's catalog, in any order, and further ones.
         evaluator: evaluator of the new team; by default the old team's.
 
     Raises:

@@ -92,11 +92,11 @@ def learned_on(file: Path) -> Situations | None:
 
 
 def refuse_others(team: SelectorTeam, directory: Path) -> None:
-    """Refuse to train a team in a directory where another training would be overwritten.
+    """Refuse to train a team in a directory that holds a controller, or another team that must not be overwritten.
 
     Raises:
-        RLCCFRError: the directory holds a controller; or it holds a team, and this one has learned nothing, or has
-            another directory.
+        RLCCFRError: the directory holds a controller; or it holds a team, and the team to train has another directory,
+            or has neither a directory nor evaluations.
     """
     if holds_controller(directory):
         raise RLCCFRError(f"{directory} holds a controller, whose log would be lost; name another directory (--out)")
@@ -181,7 +181,7 @@ def _versions(catalog: Catalog) -> list[list[int]]:
 
 
 def _code(catalog: Catalog) -> list[list[str]]:
-    """Return a digest of each component's source or file, axis by axis; ``""`` for what versions tell apart."""
+    """Return a digest of each component's source or file, axis by axis; ``""`` if its version shows every change."""
     return [[unversioned(registry[id]) for id in ids] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True)]
 
 
@@ -226,7 +226,7 @@ def _checked_catalog(saved: Mapping[str, Any], requested: Catalog | None, file: 
 
 
 def _require_registered(axes: Sequence[Sequence[str]], origins: Mapping[str, str], file: Path) -> None:
-    """Refuse a team with components that are not registered; name these, and what registers them."""
+    """Refuse a team with components that are not registered; the message names them, and what registers them."""
     absent = [
         f"{axis} {id!r}"
         for axis, registry, ids in zip(AXES, REGISTRIES, axes, strict=True)

@@ -79,11 +79,11 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     ===== ================= =============================================================================== =======
 
     **Reward.** The decades by which the segment lowers the exploitability of the average policy: log10 before less
-    log10 after. An episode's sum is that of the whole run, from the uniform policy on.
+    log10 after. The rewards of an episode add up to the decades of the whole run, from the uniform policy on.
 
     **End of the episode.** It terminates with the run, after ``horizon`` iterations, and is never truncated.
 
-    **Options of reset.** Each is drawn unless it is set; a value must be one of those that the environment has.
+    **Options of reset.** Each option that is not set is drawn; a value that is set must be one that can be drawn.
 
     =========== ======================== ===========
     Option      Value                    Drawn from
@@ -127,7 +127,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         (4, 2.5, 2.0, 0.1, False)
 
     Raises:
-        RLCCFRError: no game, one that can't be steered, or a number of iterations that is not a positive integer.
+        RLCCFRError: no game, a game that can't be steered, or a number of iterations that is not a positive integer.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # type: ignore[misc]
@@ -166,13 +166,13 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
 
         Args:
             seed: seed of the draws; with None, the earlier random stream continues.
-            options: ``{"game": ..., "horizon": ...}`` or one of them; what is missing is drawn.
+            options: ``{"game": ..., "horizon": ...}``; a missing option is drawn.
 
         Returns:
             The first observation, and a dict of the run's game and horizon.
 
         Raises:
-            RLCCFRError: an unknown option, or a value that this environment does not have.
+            RLCCFRError: an unknown option, or a value that this environment can't draw.
         """
         super().reset(seed=seed)
         drawn = drawn_episode(
@@ -197,7 +197,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
             The next observation, the reward, whether the run is over, False (it is never truncated), and ``info``.
 
         Raises:
-            RLCCFRError: an action out of range, or a run that is over.
+            RLCCFRError: an action out of range, or a run that is over or has not begun.
         """
         run = self.run
         if run is None or run.iteration >= run.horizon:
@@ -224,9 +224,9 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         return self.run.average_policy()
 
     def render(self) -> Any:
-        """Return a line on the run, or an image (height, width, 3) of uint8, as ``render_mode`` asks; else None.
+        """Return the run as a line of text, or as an image (height, width, 3) of uint8, as ``render_mode`` asks.
 
-        Before the first run there is an image, but no line.
+        Return None if ``render_mode`` is None, or if it asks for a line before the first run.
         """
         run = self.run
         if self.render_mode == "rgb_array":

@@ -67,7 +67,7 @@ class ControlRun:
         controller: the controller, its file, or ``"shipped"``.
         horizon: number of iterations of each run.
         keep: whether each player keeps its best average policy of the run's last eighth, as a solver's runs do. The
-            last error of an episode is then that of the policies kept. Controllers are trained without.
+            last error of an episode is then the error of the kept policies. Controllers are trained with keep=False.
 
     Attributes:
         game: the game.
@@ -161,7 +161,7 @@ class ControlRun:
     def observe(self) -> np.ndarray:
         """Return a copy of what the agents see, (k,), at a decision or at the end.
 
-        Changes that the next observation reports, such as the slope of the error, are counted from this one.
+        Changes that the next observation reports, such as the slope of the error, are changes since this observation.
         """
         with collector_paused():
             begin = time.thread_time()
@@ -188,15 +188,15 @@ class ControlRun:
         self._run(segment_ends[decision] - self.iteration)
 
     def episode(self, forced: np.ndarray | None = None, weights: np.ndarray | None = None) -> Episode:
-        """Make a whole run.
+        """Perform a whole run from the start, and return its observations, picks and errors.
 
         Args:
-            forced: (decisions, 3) picks that replace those of the networks; negative where the networks decide.
-            weights: weights for this episode and later ones of this object, as :meth:`Controller.flat_weights` returns
-                them; the controller keeps its own.
+            forced: (decisions, 3) picks that replace the networks' picks; negative where the networks decide.
+            weights: weights of the networks for this episode and later episodes of this object, as
+                :meth:`Controller.flat_weights` returns them; the controller itself does not change.
 
         Raises:
-            RLCCFRError: picks out of range, or another number of picks or weights.
+            RLCCFRError: picks out of range, a wrong number of picks or weights, or weights that are not finite.
         """
         if forced is not None:
             shape = len(self.marks), len(AGENTS)
@@ -239,7 +239,7 @@ class ControlRun:
             least: least index; negative indices leave the pick to the networks.
 
         Raises:
-            RLCCFRError: they are not.
+            RLCCFRError: the value is not an array of such indices.
         """
         indices = _array(picks)
         counts = self._controller.counts
@@ -255,12 +255,12 @@ class ControlRun:
         """Return weights as an array, (number of weights,).
 
         Raises:
-            RLCCFRError: another number of weights, or one is not a finite number.
+            RLCCFRError: the number of weights is wrong, or a weight is not a finite number.
         """
         array = _array(weights)
         size = len(self._control.weights)
         if array.shape != (size,) or array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise RLCCFRError(f"weights must be {size:,} finite numbers, as Controller.flat_weights gives")
+            raise RLCCFRError(f"weights must be {size:,} finite numbers, as Controller.flat_weights returns")
         return array
 
     def _kept_error(self) -> float:

@@ -1,4 +1,4 @@
-"""Measurements as a scenario of ASlib, which the field's selectors read.
+"""Measurements as a scenario of ASlib, a format that programs for algorithm selection read.
 
 The format is that of Bischl et al., ASlib: a benchmark library for algorithm selection, Artificial Intelligence 237,
 2016, as specified at https://github.com/coseal/aslib-spec.
@@ -83,7 +83,7 @@ def write_aslib(
         The directory.
 
     Raises:
-        MissingCellError: an algorithm was not measured on a game, or for less than the budget.
+        MissingCellError: a measurement of an algorithm on a game is missing, or is shorter than the budget.
         RLCCFRError: fewer than two games; a number out of range; the directory has no name, or holds other files; or
             the extra ``aslib`` is not installed.
         CheckpointError: a file can't be written.
@@ -117,13 +117,13 @@ def write_aslib(
 def _tables(
     games: Sequence[str], runs: Rows, feature_values: Rows, feature_costs: Rows, splits: np.ndarray
 ) -> dict[str, tuple[Columns, Rows]]:
-    """Return the columns, besides instance and repetition, and the rows of each file, by the file's name.
+    """Return, by file name, each file's columns and rows; the columns exclude instance and repetition, the rows do not.
 
     Args:
         games: the instances.
         runs: rows of :func:`_runs`.
-        feature_values: rows of :func:`_features`, as the next.
-        feature_costs: rows of the cost of features.
+        feature_values: rows of feature values, from :func:`_features`.
+        feature_costs: rows of the features' costs, from :func:`_features`.
         splits: (number of games,) part of the cross-validation that each game is in, from 1 on.
     """
     algorithm_columns: Columns = [
@@ -173,7 +173,7 @@ def _factors(statuses: Mapping[str, str]) -> list[str]:
 
 
 def _name(cell: Cell) -> str:
-    """Return an algorithm's name in a scenario: its components between slashes."""
+    """Return an algorithm's name in a scenario: its components, joined by slashes."""
     return "/".join(cell)
 
 
@@ -197,7 +197,7 @@ def _measures(measured: Measurement) -> tuple[float, float, str]:
 
 
 def _features(games: Sequence[str]) -> tuple[list[GameTree], Rows, Rows]:
-    """Return the games, the rows of feature values, and those of their cost."""
+    """Return the games, the rows of feature values, and the rows of the CPU seconds that the features took."""
     trees = list[GameTree]()
     values = Rows()
     costs = Rows()
@@ -214,9 +214,10 @@ def _features(games: Sequence[str]) -> tuple[list[GameTree], Rows, Rows]:
 
 
 def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: set[Cell]) -> str:
-    """Return the text of the description; the format wants YAML, of which JSON is a part.
+    """Return the text of the description; the format wants YAML, of which JSON is a subset.
 
-    ``metainfo_algorithms`` is not in the specification, but readers ask for it in place of the two lists.
+    ``metainfo_algorithms`` is not in the specification, but programs that read scenarios ask for it in place of
+    ``algorithms_deterministic`` and ``algorithms_stochastic``.
     """
     features = list(GameFeatures._fields)
     about = {

@@ -1,4 +1,4 @@
-"""Games that this process has compiled, or built by their public trees."""
+"""Games that this process has compiled, or built as public trees."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _compiled: dict[str, tuple[Game, tuple[type, ...] | None]] = {}
 
 
 def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game:
-    """Return a game ready to be solved, made once per process.
+    """Return a game ready to be solved; each process makes a game only once, unless its definition changes.
 
     A game that this process registered is compiled again when its name is registered for another class, for example
-    by running a notebook's cell again. If a class is changed in place, this goes unnoticed here;
+    by running a notebook's cell again. A class that is changed in place goes unnoticed here, but
     :func:`rlccfr.load_game` always compiles such a game. A file is read again when its content has changed.
 
     Args:
@@ -65,7 +65,7 @@ def unit_of(game: str) -> float:
 
 
 def uniform_in_units(game: str) -> float:
-    """Return the exploitability of the uniform policy as a reward counts it: in units, or in big blinds."""
+    """Return the exploitability of the uniform policy as a reward counts it: in big blinds, or in the game's units."""
     return uniform_exploitability(game) / unit_of(game)
 
 

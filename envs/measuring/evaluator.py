@@ -29,7 +29,7 @@ class Measurement:
         nash_conv: NashConv of the average policy, in the game's units.
         uniform_exploitability: NashConv / 2 of the uniform policy, which makes games comparable.
         throughput: iterations per engine CPU second, cumulative over the segments.
-        reference_throughput: throughput of plain CFR (exact, no abstraction), measured in alternation.
+        reference_throughput: throughput of plain CFR (exact, no abstraction), measured in alternation with the run.
         cpu_seconds: engine CPU seconds of the run.
         nodes_touched: number of histories touched.
         iterations: number of iterations.
@@ -94,9 +94,9 @@ class Evaluator(Protocol):
         """Return every record as a row, without curves."""
 
     def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
-        """Return the only engine seeds that requests may have; () if they may have any."""
+        """Return the engine seeds to which requests for an algorithm are limited; () without a limit or a run."""
         return ()
 
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
-        """Return the measurement of the run with seed 0 at the speed of its second timing; None if it had none."""
+        """Return the measurement of the run with seed 0, at the speed of a second timing; None if it was timed once."""
         return None

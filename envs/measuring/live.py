@@ -67,10 +67,10 @@ class LiveEvaluator(Evaluator):
         store: directory that keeps the measurements; None keeps them for this object's lifetime only.
         reference_seconds: engine CPU seconds of each slice of plain CFR that a run is compared with. A value
             below 0.02 counts as 0.02.
-        retry_failed: whether to measure again what the store has with a status other than ``"ok"``.
+        retry_failed: whether to repeat measurements that the store holds with a status other than ``"ok"``.
 
     Attributes:
-        store: the store; None if there is none.
+        store: the store; None if measurements are kept in memory only.
         reference_seconds: as the argument, at least 0.02.
         retry_failed: as the argument.
 
@@ -111,10 +111,11 @@ class LiveEvaluator(Evaluator):
         its default options, bit for bit. Between segments, only the components that change are switched.
 
         A run shorter than half a second is timed again on new tables: three times for at least 20 ms each, without the
-        stops that the curve needs. Plain CFR follows each timing, with as many iterations if they take no longer. The
-        pair with the median ratio of speeds gives ``throughput`` and ``reference_throughput``. First iterations, which
-        make the tables, count in neither. ``cpu_seconds`` follows from the mean time per iteration over all
-        repetitions; under a budget of seconds, it is the time of the run itself.
+        stops that the curve needs. After each of these timings, plain CFR is timed: in runs of as many iterations, or
+        for a slice of ``reference_seconds`` if such a run would take longer. The pair of timings with the median ratio
+        of speeds gives ``throughput`` and ``reference_throughput``. Neither counts first iterations, which make the
+        tables. ``cpu_seconds`` follows from the mean time per iteration over all repetitions; under a
+        budget of seconds, it is the time of the run itself.
 
         Raises:
             RLCCFRError: an invalid request, such as one with an unknown game or id; or a controller's file was
@@ -131,7 +132,7 @@ class LiveEvaluator(Evaluator):
             # The id was that of the file before the run; the run may have read another one.
             if any(map(from_file, request.cells)) and cell_id(request) != cell:
                 raise RLCCFRError(
-                    "a component has changed while it was measured: measure a copy of the controller's file"
+                    "a controller from a file has changed while it was measured: measure a copy of the file"
                 )
             record = self._keep_first(cell, record)
         self._write(record)
@@ -165,7 +166,7 @@ class LiveEvaluator(Evaluator):
         return self._records.get(cell)
 
     def _keep_first(self, cell: str, record: dict[str, Any]) -> dict[str, Any]:
-        """Remember and return a record, or the one that another process has stored for it in the meantime."""
+        """Remember and return a record, or one of the same id that another process has stored in the meantime."""
         earlier = self._stored(cell)
         self._records[cell] = record if earlier is None else earlier
         if earlier is None:
@@ -179,7 +180,7 @@ class LiveEvaluator(Evaluator):
         self._unwritten.discard(record["cell_id"])
 
     def _stored(self, cell: str) -> dict[str, Any] | None:
-        """Return a record of the store; None if it has none, or a failed one that is to be measured again."""
+        """Return a record from the store; None if the store lacks it, or if it failed and is to be measured again."""
         record = self.store.get(cell) if self.store is not None else None
         if record is not None and record["status"] != "ok" and self.retry_failed:
             return None
@@ -253,14 +254,14 @@ class LiveEvaluator(Evaluator):
         return run
 
     def _clock(self, game: str) -> ReferenceClock:
-        """Return the clock of a game: plain CFR, to compare runs with."""
+        """Return the game's :class:`ReferenceClock`, which times plain CFR to compare runs with."""
         tree = compiled(game)
         if tree not in self._clocks:
             self._clocks[tree] = ReferenceClock(tree)
         return self._clocks[tree]
 
     def _keep(self, request: Request, cell: str, run: _Run) -> None:
-        """Keep the solver of an unfinished episode for its next segment; the oldest one goes if there are many."""
+        """Keep the solver of an unfinished episode for its next segment; beyond MOST_LIVE, drop the oldest solver."""
         if len(request.cells) < request.segments:
             self._live[cell, request.seed] = run
             while len(self._live) > MOST_LIVE:
@@ -289,5 +290,5 @@ def _switch(run: _Run, request: Request, index: int) -> None:
 
 @cache
 def shared_evaluator(store: str | None = None) -> LiveEvaluator:
-    """Return the evaluator that all environments of this process with the same store (or with none) share."""
+    """Return the evaluator that this process's environments share: one for each store, and one without a store."""
     return LiveEvaluator(store)

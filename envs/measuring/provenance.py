@@ -29,7 +29,7 @@ def engine_version() -> str:
 
 @cache
 def processor_model() -> str:
-    """Return the processor's name, if known, and its numbers: many processors of virtual machines share a name."""
+    """Return the processor's name and, if known, its model numbers: many virtual machines' processors share a name."""
     try:
         first, *_ = Path("/proc/cpuinfo").read_text().split("\n\n")
     except OSError:

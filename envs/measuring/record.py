@@ -60,7 +60,7 @@ def make_record(
     error: str = "",
     traceback: str = "",
 ) -> dict[str, Any]:
-    """Return a complete record; those of :data:`NUMBERS` not in ``numbers`` are None, those of :data:`COUNTS` are 0."""
+    """Return a complete record; a field that ``numbers`` lacks is None in :data:`NUMBERS`, and 0 in :data:`COUNTS`."""
     tree = compiled(request.game)
     deterministic = is_deterministic(request.cells, tree)
     last = request.cells[-1]
@@ -136,8 +136,8 @@ def with_frame(record: Mapping[str, Any]) -> dict[str, Any]:
 def thinned(record: Mapping[str, Any], budgets: Sequence[Budget] = ()) -> dict[str, Any]:
     """Return the record with about a third of its curve's points, and without a traceback.
 
-    Five points per decade of iterations and of CPU seconds are kept, and the last point. The neighbours of each power
-    of ten of seconds are kept, too, so that the result read there is that of the whole curve.
+    Five points per decade of iterations and of CPU seconds are kept, and the last point. The points just before and
+    after each power of ten of CPU seconds are kept, too, so that results under such a budget do not change.
 
     Args:
         budgets: budgets whose results must be readable off the curve. If there are any, only the points that these

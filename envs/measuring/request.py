@@ -23,7 +23,7 @@ class Budget:
 
     Attributes:
         unit: ``"iterations"``, ``"seconds"`` or ``"nodes"``.
-        amount: number of these, positive; whole if in iterations or nodes.
+        amount: number of units: positive, and whole for iterations and nodes.
 
     Example:
         >>> print(Budget("iterations", 1000))
@@ -88,7 +88,7 @@ def check(request: Request) -> None:
 
 
 def check_segments(budget: Budget, segments: int) -> None:
-    """Refuse a number of segments that is not positive, or too large for the budget.
+    """Check that a number of segments is positive, and not too large for the budget.
 
     Raises:
         BudgetError: the number is not a positive integer, or exceeds a budget in iterations or nodes.
@@ -100,7 +100,7 @@ def check_segments(budget: Budget, segments: int) -> None:
 
 
 def due(budget: Budget, segments: int, finished: int) -> float:
-    """Return the part of the budget that ``finished`` segments may spend; whole if in iterations or nodes."""
+    """Return the part of the budget for the first ``finished`` segments together; whole for iterations and nodes."""
     if budget.unit == "seconds":
         return budget.amount * finished / segments
     return int(budget.amount) * finished // segments
@@ -109,7 +109,7 @@ def due(budget: Budget, segments: int, finished: int) -> float:
 def segment_budget(budget: Budget, segments: int, index: int, before: RunResult | None) -> dict[str, Any]:
     """Return the budget of segment ``index``, as keyword arguments of :meth:`rlccfr.Solver.run`.
 
-    A segment gets a little less if the earlier ones took a little more, but always enough for one iteration.
+    A segment gets a little less if earlier segments spent a little more, but always enough for one iteration.
 
     Args:
         before: result of the segments before it; None for the first.

@@ -73,8 +73,8 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
         has_changed = FINGERPRINT in frame.attrs and frame.attrs[FINGERPRINT] != fingerprint(frame)
     except MemoryError as error:  # a damaged one may ask for any amount
         raise StoreError(
-            f"out of memory while reading {path} ({first_line(error)}); free some memory, or write it again with "
-            "compact() if it is damaged"
+            f"out of memory while reading {path} ({first_line(error)}); free some memory or, if the file is damaged, "
+            "write it again with compact()"
         ) from None
     except Exception as error:  # what damaged files make pyarrow and pandas raise has no common base
         raise StoreError(
@@ -111,10 +111,10 @@ def checked(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
 
 
 def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
-    """Return the complete record of a table's row, with nested fields parsed and absent ones at their defaults."""
+    """Return the complete record of a table's row; nested fields are parsed, and absent fields have their defaults."""
     values = {name: plain(value) for name, value in row.items()}
     if not isinstance(values["game"], str):
-        raise RLCCFRError(f"its game is {values['game']!r}")
+        raise RLCCFRError(f"its game must be a text, not {values['game']!r}")
     algorithm = Cell.of(values)
     record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
         "cell_id": f"row-{number}", "status": "ok", "error": "", "traceback": "", "segments": 1, "seed": 0,

@@ -20,7 +20,7 @@ TINY = 1e-300
 
 
 def covers(record: Mapping[str, Any], budget: Budget) -> bool:
-    """Return whether a record's curve tells what its run had reached when the budget was spent."""
+    """Return whether a record's curve extends to the budget, so that the result under the budget can be read off."""
     spent = record["curve"][COLUMN[budget.unit]]
     slack = SLACK if budget.unit == "seconds" else 1.0
     return record["status"] == "ok" and len(spent) > 0 and budget.amount <= slack * spent[-1]

@@ -83,7 +83,7 @@ class Store:
             raise StoreError(f"there is no store at {self.path}; check the path")
 
     def get(self, cell_id: str) -> dict[str, Any] | None:
-        """Return a record, or None if there is none, or only a damaged one.
+        """Return the record with an id; None if the store has no such record, or if its file is damaged.
 
         Raises:
             StoreError: the system can't read the file.
@@ -114,7 +114,7 @@ class Store:
         self._file(cell_id).unlink(missing_ok=True)
 
     def missing(self, wanted: Iterable[str]) -> list[str]:
-        """Return the wanted cell ids without a readable record: what a restart has left to do."""
+        """Return those of the wanted cell ids that have no readable record: what is left to measure."""
         return [cell_id for cell_id in dict.fromkeys(wanted) if self.get(cell_id) is None]
 
     def ids(self) -> list[str]:

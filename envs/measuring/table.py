@@ -28,7 +28,7 @@ class TableEvaluator(Evaluator):
     """An evaluator with a table of measurements: selectors train in seconds and on the same numbers everywhere.
 
     The table may come from another engine version or processor, but not from other definitions of its components. Of
-    several measurements of one request, the newest counts. Without any, the result is read off a longer run's curve
+    several measurements of one request, the newest counts. If a request has none, a longer run's curve gives the result
     (:mod:`rlccfr.envs.measuring.shorter_budgets`). If an algorithm's newest run failed and no other run is long enough,
     the algorithm counts as failed under any budget, since its speed is not known.
 
@@ -116,7 +116,7 @@ class TableEvaluator(Evaluator):
         return tuple(sorted(seed for seed in seeds if seed is not None))
 
     def lacking(self, game: str, catalog: Iterable[Cell]) -> Cell | None:
-        """Return the first algorithm of a catalog that has no run on a game; None if all have."""
+        """Return the first algorithm of a catalog that has no run on a game; None if all have one."""
         return next((cell for cell in catalog if not self.seeds(game, cell)), None)
 
     def run(self, game: str, cell: Cell, seed: int) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class TableEvaluator(Evaluator):
         return {**run, "throughput": second_throughput, "curve": {**run["curve"], "cpu_seconds": seconds}}
 
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
-        """Return the measurement under a budget, read off the record of :meth:`run_again`; None if that is None.
+        """Return the measurement under a budget, read off the record of :meth:`run_again`; None without such a record.
 
         If the second timing makes the run shorter than a budget in seconds, the result at the run's end counts.
 
@@ -191,10 +191,10 @@ class TableEvaluator(Evaluator):
         return to_frame(self._by_id.values())
 
     def _find(self, request: Request) -> dict[str, Any] | None:
-        """Return the record that answers a request; None if there is none.
+        """Return the record that answers a request; None if the table has no answer.
 
-        The request's own record counts first, if its run succeeded; then a longer run's curve, read off; then the
-        request's own failed record.
+        The answer is the first of these that exists: the request's own record, if its run succeeded; a result read off
+        a longer run's curve; the request's own failed record; the algorithm's newest run, if it failed.
         """
         budget = request.budget.unit, float(request.budget.amount), request.segments
         for seed in (request.seed, None):

@@ -112,10 +112,10 @@ class ReferenceClock:
         return total
 
     def alike(self, parts: Sequence[Part], seconds: float = LEAST_SECONDS) -> Timed:
-        """Run plain CFR in the way in which a short run is timed again: on new tables, in calls of the same lengths.
+        """Time plain CFR in the way in which a short run is timed again: on new tables, in calls of the same lengths.
 
-        The start of a call takes time. If plain CFR takes longer than ``seconds`` for the run's iterations, starts
-        hardly count, and a slice replaces the calls.
+        The lengths are the same because the start of a call takes time. If plain CFR needs more than ``seconds`` for
+        the run's iterations, these starts hardly matter, and a slice replaces the calls.
         """
         plain = [Part(*PLAIN, part.iterations) for part in parts]
         if sum(part.iterations for part in plain) > self._iterations_per_second * seconds:
@@ -126,13 +126,13 @@ class ReferenceClock:
 class Beside:
     """Plain CFR in slices before and during another run, since other work on the machine comes and goes.
 
-    Each slice gives the speed of plain CFR in the stretch of the run before it.
+    Each slice gives the speed of plain CFR for the stretch of the run since the slice before.
 
     Args:
         slice: function that runs a slice of plain CFR.
 
     Attributes:
-        total: the first slice, and what plain CFR would have done in the stretches so far.
+        total: the first slice, plus the iterations that plain CFR would have done in the stretches so far.
     """
 
     def __init__(self, slice: Callable[[], Timed]) -> None:
@@ -180,8 +180,8 @@ def compare(
     """Return the speed of a run, and that of plain CFR.
 
     A long run is compared with the slices before, during and after it. A short run is timed again on new tables, in
-    rounds with plain CFR after each. The round with the median ratio of the two speeds counts, since other work may
-    disturb a round.
+    several rounds; each round times the run, then plain CFR. The round with the median ratio of the two speeds counts,
+    since other work may disturb a round.
 
     Args:
         result: result of the run.
@@ -216,21 +216,21 @@ def compare(
 
 
 def cost_of_comparing(seconds: float) -> float:
-    """Return about how many CPU seconds plain CFR and :func:`compare` take for a run of ``seconds``."""
+    """Return about how many CPU seconds plain CFR and :func:`compare` take for a run of ``seconds`` CPU seconds."""
     slices = LEAST_SECONDS + SHARE * seconds
     rounds = ROUNDS * (max(seconds, LEAST_SECONDS) + LEAST_SECONDS) if seconds < REPEAT_BELOW else 0.0
     return slices + rounds
 
 
 def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
-    """Repeat a run on new tables until the repetitions, with all that they need, have taken ``seconds`` CPU seconds.
+    """Repeat a run on new tables until the repetitions, including new tables, have taken ``seconds`` CPU seconds.
 
     A run's first iteration does not count. It makes the tables and touches them for the first time, which takes as long
     as a hundred iterations on Kuhn poker, and as several in a large game. If the first part has only one iteration, it
-    gets a second one.
+    gets a second iteration.
 
     Returns:
-        Number of runs, and the iterations that count, with their engine CPU seconds.
+        Number of repetitions, and the iterations that count, with their engine CPU seconds.
     """
     runs = 0
     total = NO_TIME

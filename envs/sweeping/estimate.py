@@ -22,8 +22,8 @@ class Cost(NamedTuple):
     """CPU seconds of one run.
 
     Attributes:
-        iterating: CPU seconds of its iterations.
-        around: CPU seconds of making the solver, measuring its curve, and timing it.
+        iterating: CPU seconds of the iterations.
+        around: CPU seconds of all else: making the solver, measuring the curve, and further timings.
     """
 
     iterating: float
@@ -33,8 +33,8 @@ class Cost(NamedTuple):
 def cost_of(job: Job) -> Cost:
     """Return a run's cost, estimated from 1 % of its iterations after a warm-up of the same length.
 
-    The warm-up is not counted, since models are slowest at first. The cost includes making the solver, measuring its
-    curve at ten points per decade, and timing it again and beside plain CFR.
+    The warm-up is not counted, since models are slowest at first. The cost includes making the solver, measuring the
+    curve at ten points per decade, timing the run again, and timing plain CFR for comparison.
     """
     begin = time.process_time()
     solver = measured_solver(job.game, job.cell, job.seed)

@@ -23,7 +23,7 @@ class Executors(NamedTuple):
     """A factory of executors, with the number of runs that each performs at a time.
 
     Attributes:
-        make: function that returns a new executor; called again if a killed worker broke the last one.
+        make: function that returns a new executor; called again if a killed worker broke the last executor.
         workers: number of runs that an executor performs at a time.
         dashboard: address of a page that shows the workers; None if there is none.
     """
@@ -82,7 +82,7 @@ def dask_cluster(address: str, workers: int = 0) -> Iterator[Executors]:
         except (CancelledError, CommClosedError):
             scheduler = "local Dask scheduler" if is_local else f"Dask scheduler at {address}"
             raise RLCCFRError(
-                f"the {scheduler} was lost; what it had measured is kept, and the same sweep goes on from there"
+                f"the {scheduler} was lost; what it had measured is kept: run the same sweep again to go on from there"
             ) from None
 
 

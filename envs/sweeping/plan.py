@@ -64,7 +64,7 @@ class Limits:
             object.__setattr__(self, name, float(getattr(self, name)))
 
     def goal(self, each: float) -> int:
-        """Return the number of iterations of a run whose iterations take ``each`` engine CPU seconds."""
+        """Return a run's number of iterations, if each iteration takes ``each`` engine CPU seconds."""
         if self.further * each <= PATIENCE:
             return max(self.iterations, self.further)
         return self.iterations
@@ -74,7 +74,7 @@ class Limits:
 class Job:
     """One run: an algorithm on a game with a seed, on a processor, by default this machine's.
 
-    A worker on another machine gives the run's record this id, although its processor may differ.
+    A worker on another machine also records the run under this job's id, although that machine's processor may differ.
 
     Attributes:
         game: name of the game.
@@ -99,14 +99,14 @@ class Job:
         """Return the request that the run answers, with a budget in iterations.
 
         Args:
-            iterations: number of iterations that the run performed; by default the least number of the limits.
+            iterations: number of iterations that the run performed; by default ``limits.iterations``.
         """
         budget = Budget("iterations", iterations or self.limits.iterations)
         return Request(self.game, (self.cell,), budget, seed=self.seed)
 
     @property
     def id(self) -> str:
-        """Id of the run's record; runs that would give equal results on its processor have equal ids."""
+        """Id of the run's record; runs have equal ids if they would give equal results on the job's processor."""
         tree = compiled(self.game)
         limits = self.limits
         # Only where they have an effect, because runs with equal results have equal ids.

@@ -35,7 +35,7 @@ class Runner:
 
     Args:
         store: store of the records.
-        make_executor: function that returns a new executor; called again if a killed worker broke the last one.
+        make_executor: function that returns a new executor; called again if a killed worker broke the last executor.
         workers: number of the executor's workers; at most twice as many runs are submitted at a time.
         report: function called with each job and its record, once the record is kept.
     """
@@ -102,7 +102,7 @@ class Runner:
         return [interrupted for interrupted in (*lost, *running.values()) if self._may_try(interrupted)]
 
     def _take(self, future: Future[Any], job: Job, lost: list[Job]) -> None:
-        """Keep the record of a finished run, or add it to those whose worker was lost."""
+        """Keep the record of a finished run; if its worker was lost, add the run to ``lost``."""
         error = future.exception()
         if error is None:
             self._keep(job, future.result())
@@ -110,7 +110,7 @@ class Runner:
             lost.append(job)
 
     def _keep_finished(self, running: dict[Future[Any], Job]) -> None:
-        """Keep the runs that ended while the others were cancelled, if possible, and remove them from ``running``."""
+        """Keep, if possible, runs that ended while other runs were cancelled, and remove them from ``running``."""
         finished = [
             future for future in running if future.done() and not future.cancelled() and future.exception() is None
         ]

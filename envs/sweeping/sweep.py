@@ -35,7 +35,7 @@ DIVISORS = (1, 10, 100)
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """The plan of a sweep.
+    """What a sweep measures: the games, the algorithms, their numbers of engine seeds, and the limits of runs.
 
     Attributes:
         games: names of games, OpenSpiel strings, or files.
@@ -45,7 +45,7 @@ class SweepPlan:
         close: algorithms that draw at random and whose R̄ is at most this far from the best get ``close_seeds`` seeds;
             0 for none.
         limits: least length of a run, and its limits of time and memory.
-        close_seeds: number of engine seeds of these algorithms; 0 for ``seeds``.
+        close_seeds: number of engine seeds of algorithms that ``close`` selects; 0 for as many as ``seeds``.
 
     Raises:
         RLCCFRError: a number of seeds is not a whole number or too small, ``close_seeds`` has no effect, or there are
@@ -140,13 +140,13 @@ def sweep(
 def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], within: float) -> list[Job]:
     """Return further runs of the algorithms that draw at random and whose R̄ is close to the best on their game.
 
-    The best is the algorithm that would be recommended: one that has converged, if any has. An algorithm is close if it
-    is so under one preset's reward weights and one of these budgets: the least seconds of the runs divided by each of
-    :data:`DIVISORS`, and the least iterations unless that is a single one, after which all are alike. Only runs on
-    record count.
+    The best is the algorithm that would be recommended: one that has converged, if any has. An algorithm is close if
+    its R̄ is within ``within`` of the best under at least one preset and one of these budgets: the limits' ``seconds``,
+    divided by each of :data:`DIVISORS`; and the limits' ``iterations``, unless this is 1, because all algorithms are
+    alike after one iteration.
 
     Args:
-        planned: runs to judge by; those without a record in the store are skipped.
+        planned: runs to judge by; runs without a record in the store are skipped.
         store: store of the records.
         seeds: all engine seeds that close algorithms are to have.
         within: largest shortfall of R̄ from the best.
@@ -231,7 +231,7 @@ def statuses(planned: Sequence[Job], store: Store) -> dict[str, dict[str, int]]:
 
 
 def _executors(executor: Executor | Executors | None) -> Executors:
-    """Return where runs are performed: on the caller's executor, or in processes of this sweep's own.
+    """Return the executors of a sweep: the caller's, or new worker processes if the caller gives none.
 
     Raises:
         RLCCFRError: the value is not an executor.

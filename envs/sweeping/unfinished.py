@@ -1,7 +1,7 @@
 """An unfinished sweep: the runs that it lacks, the settings with which it was begun, and runs of another machine.
 
-The settings are inferred from the sweep's records. Runs that another machine has measured count as done, under this
-machine's ids. A sweep that goes on skips what is done by :func:`rlccfr.envs.sweeping.runner.left_to_do`.
+The settings are inferred from the sweep's records. Runs of another machine are copied under this machine's ids, so they
+count as done. When a sweep goes on, :func:`rlccfr.envs.sweeping.runner.left_to_do` skips the runs that are done.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Missing:
 
 
 def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) -> Missing:
-    """Count the runs that a sweep of a catalog has planned and still lacks on some games, and infer its settings.
+    """Count the planned runs that a sweep of a catalog on the given games still lacks, and infer the sweep's settings.
 
     The numbers of seeds are inferred from the recorded runs; without any, the defaults of :class:`SweepPlan` apply.
     """
@@ -73,12 +73,13 @@ def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) 
 
 
 def _common_seeds(recorded_seeds: Sequence[Sequence[int]]) -> int:
-    """Return the number of seeds of tabular algorithms: 1 plus the largest that a quarter of those with runs have.
+    """Return the number of engine seeds of a sweep's tabular algorithms, inferred from the recorded runs.
 
-    Algorithms close to the best got further seeds, but they are fewer than a quarter.
+    It is 1 plus the largest seed that at least a quarter of the algorithms with runs have. Algorithms close to the best
+    got further seeds, but they are fewer than a quarter.
 
     Args:
-        recorded_seeds: engine seeds of each algorithm that has any.
+        recorded_seeds: seeds of the recorded runs, for each algorithm that has such runs.
     """
     counts = Counter(seed for seeds in recorded_seeds for seed in seeds)
     common_seeds = [seed for seed, count in counts.items() if 4 * count >= len(recorded_seeds)]
@@ -117,7 +118,7 @@ def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
         store: store of this machine's sweep.
 
     Raises:
-        StoreError: the file is missing or damaged, or was written small, with shortened curves.
+        StoreError: the file is missing or damaged, or was written with ``--small``, which shortens the curves.
     """
     frame = load_results(path)
     if frame.attrs.get(SMALL):

@@ -178,7 +178,8 @@ def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResu
 def was_disturbed(record: Mapping[str, Any]) -> bool:
     """Return whether the two timings of a deterministic run disagree, because other work slowed one of them.
 
-    The first timing chooses such an algorithm and the second judges it, so one outlier would decide a recommendation.
+    A deterministic algorithm is chosen by its first timing and judged by its second, so one outlier would decide a
+    recommendation.
     An algorithm that draws at random has several runs, and its timings vary with what it draws.
     """
     second_throughput = record["throughput_again"]
@@ -198,9 +199,9 @@ def seconds_again(seconds: float) -> float:
 
 
 def _second_throughput(job: Job, part: Part, timing: Timing) -> float | None:
-    """Return a second measurement of the throughput, on fresh tables; None with models, which take too long.
+    """Return a second measurement of the throughput, on fresh tables; None for models, which take too long.
 
-    It is repeated if it disagrees with the first.
+    The second measurement is made up to :data:`MOST_TIMINGS` times, until it agrees with the first.
     """
     if job.learns:
         return None
@@ -234,7 +235,9 @@ def _deadline(seconds: float) -> Callable[[float], None]:
 
 @contextlib.contextmanager
 def _memory_limit(megabytes: int) -> Iterator[None]:
-    """Raise MemoryError for allocations beyond this many more megabytes, if the system supports such a limit.
+    """Raise MemoryError if the process allocates more than ``megabytes`` in addition to its present data.
+
+    Not every system supports such a limit; where there is none, nothing is raised.
 
     The limit holds for the whole process: if several threads run at a time, the first one sets it.
     """

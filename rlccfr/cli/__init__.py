@@ -42,7 +42,7 @@ from rlccfr.interrupts import raise_if_interrupt, settle_interrupt, when_held
 
 
 class Group(TyperGroup):
-    """Commands, of which the hidden ones work but are listed nowhere."""
+    """A group of commands; hidden commands work, but are not listed anywhere."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names to list in the help and the reference, and to complete in a shell."""
@@ -218,7 +218,10 @@ def _mend_streams() -> None:
 
 
 def _null_stream(number: int) -> io.TextIOWrapper:
-    """Return a stream to the null device, on descriptor ``number`` if that is free: C++ libraries write to it."""
+    """Return a stream to the null device.
+
+    The stream has the descriptor ``number`` if that is free, because C++ libraries write to this descriptor.
+    """
     descriptor = os.open(os.devnull, os.O_RDWR)
     if descriptor != number and _is_free(number):
         os.dup2(descriptor, number)

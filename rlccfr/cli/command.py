@@ -1,11 +1,12 @@
 """How commands take their options: in groups, and rare ones by ``--option NAME=VALUE``.
 
-A command's function takes a dataclass for each group of options, so that it stays short and commands share a group by
-naming it. The fields are made by :func:`option`, and :func:`add_command` tells Typer of them. The dataclass's ``TITLE``
-stands above them in the help; an empty one puts them with the options that belong to no group.
+A command's function takes a dataclass for each group of options, so that the function stays short and several commands
+can share a group. The dataclass's fields are made by :func:`option`, and :func:`add_command` passes them to Typer. The
+help shows the dataclass's ``TITLE`` above the group. If ``TITLE`` is empty, the help shows the group's options among
+the options that belong to no group.
 
-A field that few users need is made by :func:`rare`. The help leaves it out, so that it fits on a screen, and
-``--option walks=5`` does what the hidden ``--walks 5`` does.
+A field that few users need is made by :func:`rare`. The help leaves this field out, so that the help fits on a screen.
+Users set the field by ``--option walks=5``, which does what the hidden ``--walks 5`` does.
 """
 
 from __future__ import annotations
@@ -46,12 +47,12 @@ def option(default: Any, help: str, *names: str, **settings: Any) -> Any:
 
 
 def rare(default: Any, help: str, *names: str) -> Any:
-    """Return a field that is a rare option, for one user in fifty; ``--option help`` prints ``help`` on a line."""
+    """Return a field that is a rare option, which one user in fifty needs; ``--option help`` shows its ``help``."""
     return option(default, help, *names, hidden=True, rich_help_panel=RARE)
 
 
 def check_only(context: typer.Context, option: str, allowed: Collection[str], takes: str) -> None:
-    """Refuse options that have no use beside another.
+    """Refuse options that may not be given together with ``option``.
 
     Args:
         context: the command's context.
@@ -60,7 +61,7 @@ def check_only(context: typer.Context, option: str, allowed: Collection[str], ta
         takes: what the option does, such as "solves a linear program", for the error.
 
     Raises:
-        RLCCFRError: another one was given.
+        RLCCFRError: an option that is not allowed was given.
     """
     for parameter in context.command.params:
         if parameter.name not in allowed and is_on_command_line(context, parameter.name or ""):
@@ -69,7 +70,7 @@ def check_only(context: typer.Context, option: str, allowed: Collection[str], ta
 
 
 def is_on_command_line(context: typer.Context, parameter: str) -> bool:
-    """Return whether the user gave a parameter, by its name in the function."""
+    """Return whether a parameter, named as in the function, was given on the command line."""
     source = context.get_parameter_source(parameter)
     return source is not None and source.name == "COMMANDLINE"
 
@@ -132,7 +133,7 @@ def _title(parameter: Any) -> str:
 
 
 def rare_options(command: Any) -> list[tuple[str, str]]:
-    """Return name and meaning of each rare option of a command, as Click has it."""
+    """Return the name and the meaning of each rare option of a Click command."""
     return sorted((_name(parameter), parameter.help) for parameter in command.params if _is_rare(parameter))
 
 
@@ -152,7 +153,7 @@ def _shown_name(parameter: Any) -> str:
 
 
 def _with_options_written_out(arguments: list[str], options: Mapping[str, Any], context: Any) -> list[str]:
-    """Return a command line in which the hidden option itself stands for each ``--option NAME=VALUE``."""
+    """Return a command line in which each ``--option NAME=VALUE`` is replaced by the hidden option that it sets."""
     written_out: list[str] = []
     words = iter(arguments)
     for word in words:
@@ -171,7 +172,7 @@ def _with_options_written_out(arguments: list[str], options: Mapping[str, Any], 
 
 
 def _print_rare_options(context: Any) -> None:
-    """Print the rare options of a command, and end."""
+    """Print the rare options of a command, and exit."""
     formatter = context.make_formatter()
     with formatter.section(f"{RARE_OPTION} NAME=VALUE may be repeated, and takes"):
         formatter.write_dl(rare_options(context.command))
@@ -180,7 +181,7 @@ def _print_rare_options(context: Any) -> None:
 
 
 def _hidden_option(setting: str, options: Mapping[str, Any]) -> list[str]:
-    """Return the words that give a hidden option.
+    """Return the words of a command line that set a hidden option.
 
     Args:
         setting: as in ``walks=5``.
@@ -236,7 +237,7 @@ def _with_options_spread(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _fields_as_parameters(group: Any) -> list[inspect.Parameter]:
-    """Return a parameter for each field of a dataclass, whose own title stands above all options but the rare ones."""
+    """Return a parameter for each field of a dataclass; an option without a title gets the dataclass's ``TITLE``."""
     types = get_type_hints(group)
     parameters = []
     for member in fields(group):

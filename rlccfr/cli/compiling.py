@@ -1,8 +1,8 @@
 """Compilation of all kernels ahead of time, on all cores, for ``rlccfr doctor --compile``.
 
 Kernels are compiled at their first use, which takes a single process minutes for all of them. Here, jobs compile them
-side by side. A job begins when the jobs whose kernels are compiled into its own have ended. So no process waits for
-another one to compile what both need.
+side by side. A job begins when the jobs that compile the kernels it uses have ended. So no process waits for another
+process to compile kernels that both need.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def jobs_for(kinds: Collection[str]) -> dict[str, Job]:
 
 
 def _module_jobs() -> dict[str, Job]:
-    """Return the jobs that import one module of kernels each: what has a signature is compiled when it is imported."""
+    """Return a job for each module of kernels with signatures; importing the module compiles these kernels."""
     from rlccfr import kernels
     from rlccfr.kernels.cache import PACKAGE, sources_of
 
@@ -267,7 +267,7 @@ def _compile_threads(is_large: bool) -> None:
 
 
 def _run_tiny(is_large: bool, sampler: str = "none", abstraction: str = "none") -> None:
-    """Run an iteration over a public tree; what a sampler leaves pending is settled by a switch."""
+    """Run an iteration over a public tree; a switch then applies the discounts that a sampler has left pending."""
     from rlccfr.solver import Solver
 
     with _tiny_game(is_large) as game:

@@ -1,4 +1,4 @@
-"""Measurements for the commands that run nothing: those of the package, or a sweep of the user's."""
+"""Measurements for the commands that run nothing: from the package, or from a sweep of the user's."""
 
 from __future__ import annotations
 
@@ -60,8 +60,9 @@ class Measured(NamedTuple):
         catalog: the algorithms to choose from.
         games: names of the games to show.
         budgets: the budgets to show.
-        description: what is read, for people: tables do not show what they choose from.
-        shipped: whether the package has teams that learned from just these.
+        description: a line for people that says which algorithms there are to choose from, and where they were
+            measured; the tables do not say this.
+        shipped: whether the package has teams that learned from the measurements of exactly this catalog.
     """
 
     table: TableEvaluator
@@ -86,7 +87,8 @@ def measured(games: list[str] | None, budgets: SeveralBudgets, options: Measurem
     """Return the measurements to read; by default those of the paper's games under the headline budgets.
 
     Args:
-        games: names of the games; by default all that were measured or, of those that the package has, the paper's.
+        games: names of the games; by default, all games of a sweep, or the paper's games in the package's
+            measurements; with the package's catalog ``public``, its games with public trees.
         budgets: the budgets to show.
         options: which measurements to read, by default the package's. The catalog is ``paper`` by default, or
             ``public`` for the package's games of hold'em.
@@ -107,7 +109,7 @@ def measured(games: list[str] | None, budgets: SeveralBudgets, options: Measurem
 
         table = TableEvaluator(options.results)
         if not table.games:
-            raise RLCCFRError(f"{options.results} holds no measurements; name a store of `rlccfr sweep`")
+            raise RLCCFRError(f"{options.results} holds no measurements; name a store that `rlccfr sweep` wrote")
         catalog_name = options.catalog or "paper"
         algorithms = parse_catalog(catalog_name).with_networks(options.networks or "sweep")
         names = games or table.games
@@ -115,7 +117,9 @@ def measured(games: list[str] | None, budgets: SeveralBudgets, options: Measurem
         unfinished_games = [game for game in names if table.lacking(game, algorithms)]
         if unfinished_games:
             raise RLCCFRError(
-                _unfinished(table, unfinished_games, algorithms, options.results, catalog_name, options.networks)
+                _unfinished_message(
+                    table, unfinished_games, algorithms, options.results, catalog_name, options.networks
+                )
             )
         budgets_to_show = wanted_budgets or shipped.BUDGETS
         _require_long_runs(table, names, algorithms, budgets_to_show)
@@ -164,7 +168,10 @@ def _described(algorithms: Catalog, catalog: str, source: str) -> str:
 
 
 def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
-    """Print on stderr why runs have failed, the most frequent reasons first; numbers in errors do not count."""
+    """Print on stderr why runs have failed, the most frequent reasons first.
+
+    Errors that differ only in their numbers are one reason.
+    """
     records_by_reason: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for record in records:
         if record["status"] != "ok":
@@ -183,7 +190,7 @@ def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
         print(f"{reasons_left:,} more reasons; see `error` in the sweep's records for all of them", file=sys.stderr)
 
 
-def _unfinished(
+def _unfinished_message(
     table: TableEvaluator, games: Sequence[str], algorithms: Catalog, results: Path, catalog: str, networks: str | None
 ) -> str:
     """Return an error message: the runs of a catalog that are missing on some games, and what to do about it."""

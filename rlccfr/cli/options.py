@@ -116,7 +116,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What a team may pick, and what it measures to learn that."""
+    """What a team may pick, and what it measures to learn which algorithms to pick."""
 
     TITLE: ClassVar[str] = "Training of a team"
     catalog: str = option("paper", CATALOG)

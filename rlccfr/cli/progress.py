@@ -45,8 +45,9 @@ def progress(description: str, below: Callable[[], RenderableType] | None = None
         below: function called several times per second for what to show below the bar on a terminal.
 
     Yields:
-        Function to call with the share done and, optionally, ``words`` to show after the description, and
-        ``seconds_left`` where it does not follow from the share and the time so far, NaN if unknown.
+        Function to call with the share done. It has two optional arguments: ``words`` to show after the description,
+        and ``seconds_left`` for work whose remaining time does not follow from the share and the time so far; NaN
+        stands for an unknown time.
     """
     with _separate_stderr() as stream:
         display = _bar(stream, description, below) if stderr.is_terminal else _lines(stream, description)

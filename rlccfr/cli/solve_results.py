@@ -30,7 +30,7 @@ OPTIONAL_FACTS = (
 
 
 def title_of(algorithms: list[Cell]) -> str:
-    """Return the algorithms of a run, one after another, without hyperparameters if that is too long for a line."""
+    """Return the algorithms of a run, one after another; hyperparameters are left out if the line would be too long."""
     title = ", then ".join(str(algorithm) for algorithm in algorithms)
     if len(title) <= LONGEST_TITLE:
         return title

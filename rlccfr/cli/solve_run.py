@@ -126,7 +126,7 @@ def _settings(solver: Solver) -> dict[str, Any]:
 
 
 def reporting_time_left(solver: Solver, target: str, report: Callable[..., None]) -> Callable[[float], None]:
-    """Return a function that reports progress, and how long the target takes if the curve goes on as it does."""
+    """Return a function that reports progress, and the time left until the target if the curve goes on as it does."""
     from rlccfr.limits import seconds_left, target_of
 
     target_exploitability = target_of(solver.game, target)

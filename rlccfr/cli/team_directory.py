@@ -45,14 +45,15 @@ def trained_directory(
 ) -> Path | None:
     """Return the directory in ``runs`` of a user's team that knows a game; None if there is none.
 
-    Teams that know the budget and the weights asked for go first, then those saved last. Files that can't be read do
-    not count.
+    A team knows the games, budgets and weights that it was trained on. If several teams know the game, a team that
+    knows the budget is preferred, then a team that knows the weights, then the team that was saved last. Files that
+    can't be read do not count.
 
     Args:
         game: name of the game.
         limit: the budget that the team should know; None for any.
         preset: the weights that it should know; None for any.
-        scale: the scale of e, with weights; None for the weights' own.
+        scale: the scale of the error cost e under these weights; None for the weights' own scale.
 
     Raises:
         RLCCFRError: a budget, preset or scale that no team can be trained on.

@@ -19,18 +19,18 @@ class Abstraction(Component):
     """Choice of the opponent, of infosets that share tables, and of a function in place of the regret table.
 
     Args:
-        best_response: whether the opponent plays an exact best response to the learner's policy, not its own policy. It
-            then has no buckets, and tells all infosets apart.
+        best_response: whether the opponent plays an exact best response to the learner's policy, instead of its own
+            policy. The opponent then has no buckets: it tells all infosets apart.
         regressor: settings of a function of infoset and action that is fitted to the regrets, and from which the
-            policies follow; None for no such function. Under a rule with networks, it only gives the networks one
-            output per infoset and action. These settings, ``bootstrap`` and ``traversals`` are then unused.
+            policies follow; None for no such function. Under a rule with networks, a regressor only makes the networks
+            have one output per infoset and action; its settings, ``bootstrap`` and ``traversals`` are then unused.
         bootstrap: whether the fitted values also replace the regrets, so that the next regrets are added to them.
         traversals: number of walks per player and iteration if a regressor is fitted; 0 for the solver's number.
         buckets: function of a compiled game, a :class:`rlccfr.GameTree`, that returns the bucket of each infoset as an
             array, (n,). Infosets of one bucket play one policy, and their regrets are added up. They must have the same
-            actions, and their player must have been in the same buckets and done the same before. For hold'em, a
-            public-tree game, it returns the bucket of each hand on each board instead, in the order of
-            ``game.view.above``.
+            actions, and their player must have been in the same buckets and taken the same actions before. For
+            hold'em, a public-tree game, the function returns the bucket of each hand on each board instead, in the
+            order of ``game.view.above``.
             None if every infoset has tables of its own.
 
     Raises:
@@ -58,7 +58,7 @@ class Abstraction(Component):
 
     @property
     def responds(self) -> bool:
-        """Whether players with buckets meet best responses that have none."""
+        """Whether players with buckets play against best responses without buckets."""
         return self.best_response and self.buckets is not None
 
     def fits_as(self, other: Abstraction) -> bool:
@@ -69,8 +69,9 @@ class Abstraction(Component):
     def key(self) -> Hashable:
         """Name under which the buckets are kept.
 
-        It is the function, with its settings if it is a ``functools.partial`` of settings that can be hashed. Another
-        function of a registered component is named by the component, whose factory may make it anew each time.
+        For a ``functools.partial`` with settings that can be hashed, it is the wrapped function with these settings.
+        For any other function of a registered component, it is the component's id and hyperparameters, because the
+        component's factory may make a new function each time. Otherwise, it is the function itself.
         """
         buckets = self.buckets
         if isinstance(buckets, partial):

@@ -67,7 +67,7 @@ class Guarantee:
     Attributes:
         exact: the theorem for exact passes; empty if there is none.
         sampled: the theorem for unbiased, bounded estimates; empty if there is none.
-        exact_open, sampled_open: reason why there is no such theorem.
+        exact_open, sampled_open: reason why ``exact`` or ``sampled`` is empty.
         exact_fit: id of the tabular rule that a deep rule equals if its networks fit exactly.
         fitted: theorems about a deep rule with particular samplers, by the samplers' ids.
     """
@@ -86,10 +86,10 @@ _ACCEPTED: dict[Any, Any] = {bool: (bool, np.bool_), int: Integral, float: Real,
 
 
 def _check_fields(component: Any) -> None:
-    """Check that each field's value is of the field's type. Unchecked, a wrong value could pass as another one.
+    """Check that each field's value is of the field's type. Otherwise, a wrong value could be read as a valid value.
 
     Raises:
-        ComponentError: a value is not.
+        ComponentError: a value is of another type.
     """
     for name, hint in _field_types(component.__class__).items():
         value = getattr(component, name)
@@ -100,7 +100,10 @@ def _check_fields(component: Any) -> None:
 
 @cache
 def _field_types(component_class: type) -> dict[str, Any]:
-    """Return the types of the fields of the library's class; a user's class derived from it may add any others."""
+    """Return the types of the fields of a component's class, or of the library's class that it derives from.
+
+    Fields that a user's class adds may have any type, and are not among them.
+    """
     library_class = next(base for base in component_class.__mro__ if base.__module__.partition(".")[0] == "rlccfr")
     return get_type_hints(library_class)
 
@@ -122,7 +125,7 @@ def _is_of_type(value: Any, hint: Any) -> bool:
 
 
 def _in_words(hint: Any) -> str:
-    """Return what a value of a type is, for a message."""
+    """Return, for a message, words that say what the values of a type are."""
     origin = get_origin(hint)
     arguments = get_args(hint)
     if hint == Schedule:

@@ -58,8 +58,8 @@ Networks = tuple[tuple[Layer, ...], ...]
 class Controller:
     """Three agents, each of which picks some settings of the next segment of a run by the Q-values of networks.
 
-    Q-values are the means of those of the members, which were trained apart. Errors of single networks on unseen games
-    partly cancel in the mean.
+    Q-values are the means of those of the members, which were trained separately. Errors of single networks on unseen
+    games partly cancel in the mean.
 
     Args:
         choices: for each of the :data:`AGENTS` an array, (number of its choices, number of its settings).
@@ -110,7 +110,7 @@ class Controller:
     def untrained(
         cls, choices: tuple[np.ndarray, ...], hidden: tuple[int, ...] = (64, 64), seed: int = 0
     ) -> Controller:
-        """Return a controller with random weights, which are scaled by the number of inputs."""
+        """Return a controller with random weights, of variance 1 / (a layer's number of inputs), and biases of 0."""
         rng = np.random.default_rng(seed)
         num_inputs = len(OBSERVATION)
         networks = []

@@ -27,27 +27,29 @@ class Sampler(Component):
     Args:
         exact: whether an exact pass over the whole tree replaces walks; the other fields are then unused.
         chance, opponent: children taken at nodes of chance and of the opponent: ``"all"``, or ``"one"``, drawn with
-            its true probability. ``chance`` may also tell what is public from private states. A public outcome is then
-            drawn once for all histories with the same public past. With ``"public"``, all private states are taken.
-            With ``"opponent"``, the opponent's private state is drawn as well. With ``"own"``, the traverser's is.
-            These three need a game in which only chance hides anything.
+            its true probability. ``chance`` may also distinguish public outcomes from private states. A public outcome
+            is then drawn once for all histories with the same public past. With ``"public"``, all private states are
+            taken. With ``"opponent"``, the opponent's private state is drawn as well. With ``"own"``, the traverser's
+            private state is drawn as well. These three values need a game in which only chance hides anything.
         traverser: own actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with exploration; or a
             ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
         internal_share: share of walks that are internal: they take one own action, all actions of the opponent and all
             outcomes of chance. The other walks must be external, as by default; whether a walk is internal is drawn
             when it begins.
-        exploration: share of exploration, in [0, 1], where one own action is drawn; the rest is the policy.
+        exploration: share of exploration, in [0, 1], in the probabilities with which one own action is drawn; the rest
+            is the policy.
         explores: unit of exploration: all ``"actions"`` of an infoset are equally likely; or all own ``"sequences"``
-            that end below it, so that an action is as likely as the number of those below it.
+            that end below it, so that an action's probability is proportional to the number of these sequences below
+            the action.
         probe: whether each own action that is not taken is valued by one on-policy roll-out.
         baseline_rate: step size, in [0, 1], of learned baselines, which reduce variance; 0 for none.
-        baseline: what has a baseline: each ``"sequence"``; or each ``"history"``, at chance nodes too. ``"oracle"`` has
-            the histories' exact values, which take a pass over the tree, and ``"network"`` those of a network. These
-            two do not use ``baseline_rate``.
+        baseline: what has a baseline: each ``"sequence"``; or each ``"history"``, at chance nodes too. With
+            ``"oracle"``, the baselines are the histories' exact values, which need a pass over the tree. With
+            ``"network"``, they are a network's values of the histories. These two do not use ``baseline_rate``.
         values: values of histories from which regrets follow in place of the walk's values; None for the walk's.
-            ``"oracle"`` has the exact ones, which take a pass over the tree. With ``"table"``, each walk sets the
-            values of its nodes to the means of their children's. ``"network"`` has those of a network.
-        network: settings of the network, if ``baseline`` or ``values`` has one.
+            ``"oracle"`` uses the exact values, which need a pass over the tree. With ``"table"``, each walk sets the
+            values of its nodes to the means of their children's values. ``"network"`` uses a network's values.
+        network: settings of the network, if ``baseline`` or ``values`` is ``"network"``.
         weighted: whether regrets are divided by the probability of the traverser's own draws. Without that, the mean
             estimates at an infoset are its regrets times that probability. This does not affect regret matching if
             the probability never changes, as with ``exploration=1``; otherwise iterations are reweighted, and no bound

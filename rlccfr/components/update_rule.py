@@ -26,12 +26,15 @@ class UpdateRule(Component):
         policy <- policy_map(D' R + prediction W r)
 
     D is ``positive_discount`` where R > 0, else ``negative_discount``. W is the effect of ``reweight``, 1 without it.
-    The increment is the policy, weighted by its owner's reach of the infoset. The last line takes the next
+    The increment is the policy, weighted by its owner's reach of the infoset. The last line uses the next
     iteration's prediction and parameters. D' is the next iteration's discount if that prediction is not 0, and 1
     otherwise.
 
     The newest regret and the newest policy always have weight 1, so that rules can be switched during a run. To give
     iteration t the weight t, multiply the past by (t - 1) / t.
+
+    Whether the players are updated in alternation or at once is an option of the run (``simultaneous`` of
+    :class:`rlccfr.Solver`), not of the rule.
 
     Args:
         positive_discount: schedule of D for positive regrets, at least 0.
@@ -42,8 +45,8 @@ class UpdateRule(Component):
         reweight: plain function ``f(instant_regret, mass, state, parameters, utility_range)`` that changes
             ``instant_regret``, (A,). ``mass`` is the opponent's and chance's reach in these regrets. ``state``,
             (A, len(arrays)), holds the rule's own tables, which the function may change. ``utility_range`` is the
-            game's largest payoff minus its smallest. A sixth argument, ``regret``, is a copy of R, (A,), at the start
-            of the iteration. None leaves the regrets as they are.
+            game's largest payoff minus its smallest. A function with a sixth argument, ``regret``, also receives a copy
+            of R, (A,), at the start of the iteration. None leaves the regrets as they are.
         policy_map: plain function ``f(row, state, parameters, utility_range)`` that turns the regrets in ``row``,
             (A,), into a policy. None is regret matching: a policy proportional to positive regrets.
         parameters: schedules whose values ``reweight`` and ``policy_map`` receive as an array.
@@ -94,7 +97,10 @@ class UpdateRule(Component):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.controller is not None and (self.learns or not (self.exact_only and self.only_predicts)):
-            raise ComponentError("a rule with a controller must be exact_only and predict, and have no functions")
+            raise ComponentError(
+                "a rule with a controller needs exact_only=True, a prediction and fallback='uniform', and takes no "
+                "functions and no networks"
+            )
         if self.average_weight is not None and not self.exact_only:
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
         if self.networks:
@@ -116,7 +122,9 @@ class UpdateRule(Component):
         # Old data can be reweighted without new labels only if all regrets shrink alike.
         discounts = self.schedule(1, 100)[:, :2]
         if not networks.relabel and (self.floor == 0.0 or not np.array_equal(discounts[:, 0], discounts[:, 1])):
-            raise ComponentError("networks must relabel if the rule has a floor or unequal discounts")
+            raise ComponentError(
+                "networks must relabel old data if the rule has a floor or unequal discounts: set relabel=True"
+            )
 
     @classmethod
     def controlled_by(cls, controller: Controller) -> UpdateRule:
@@ -124,7 +132,10 @@ class UpdateRule(Component):
         return cls(prediction=UNIT, exact_only=True, controller=controller)
 
     def same_as(self, other: Component) -> bool:
-        """Return whether both are the same rule; a controller's file may have changed since it was read."""
+        """Return whether both are the same rule.
+
+        Controllers are compared as objects, because a controller's file may have changed since it was read.
+        """
         return super().same_as(other) and isinstance(other, UpdateRule) and self.controller is other.controller
 
     @property
@@ -138,7 +149,7 @@ class UpdateRule(Component):
 
     @property
     def only_predicts(self) -> bool:
-        """Whether the rule is regret matching with a prediction, but without functions: nearly as fast."""
+        """Whether the rule is regret matching with a prediction, but no functions: nearly as fast as a plain rule."""
         return self._matches_regrets and self.prediction is not ZERO
 
     @property

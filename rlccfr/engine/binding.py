@@ -143,7 +143,7 @@ class Binding:
         flags: differences between the rule and plain regret matching.
         plan: the sampler's settings for walks.
         draws: draws of chance that histories share.
-        procedure: course of an iteration.
+        procedure: settings of the course of an iteration, such as the number of walks.
         rule_handle: handle of the rule and its functions, as kernels take it.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
         rows: the rows of the rule's schedule.
@@ -263,7 +263,7 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
     if options.pre_averaging and not (sampler.exact or options.simultaneous):
         raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
     if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
-        raise ComponentError("blends are made of exact passes over tables: leave out blend, or the sampler or model")
+        raise ComponentError("a blend needs exact passes and tables: leave out blend, or take no sampler and no model")
     if rule.controller is not None and abstraction.learns:
         raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
 

@@ -58,8 +58,8 @@ class Blender:
         sums: (m,) policy sums.
 
     Attributes:
-        horizon: number of iterations that the run is meant to have; 0 until that is known. No window begins before it
-            is.
+        horizon: number of iterations that the run is meant to have; 0 until that is known. No window begins before the
+            horizon is known.
         windows: largest number of windows.
     """
 
@@ -103,7 +103,7 @@ class Blender:
             self._reaches = self._reaches[late]
 
     def _window_of(self, done: int) -> int:
-        """Return the number of the last window that begins by ``done`` iterations; negative in the first half."""
+        """Return the index of the last window that has begun after ``done`` iterations; negative in the first half."""
         half = self.horizon // 2
         return (done - half) * self.windows // (self.horizon - half)
 
@@ -186,7 +186,7 @@ class Blender:
         self._blend_sums = blend_sums
 
     def _searched(self, reaches: np.ndarray, average_value: float) -> Blend:
-        """Return the state of a search for both players' least exploitable mixtures, at its end.
+        """Search for both players' least exploitable mixtures, and return the final state of the search.
 
         Args:
             reaches: (K, m + 2) reaches of the policies to be mixed; the run's average comes last.

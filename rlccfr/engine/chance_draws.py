@@ -1,4 +1,4 @@
-"""Draws of chance that histories share, for samplers that tell public outcomes from private states."""
+"""Draws of chance that histories share, for samplers that distinguish public outcomes from private states."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def shared_draws(game: GameTree, sampler: Sampler) -> SharedDraws:
 
 
 def _joined(labels: list[ChanceLabels]) -> SharedDraws:
-    """Return the draws of both traversers from one labelling for each, or from one for both."""
+    """Return the draws of both traversers, from one labelling per traverser or from a labelling that both share."""
     # With two labellings, the second one's draws and labels are numbered after the first one's.
     draw_offsets = np.cumsum([0, *(len(labelling.first_label) - 1 for labelling in labels)])
     label_offsets = np.cumsum([0, *(len(labelling.probability) for labelling in labels)])

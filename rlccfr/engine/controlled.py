@@ -70,7 +70,8 @@ class ControlledStepper(ExactStepper):
     """Stepper of exact iterations whose settings the rule's controller picks at each decision.
 
     Each player keeps its best average policy of the last eighth of the run; see
-    :mod:`rlccfr.kernels.control.controlled_iterations`. A blend (:mod:`rlccfr.engine.blending`) takes their place.
+    :mod:`rlccfr.kernels.control.controlled_iterations`. In a run with blends (:mod:`rlccfr.engine.blending`), no such
+    policies are kept: the blends take their place.
 
     Attributes:
         control: the controller, and its state in this run.
@@ -102,8 +103,10 @@ class ControlledStepper(ExactStepper):
     def aim(self, iterations: int) -> None:
         """See :meth:`Stepper.aim`.
 
-        If the run's end has moved much since the last decision, a decision falls due as soon as the last one is far
-        enough back: in training, two decisions are never closer. Otherwise the next one stays where it is.
+        If the run's end has moved by more than a factor of :data:`HORIZON_CHANGE` since the last decision, or has been
+        reached, a decision out of turn may fall due. It falls due when the iterations have grown by a factor of
+        :data:`LEAST_GROWTH` since the last decision, because decisions in training are never closer together; or at the
+        next regular decision if that comes first. Otherwise, the next decision stays where it is.
         """
         super().aim(iterations)
         controller_state = self.control.state
@@ -130,7 +133,7 @@ class ControlledStepper(ExactStepper):
             look_at_average(*self._handles)
 
     def _rows(self, iterations: int) -> np.ndarray:
-        """See :meth:`ExactStepper._rows`. A look or a decision that is due is made first."""
+        """See :meth:`ExactStepper._rows`. If a look at the average policy or a decision is due, it is made first."""
         return self.control.schedule[: prepare_rows(*self._handles, iterations) + 1]
 
     @property
@@ -139,7 +142,7 @@ class ControlledStepper(ExactStepper):
         return self._arrays.game_handle, self._arrays.run_handle, self._control_handle
 
     def own_sums(self) -> np.ndarray:
-        """See :meth:`FlatStepper.own_sums`; of the present and the kept policy, each player has the better one."""
+        """See :meth:`FlatStepper.own_sums`; each player has its present or its kept policy, whichever is better."""
         controller_state = self.control.state
         sums = super().own_sums()
         looked_at = controller_state[LOOKED_AT]
@@ -158,7 +161,7 @@ class ControlledStepper(ExactStepper):
         return kept_sums[self._crew.sequences]
 
     def restart(self) -> None:
-        """Go back to the start of a run with one thread."""
+        """Go back to the start of the run, which must have only one thread."""
         tables = self._arrays.tables
         tables.regret.fill(0.0)
         tables.policy_sum.fill(0.0)
@@ -243,8 +246,8 @@ def first_state(game: GameTree) -> np.ndarray:
 def features_of(game: GameTree) -> np.ndarray:
     """Return the features of a game that controllers see, (5,); none of them grows with the game's size alone.
 
-    They are the mean number of actions at infosets and the largest, each n / (n + 4); the depth, n / (n + 10); the
-    share of chance among the inner histories, and of ends among all.
+    They are the mean and the largest number of actions at infosets, each as n / (n + 4); the depth, as n / (n + 10);
+    the share of chance nodes among the inner histories; and the share of terminal histories among all histories.
     """
     actor = np.ascontiguousarray(game.histories["actor"])  # of a field with strides; a copy is counted faster
     num_actions = np.diff(game.view.first_sequence.astype(np.int64))  # at each infoset

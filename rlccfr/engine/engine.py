@@ -126,10 +126,10 @@ class Engine:
     def bind(self, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> float:
         """Bind components, at the start or during the run; if this fails, the earlier components stay bound.
 
-        A change of buckets before the first iteration makes new tables. Later it is refused, because the regrets of
-        infosets can't be told from those of buckets. A change of the rule or of the regressor updates the whole table:
-        pending discounts are applied, then the rule's floor and policy map. Otherwise, infosets that walks do not visit
-        would miss them.
+        A change of buckets before the first iteration makes new tables. A later change is refused, because the regrets
+        of infosets do not follow from those of buckets. A change of the rule or of the regressor updates the whole
+        table: pending discounts are applied, then the rule's floor and policy map. Otherwise, infosets that walks do
+        not visit would miss these updates.
 
         Returns:
             CPU seconds spent on fitting models to the tables; 0 without models.
@@ -169,7 +169,7 @@ class Engine:
         """Return the state, or a new one if the abstraction has other buckets.
 
         Raises:
-            ComponentError: it has, but the run has begun; or its buckets are not a sound map of the game's infosets.
+            ComponentError: the buckets would change during the run, or are not a sound map of the game's infosets.
         """
         merged = None
         if abstraction.buckets is not None:

@@ -15,7 +15,7 @@ from rlccfr.kernels.passes.sequence_form import evaluate
 
 
 class PolicyEvaluator:
-    """Evaluator of the policies of one game or quotient; :func:`evaluator_of` keeps one of each.
+    """Evaluator of the policies of one game or quotient; :func:`evaluator_of` keeps an evaluator for each.
 
     All threads share its working memory. This is safe: kernels hold the GIL, so only one thread at a time runs a
     kernel.
@@ -36,7 +36,7 @@ class PolicyEvaluator:
 def better_of(
     form: SequenceForm, kept_sums: np.ndarray, kept_values: Sequence[float] | np.ndarray, sums: np.ndarray
 ) -> np.ndarray:
-    """Return policy sums, (m,): for each player, the less exploitable of the kept ones and the others.
+    """Return policy sums, (m,): for each player, the kept sums or ``sums``, whichever are less exploitable.
 
     Args:
         kept_sums: (m,) policy sums.

@@ -130,7 +130,7 @@ class ExactStepper(FlatStepper):
         return True
 
     def own_sums(self) -> np.ndarray:
-        """See :meth:`FlatStepper.own_sums`; of the present policy and the blend, each player has the better one."""
+        """See :meth:`FlatStepper.own_sums`; each player has its present policy or its blend, whichever is better."""
         sums = super().own_sums()
         return sums if self.blender is None else self.blender.better(self.state.iteration, sums)
 

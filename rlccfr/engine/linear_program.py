@@ -58,7 +58,7 @@ TIME_FACTOR = 1.5
 
 @dataclass(frozen=True)
 class ExactSolution:
-    """An equilibrium, or one line that says why it is not exact.
+    """An equilibrium, or an approximate equilibrium with a line that says why it is not exact.
 
     A solution is exact if its exploitability is at most 1e-9 of the range of payoffs, and small beside the least
     difference between two payoffs. docs/adr/0036 has the reasons.
@@ -264,7 +264,7 @@ def program_size(game: GameTree) -> tuple[int, int, int]:
 
 
 def _solutions(program: _Program, name: str, clock: _Clock) -> Generator[tuple[np.ndarray, np.ndarray], None, None]:
-    """Yield the values of a program's variables and the dual values of its rows; then both, at narrower tolerances.
+    """Yield the values of a program's variables and its rows' dual values; then both again, at tighter tolerances.
 
     HiGHS runs in a thread of its own, so that Ctrl-C takes effect.
     """
@@ -278,7 +278,7 @@ def _solutions(program: _Program, name: str, clock: _Clock) -> Generator[tuple[n
             highs.setOptionValue("time_limit", float(clock.limit))
         highs.HandleUserInterrupt = True  # leaving the block then ends a run that goes on
         if highs.passModel(program.model()) == highspy.HighsStatus.kError:
-            raise RLCCFRError(f"the linear program of {name!r} has numbers that HiGHS does not take; iterate instead")
+            raise RLCCFRError(f"the linear program of {name!r} has numbers that HiGHS does not accept; iterate instead")
         yield _run(highs, name, clock)
         program.rescale(highs)
         for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
@@ -385,9 +385,9 @@ class _Program:
         highs.changeColCost(int(self._x_of.max()) + 1, RESCALING)  # u(empty)
 
     def _response_rows(self) -> sparse.coo_array:
-        """Return the rows of player 1's sequences: a sequence's payoff, plus the u below it, less the u it belongs to.
+        """Return the rows of player 1's sequences: the payoff, plus the u of the infosets below, less the sequence's u.
 
-        Each row is at most 0. The u are numbered from u(empty), 0, on.
+        Each row is at most 0. A sequence's u is that of its infoset. The u are numbered from 0, which is u(empty).
         """
         view = self._view
         first_infoset = int(view.infoset_begin[1])  # player 1's infosets come after player 0's
@@ -418,7 +418,7 @@ class _Program:
         return sparse.coo_array((entries, (rows, columns)), (num_rows, num_x + 1 + len(infosets)))
 
     def _plan_rows(self) -> sparse.coo_array:
-        """Return the rows that make x a plan: each infoset's x less the x before it (0), and then x(empty) (1)."""
+        """Return the rows that make x a plan: each infoset's x less the x before it is 0; then, x(empty) is 1."""
         view = self._view
         num_infosets = int(view.infoset_begin[1])
         sequences = np.flatnonzero(self._x_of[:-2] >= 0)

@@ -47,7 +47,8 @@ class RationalSolution(NamedTuple):
 
     Attributes:
         value: player 0's value of the game.
-        probabilities: (m,) each action's probability at its infoset, rounded; 0 where the equilibrium never plays.
+        probabilities: (m,) each action's probability at its infoset, rounded to a double; 0 for all actions of an
+            infoset that the player's own plan never reaches.
     """
 
     value: Fraction
@@ -66,7 +67,8 @@ def is_small(game: GameTree) -> bool:
 class RationalGame:
     """A game's sequence form in fractions.
 
-    Utilities are taken for the doubles that they are, and chance's probabilities for the fractions that they stand for.
+    Each utility has exactly the value of its double. Each probability of chance has the value of the simple fraction
+    that it stands for; see :func:`_chance_fractions`.
 
     Attributes:
         view: the game's sequence form.
@@ -92,7 +94,7 @@ class RationalGame:
         """Return each player's value of a best response to the other player's policy.
 
         Args:
-            policy: (m,) probabilities; those of an infoset are divided by their sum, so that rounding does not count.
+            policy: (m,) probabilities; each infoset's are divided by their sum, which removes rounding errors.
         """
         plans = self._realisation_plans(policy)
         responses = []
@@ -126,11 +128,11 @@ class RationalGame:
         return range(int(self.view.first_sequence[infoset]), int(self.view.first_sequence[infoset + 1]))
 
     def solve(self, start: np.ndarray, report: Callable[[], bool]) -> RationalSolution | None:
-        """Solve the game.
+        """Solve the game by the simplex method.
 
         Args:
-            start: (m,) policy; player 0's likeliest actions are the first vertex.
-            report: called before each pivot; returns whether to go on.
+            start: (m,) policy; the search begins at the vertex where player 0 plays its likeliest actions.
+            report: function called before each pivot; it returns whether the search should go on.
 
         Returns:
             The solution, or None if ``report`` or :data:`MOST_WORK` has ended the search.
@@ -147,7 +149,7 @@ class RationalGame:
         return self._solution(tableau, scale)
 
     def _solution(self, tableau: _Tableau, scale: int) -> RationalSolution:
-        """Read both players' realisation plans off an optimal tableau, all times its denominator."""
+        """Return the solution; an optimal tableau holds both players' realisation plans, times its denominator."""
         num_sequences = self._num_sequences
         plans = [0] * (num_sequences + 2)
         # Player 1's plan is the reduced costs of its slack variables, which are 0 in the basis.
@@ -172,10 +174,11 @@ class RationalGame:
 
 
 class _Tableau:
-    """A simplex tableau in whole numbers; its variables are sequences.
+    """A simplex tableau in whole numbers, with one variable for each sequence of the program above.
 
-    A sequence of player 0 is its x, one of player 1 the slack of its row, u(J) - w(t). Each row gives a basic variable
-    as a sum of the variables outside the basis, with a constant at the end; the last row gives u(empty).
+    The variable of a sequence of player 0 is its entry of x. That of a sequence t of player 1 is the slack of its row,
+    u(J) - w(t). Each row gives a basic variable as a sum of the variables outside the basis, with a constant at the
+    end; the last row gives u(empty).
 
     Attributes:
         entries: (rows + 1, columns + 1) whole numbers, to be divided by ``denominator``.
@@ -239,10 +242,10 @@ class _Tableau:
         return bool((self.entries[-1, :-1] >= 0).all())
 
     def pivot(self) -> None:
-        """Exchange a variable that lowers u(empty) for a basic one that it drives to 0.
+        """Let a variable with a negative cost enter the basis, and remove the basic variable that first falls to 0.
 
-        The entering variable has the most negative cost. After a pivot that has not lowered u(empty), it is the one
-        with the least number, by Bland's rule, until u(empty) falls again.
+        The entering variable is the one with the most negative cost. If the last pivot has not lowered u(empty), it is
+        instead the variable with the least number among those with negative costs (Bland's rule).
         """
         entries = self.entries
         costs = entries[-1, :-1]
@@ -268,8 +271,8 @@ class _Tableau:
 def _chance_fractions(game: GameTree) -> np.ndarray:
     """Return the probabilities of chance's outcomes as fractions that sum to 1 at each node, (num_histories,).
 
-    A probability stands for the simple fraction that rounds to it, if there is one, and else for itself. What a node's
-    fractions then lack of 1 is added to the largest of them.
+    A probability stands for the simple fraction that rounds to it, if there is one, and else for itself. If a node's
+    fractions then do not sum to 1, the difference is added to the fraction of the largest probability.
     """
     fraction_of = {number: _simple_fraction(number) for number in np.unique(game.probability).tolist()}
     # None keeps numpy from guessing a type.

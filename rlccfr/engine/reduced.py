@@ -1,4 +1,4 @@
-"""Runs over the quotient of their game, where that gives the same iterates, or over its infosets in another order."""
+"""Runs over the quotient of a game, where this gives the same iterates, or over its infosets in another order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Fitted to CFR+ by ``python -m benchmarks.reduction --fit``.
 
 
 def quotient_for_passes(game: GameTree) -> Quotient | None:
-    """Return a game's quotient if passes over it are predicted to take less time by :data:`LEAST_GAIN`, else None."""
+    """Return a game's quotient, or None if it is not predicted to make passes faster by :data:`LEAST_GAIN` times."""
     quotient = quotient_of(game)
     if quotient is None or pass_cost(game.view) < LEAST_GAIN * pass_cost(quotient.view):
         return None
@@ -36,10 +36,11 @@ def pass_cost(view: SequenceView) -> float:
 
 
 def cost_terms(view: SequenceView) -> tuple[int, int, int, int]:
-    """Return what the time of an exact iteration depends on.
+    """Return the numbers on which the time of an exact iteration depends.
 
     Returns:
-        The numbers of sequences, of payoffs read, of blocks of payoffs, and of sequences in a form with twins.
+        The numbers of sequences, of payoffs that both players read, and of blocks of payoffs. The fourth number is that
+        of sequences again if the form has twins, and else 0.
     """
     num_sequences = int(view.first_sequence[-1])
     num_payoffs = int(payoffs_of(view.blocks_0).sum() + payoffs_of(view.blocks_1).sum())
@@ -48,7 +49,7 @@ def cost_terms(view: SequenceView) -> tuple[int, int, int, int]:
 
 
 def payoffs_of(blocks: np.ndarray) -> np.ndarray:
-    """Return the number of payoffs, (blocks,), that a player reads of each of its blocks, with zeros that pad lines."""
+    """Return how many payoffs a player reads in each of its blocks, (blocks,); zeros that pad lines count, too."""
     num_payoffs: np.ndarray = blocks["stride"].astype(np.int64) * (blocks["opponent_end"] - blocks["opponent"])
     return num_payoffs
 
@@ -75,7 +76,7 @@ class RunCopy:
         self._published_at = state.iteration
 
     def publish(self) -> None:
-        """Copy each class's row to all its infosets in the run's tables, unless that is done."""
+        """Copy each class's entries to all its members in the run's tables, unless these are already up to date."""
         iteration = int(self._counts[0])
         if iteration == self._published_at:
             return

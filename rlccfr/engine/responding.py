@@ -33,8 +33,8 @@ PLAYERS = (0, 1)
 class RespondingStepper(FlatStepper):
     """Stepper whose players have one policy per bucket, while their opponents tell all infosets apart.
 
-    Both are updated at once, against the policies at the iteration's start, whatever the solver's options say. A
-    player's regrets are computed in the game itself, against a best response to the expanded policy, and are added up
+    Both players are updated at once, against the policies at the iteration's start, whatever the solver's options say.
+    A player's regrets are computed in the game itself, against a best response to the expanded policy, and are added up
     over each bucket's members. Ctrl-C takes effect only between iterations.
     """
 
@@ -88,7 +88,7 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
         form: form of the game whose infosets are merged.
 
     Raises:
-        ComponentError: a component or an option does not.
+        ComponentError: a component or an option does not run over buckets against best responses.
     """
     where = "against best responses to buckets"
     if not sampler.exact:
@@ -114,11 +114,11 @@ class Responses(ABC):
 
     @abstractmethod
     def respond(self, policy: np.ndarray) -> None:
-        """Find each player's best response to a policy of buckets, (sequences of buckets,), and keep both."""
+        """Compute each player's best response to a policy of buckets, (sequences of buckets,), and store both."""
 
     @abstractmethod
     def fill_regrets(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:
-        """Set what a player gains against the response to the last policy, added up over each bucket's members.
+        """Write a player's regrets against the response to the last policy, summed over the members of each bucket.
 
         Args:
             gain: (sequences of buckets,) the player's entries are set to its regrets.
@@ -211,7 +211,7 @@ class PublicResponses(Responses):
         self._compile(scratch)
 
     def _compile(self, scratch: np.ndarray) -> None:
-        """Compile the kernels, or load them from disk, which is not the run's work."""
+        """Compile the kernels, or load them from disk, before the run, whose time must not include this."""
         merged = self._merged
         view = merged.whole.view
         workspace, outcomes = workspace_of(merged.whole, merged.whole.dtype)

@@ -63,8 +63,9 @@ class RunState:
         visits: (n,) number of the owner's walks through each infoset.
         scratch: working memory, overwritten by every pass.
         merged: the solver's game and its map to buckets, if ``game`` is the game of buckets; else None.
-        history_values: (rows, histories) values of histories that walks have learned, by what they are for; see
-            :func:`rlccfr.engine.walks.values_for`.
+        history_values: arrays over histories that walks have learned, by names that say what each array is for: values,
+            (rows, histories), and numbers of visits, (histories,). See :func:`rlccfr.engine.walks.values_for` and
+            :func:`rlccfr.engine.walks.visits_for`.
     """
 
     game: GameTree
@@ -132,9 +133,10 @@ class RunState:
         return int(self.counts[1])
 
     def ready_for(self, binding: Binding) -> RunState:
-        """Return this state with the arrays that a binding's rule declares, and its tables in true units.
+        """Return a state for a binding: with the arrays that its rule declares, and with tables in true units.
 
-        The tables are copies, so this state stays valid. The arrays that a switch does not change are shared.
+        The tables are copies, so this state stays valid. Both states share the arrays that a switch of components does
+        not change.
         """
         shelved = self.rule_arrays()
         names = binding.rule.arrays
@@ -193,9 +195,9 @@ class RunState:
         }
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> RunState:
-        """Overwrite the arrays in place with those that :meth:`saved` returned; return the state with them.
+        """Overwrite the arrays in place with those that :meth:`saved` returned; return a state that has all of them.
 
-        The arrays of update rules other than the current one come only with the state returned.
+        Arrays of update rules other than the current one are only in the returned state.
         """
         for name in _SAVED_ARRAYS:
             getattr(self, name)[...] = saved[name]

@@ -68,7 +68,7 @@ class Stepper(ABC, Generic[State]):
 
     @abstractmethod
     def current_sums(self) -> np.ndarray:
-        """Return the same for the current policy; the array is the caller's."""
+        """Return what :meth:`average_sums` returns, for the current policy; the caller may change the array."""
 
     @abstractmethod
     def average_value(self) -> tuple[float, float, float]:
@@ -79,7 +79,7 @@ class Stepper(ABC, Generic[State]):
 
     @abstractmethod
     def current_value(self) -> tuple[float, float, float]:
-        """Return the same for the current policy."""
+        """Return what :meth:`average_value` returns, for the current policy."""
 
     def abstract_value(self) -> tuple[float, float, float]:
         """Return what :meth:`average_value` returns, for the game in which infosets are merged into buckets.
@@ -94,7 +94,7 @@ class Stepper(ABC, Generic[State]):
 
     @property
     def costs(self) -> dict[str, float] | None:
-        """What an iteration is expected to use of each budget; None if the stepper does not plan."""
+        """What an iteration is expected to use of each kind of budget; None if the stepper needs no :meth:`aim`."""
         return None
 
     @property
@@ -106,7 +106,7 @@ class Stepper(ABC, Generic[State]):
         """Learn how many iterations the run is meant to have in all.
 
         Args:
-            iterations: their number; 0 if that is open.
+            iterations: number of iterations; 0 if it is not known yet.
         """
 
     def finish(self) -> bool:
@@ -114,10 +114,10 @@ class Stepper(ABC, Generic[State]):
         return False
 
     def enter(self) -> None:
-        """Take over from the tables after the components were changed during a run."""
+        """Prepare to go on from the run's tables after a switch of components."""
 
     def publish(self) -> None:
-        """Bring the run's tables up to date, if the stepper works on others."""
+        """Bring the run's tables up to date, if the stepper works on other tables."""
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
         """Return a policy (m,) drawn from the average policy's mixture; see :meth:`rlccfr.Solver.draw_policy`.
@@ -138,7 +138,7 @@ class Stepper(ABC, Generic[State]):
 class StepperKind(NamedTuple):
     """A kind of iteration: a test for the bindings that it serves, and the import path of its stepper.
 
-    Modules of steppers are imported when they are needed, since some load much else.
+    A stepper's module is imported only when it is needed, since some of these modules import many others.
     """
 
     serves: Callable[[Binding], bool]
@@ -146,7 +146,7 @@ class StepperKind(NamedTuple):
 
 
 class FlatStepper(Stepper[RunState]):
-    """Base of steppers over a compiled game; one whose policies come from the tables overrides only ``advance``."""
+    """Base of steppers over a compiled game; steppers whose policies come from the tables override only ``advance``."""
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
@@ -180,7 +180,7 @@ class FlatStepper(Stepper[RunState]):
         return self.form.over_all_members(self.own_sums())
 
     def expanded(self, table: np.ndarray) -> np.ndarray:
-        """Return a table over the run's sequences as one over the solver's game: a bucket's row for each member."""
+        """Return a table over the run's sequences as one over the solver's game: members get their bucket's entries."""
         merged = self.state.merged
         return table if merged is None else merged.expand(table)
 
@@ -205,10 +205,10 @@ class FlatStepper(Stepper[RunState]):
 
 
 class WholeEvaluator:
-    """Evaluator of policies of buckets in the game whose infosets these merge.
+    """Evaluates policies of buckets in the whole game, whose infosets are merged into these buckets.
 
-    The values of the last two policies, the average and the current one, are kept: those of a large public-tree game
-    take seconds.
+    The values of the last two policies, the average and the current one, are kept, since computing them takes seconds
+    in a large public-tree game.
 
     Attributes:
         slow: whether evaluating takes seconds.

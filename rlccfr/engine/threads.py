@@ -1,9 +1,9 @@
 """Exact passes by several threads: how the work is divided, and who does it.
 
-Each player's infosets are cut at a level, the number of the player's earlier infosets on the way. The first thread does
-the few infosets above the cut. Below the cut, the tree falls into components, such as the subtrees below one public
-state, which share no payoffs; each thread has some of these. So threads wait for each other only around the work above
-the cut; see :mod:`rlccfr.kernels.passes.threaded_iterations`.
+An infoset's level is the number of its player's infosets on the way to it. Each player's infosets are cut at a level.
+The first thread does the few infosets above the cut. Below the cut, the tree falls into components, such as the
+subtrees below one public state, which share no payoffs; each thread has some of these. So threads wait for each other
+only around the work above the cut; see :mod:`rlccfr.kernels.passes.threaded_iterations`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Crew:
     """Threads that share the exact passes over a quotient.
 
     Attributes:
-        form: the quotient, renumbered: each player's infosets above the cuts come first, then those of each thread.
+        form: the quotient, renumbered player by player: first the infosets above the cut, then thread by thread the
+            infosets of each thread.
         sequences: (M,) number in ``form`` of each of the quotient's sequences.
     """
 
@@ -60,7 +61,8 @@ class Crew:
 def crew_for(quotient: Quotient, binding: Binding) -> Crew | None:
     """Return threads for a binding; None if one thread does everything.
 
-    One thread does if the binding asks for one, if iterations contain best responses, or if an iteration is short.
+    One thread does everything if the binding asks for one, if iterations contain best responses, if the kernels are not
+    compiled, or if an iteration is short.
     """
     threads = binding.options.threads
     if threads == 1 or binding.procedure.best_response or UNJITTED or pass_cost(quotient.view) < LEAST_COST:
@@ -71,7 +73,8 @@ def crew_for(quotient: Quotient, binding: Binding) -> Crew | None:
 def divided(form: SequenceForm, threads: int) -> Division:
     """Divide infosets and blocks of payoffs among threads.
 
-    Of all cuts whose levels differ by at most one between the players, the one with the least predicted time is taken.
+    Each player has a level at which its infosets are cut. Among the pairs of levels that differ by at most 1, the pair
+    with the least predicted time is chosen.
     """
     work = _Work.of(form)
     levels = _levels(form)
@@ -95,9 +98,9 @@ def _padded_zeros(size: int) -> np.ndarray:
 
 
 class _Work(NamedTuple):
-    """A sequence form's blocks of payoffs, with the sequences that each block pays, and what they cost.
+    """The sequences that each block of payoffs pays, and the predicted time of each block and infoset.
 
-    A block's sequences are listed as pairs (block, sequence), of which there are P.
+    The sequences are listed as P pairs (block, sequence).
     """
 
     block: np.ndarray  # (P,)
@@ -171,7 +174,7 @@ class Division(NamedTuple):
 
     @property
     def order(self) -> np.ndarray:
-        """The infosets in their new order, (n,): each player's above the cut first, then those of each thread."""
+        """The infosets in their new order, (n,): for each player those above the cut, then those of each thread."""
         return np.lexsort((self.infosets, self.player))
 
     def shares(self, form: SequenceForm, threads: int) -> list[Share]:
@@ -200,11 +203,15 @@ class Division(NamedTuple):
         ]
 
     def _top_bounds(self, form: SequenceForm, player: int) -> list[int]:
-        """Return a row of ``Share.top``: a player's first infoset above the cut, and the end of those."""
+        """Return a row of ``Share.top``: where a player's infosets above the cut begin, and where they end."""
         return [int(form.view.infoset_begin[player]), self._end_of(form, player, self.infosets < 0)]
 
     def _thread_bounds(self, form: SequenceForm, thread: int, player: int) -> list[int]:
-        """Return a row of ``Share.infosets``: a thread's first infoset, its first below the cut, and the end."""
+        """Return a row of ``Share.infosets``, for a thread and a player.
+
+        It says where the thread's infosets at the level of the cut begin, where its deeper infosets begin, and where
+        these end.
+        """
         before = self.infosets < thread  # the top's and earlier threads'
         threads_own = self.infosets == thread
         return [
@@ -214,15 +221,15 @@ class Division(NamedTuple):
         ]
 
     def _end_of(self, form: SequenceForm, player: int, mask: np.ndarray) -> int:
-        """Return the end of a player's infosets that are in a mask, (n,), if they come first in the player's order."""
+        """Return where a player's infosets in a mask, (n,), end, given that the player's new order begins with them."""
         return int(form.view.infoset_begin[player]) + int((mask & (self.player == player)).sum())
 
 
 def _components(form: SequenceForm, work: _Work, levels: np.ndarray, cut_level: np.ndarray) -> np.ndarray:
-    """Return the component of each infoset and of each block, (n + blocks,), numbered by first members.
+    """Return the component of each infoset and of each block, (n + blocks,), numbered in the order of first members.
 
-    A component has whole subtrees below the cut, the blocks that pay their sequences, and the subtrees of the other
-    player whose reach they read.
+    A component consists of whole subtrees of infosets below the cut, of the blocks that pay these infosets' sequences,
+    and of the other player's subtrees whose reach these infosets read.
 
     Args:
         levels: (n,) level of each infoset.

@@ -66,7 +66,7 @@ class WalkStepper(FlatStepper):
 
     An iteration of many walks may be left unfinished: the next call of :meth:`advance` goes on with it. Meanwhile, the
     average policy includes the walks done, while regrets and current policies are those before the iteration. A switch
-    of components drops the iteration's remaining walks, and the regrets of those done.
+    of components drops the iteration's remaining walks, and the regrets from its walks so far.
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
@@ -132,11 +132,11 @@ def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
 
 
 def balanced_policy(game: GameTree) -> np.ndarray:
-    """Return the policy (m,) that takes an action in proportion to the number of own sequences that end below it.
+    """Return the policy (m,) that plays an action in proportion to the number of final sequences at or below it.
 
-    A sequence ends if its player does not move after it. Of a player's Z such sequences, this policy plays each with
-    probability at least 1 / Z, since the infosets after an action share its sequences, and only one of them is met. It
-    is computed once for each game.
+    A sequence is final if its player does not move after it. If the player has Z final sequences, this policy plays
+    each of them with probability at least 1 / Z: an action's number counts the final sequences below all infosets that
+    may follow, but a play meets only one of these infosets. The policy is computed once for each game.
     """
     if game not in _balanced_policies:
         view = game.view
@@ -192,5 +192,8 @@ def visits_for(state: RunState, binding: Binding) -> np.ndarray:
 
 
 def _rows_of_values(binding: Binding) -> int:
-    """Return the number of rows of values of histories: best responses give each traverser its own opponent."""
+    """Return the number of rows in which values of histories are kept.
+
+    It is 2 with best responses, which give each traverser an opponent of its own, and otherwise 1.
+    """
     return 2 if binding.abstraction.best_response else 1

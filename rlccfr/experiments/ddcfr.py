@@ -84,7 +84,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the fields of the cases' keys; nothing is drawn at random, so the seed is 0."""
+    """Return the rows with a column for each field of the case's key; nothing is drawn at random, so the seed is 0."""
     rows[["game", "rule"]] = rows["case"].str.rsplit("/", n=1).tolist()
     return rows.assign(seed=0)
 

@@ -1,4 +1,4 @@
-"""Deep CFR's ablations on Leduc, and its game, flop hold'em, by exact passes (Brown et al. 2019)."""
+"""Ablations of Deep CFR on Leduc, and exact passes on flop hold'em, the game of its paper (Brown et al. 2019)."""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of runs with networks, with the fields of the cases' keys.
+    """Return the rows of runs with networks, with a column for each field of the case's key.
 
-    The exact run on flop hold'em has no such fields.
+    The exact run on flop hold'em, whose key has no fields, is left out.
     """
     runs = rows[rows["case"] != "flop"].copy()
     runs[["game", "ablation", "seed"]] = runs["case"].str.rsplit("/", n=2).tolist()
@@ -112,12 +112,12 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def last(rows: pd.DataFrame, value: str = "exploitability") -> dict[str, list[float]]:
-    """Return a column at the ends of the runs on one game, by ablation."""
+    """Return a column's values at the ends of the runs on one game, by ablation."""
     return {name: values for (name,), values in grouped(ends_of(rows, "ablation"), "ablation", value=value).items()}
 
 
 def worse(name: str, ends: Mapping[str, Sequence[float]]) -> Ratio:
-    """Return the ratio of an ablation's exploitability to the base's; for the small window, to the small reservoir's.
+    """Return an ablation's exploitability, divided by the base's; or the small window's by the small reservoir's.
 
     Args:
         ends: exploitabilities at the ends of the runs, in the order of seeds, by ablation.
@@ -126,7 +126,7 @@ def worse(name: str, ends: Mapping[str, Sequence[float]]) -> Ratio:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge, by Leduc, what the source says of flop hold'em."""
+    """Judge the source's claims on flop hold'em; claims on ablations are judged by runs on Leduc."""
     runs = parsed(rows)
     ends = last(runs[runs["game"] == "leduc"])
     on_ablations = [

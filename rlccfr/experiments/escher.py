@@ -111,7 +111,7 @@ def estimator(name: str, preset: str) -> Sampler:
 
 
 def variance(game: str, name: str, seed: int, iterations: int, walks: int, preset: str) -> list[Row]:
-    """Return the mean variance of an estimator's regrets at infosets visited, after iterations of CFR with it.
+    """Return the mean variance of an estimator's regrets at visited infosets, after a run of CFR with this estimator.
 
     Args:
         game: name of the game.
@@ -244,7 +244,10 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the fields of the cases' keys: ``part``, ``name``, ``other`` (perhaps "") and ``seed``."""
+    """Return the rows with columns for the fields of the case's key: ``part``, ``name``, ``other`` and ``seed``.
+
+    If a key has only three fields, ``other`` is empty.
+    """
     keys = []
     for key in rows["case"].str.split("/"):
         *fields, seed = key
@@ -309,10 +312,11 @@ def variance_claim(rows: pd.DataFrame, rival: str, said: str, bound: float) -> C
 
 
 def beside(rows: pd.DataFrame, rival: str) -> dict[str, Beside]:
-    """Return ESCHER's variance beside another estimator's, by game.
+    """Return, by game, the comparison of ESCHER's variance with another estimator's.
 
-    A variance that is no larger than its rounding error may be 0. The error takes its place, so that the ratio is an
-    upper bound if ESCHER's variance is that small. If both variances are, the seed's ratio is 1.
+    A variance that is no larger than its rounding error may be 0, so the rounding error takes its place. If ESCHER's
+    variance is that small, the ratio is therefore an upper bound. If both variances are that small with one seed, this
+    seed's ratio is 1.
     """
     spreads = grouped(rows[rows["part"] == "variance"], "name", "other", value="variance")
     errors = rounding(rows)

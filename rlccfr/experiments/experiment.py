@@ -31,7 +31,7 @@ class Case(NamedTuple):
 
     Attributes:
         key: name that no other case of the experiment has: its fields, divided by slashes.
-        measure: function that returns the case's rows, applied to all that they depend on.
+        measure: function that returns the case's rows, with all arguments on which the rows depend.
     """
 
     key: str
@@ -72,7 +72,7 @@ class Finding:
 
     @property
     def drawn(self) -> str:
-        """The number of seeds, in words if there are none."""
+        """The number of seeds as text; if it is 0, a dash for an open verdict, else the words ``nothing drawn``."""
         if self.seeds:
             return str(self.seeds)
         return "-" if self.verdict == OPEN else "nothing drawn"
@@ -103,7 +103,7 @@ class Claim:
             raise RLCCFRError(f"the claim {self.said!r} must name the games that it is judged on")
         for name in ("said", "figures", "stand_in"):
             if not getattr(self, name):
-                raise RLCCFRError(f"the claim {self.said!r} must have {name}")
+                raise RLCCFRError(f"the claim {self.said!r} has an empty {name!r}, which must be a text")
 
     @property
     def verdict(self) -> str:
@@ -122,7 +122,7 @@ class Claim:
 
 
 def _by_game(texts: Mapping[str, str]) -> str:
-    """Return the text that all games have, else each text with its games."""
+    """Return the text if all games have the same, else each text with its games."""
     games_by_text: dict[str, list[str]] = {}
     for game, text in texts.items():
         games_by_text.setdefault(text, []).append(game)

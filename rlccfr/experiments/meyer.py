@@ -123,7 +123,7 @@ def curve(game: str, sampler: str, iterations: int, seed: int) -> list[Row]:
 
 
 def after_histories(sampler: str, horizon: int, counts: Sequence[int], seed: int) -> list[Row]:
-    """Return the exploitability of CFR on Leduc as soon as a run has touched each of some numbers of histories."""
+    """Return CFR's exploitability on Leduc at each of the ``counts`` of histories touched, or just after it."""
     solver = Solver(load_game("leduc"), "cfr", curve_sampler(sampler, horizon), seed=seed)
     rows: list[Row] = []
     touched = 0
@@ -212,7 +212,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def share(half_life: float, iterations: int) -> float:
-    """Return the share of iterations that an exponential mix walks externally, if t counts from 1 as in Meyer's sum."""
+    """Return the share of external sampling in an exponential mix's iterations, with t from 1 as in Meyer's sum."""
     mix = samplers.resolve({"id": "mixed_exponential", "half_life": half_life})
     rows = mix.schedule(2, iterations)  # the sampler counts from 0
     assert mix.mixture is not None
@@ -220,7 +220,10 @@ def share(half_life: float, iterations: int) -> float:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the fields of the cases' keys: the last is the seed, or a share of exploration."""
+    """Return the rows with columns for the fields of the case's key.
+
+    The last field is in the column ``seed``: it is the seed or, in Table 5.1, a share of exploration.
+    """
     keys = rows["case"].str.split("/")
     return rows.assign(part=keys.str[0], game=keys.str[1], name=keys.str[-2], seed=keys.str[-1])
 

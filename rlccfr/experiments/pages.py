@@ -44,7 +44,8 @@ def grouped(rows: pd.DataFrame, *keys: str, value: str = "exploitability") -> di
         rows: columns ``keys``, ``value`` and ``seed``.
 
     Returns:
-        The values, in the order of seeds, by the texts of the keys. The groups are in the rows' order.
+        A list of values, in the order of seeds, for each combination of the key columns' texts. The combinations are in
+        the order in which they first appear in the rows.
     """
     groups: dict[tuple[str, ...], list[float]] = {
         tuple(map(str, row)): [] for row in rows[[*keys]].itertuples(index=False)
@@ -117,7 +118,7 @@ class Ratio(NamedTuple):
 
 
 def verdict_of(holds: bool) -> str:
-    """Return the verdict on what figures decide without an interval."""
+    """Return the verdict on a claim that is decided without an interval."""
     return HOLDS if holds else FAILS
 
 

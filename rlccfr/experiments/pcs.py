@@ -56,9 +56,9 @@ def cases(quick: bool) -> list[Case]:
 
 
 def at(points: pd.DataFrame, seconds: float) -> float:
-    """Return a run's exploitability after some CPU seconds, read between points of its curve on logarithmic axes.
+    """Return a run's exploitability after some CPU seconds, interpolated between its points on logarithmic axes.
 
-    NaN before the first point, and after the last one.
+    It is NaN before the first point, and at times more than about 10 % after the last point.
     """
     log_seconds = np.log(points["CPU seconds"])
     log_exploitability = np.log(points["exploitability"])
@@ -75,7 +75,7 @@ def means(runs: pd.DataFrame) -> list[float]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the fields of the cases' keys."""
+    """Return the rows with a column for each field of the case's key."""
     rows[["game", "sampler", "seed"]] = rows["case"].str.rsplit("/", n=2).tolist()
     return rows
 

@@ -81,12 +81,12 @@ def agents(kind: str, size: int, actions: int, seed: int, episodes: int, setting
         kind: one of :data:`AGENTS`.
         size: length of information state tensors.
         actions: number of actions.
-        seed: seed of NFSP; the others use the global random states.
-        episodes: number of games that they will play.
-        settings: NFSP's.
+        seed: seed of NFSP; the other agents use the global random states.
+        episodes: number of games that the agents will play.
+        settings: settings of NFSP.
 
     Raises:
-        RLCCFRError: this version of OpenSpiel does not have them.
+        RLCCFRError: this version of OpenSpiel does not have the agents.
     """
     try:
         from open_spiel.python.pytorch.nfsp import NFSP
@@ -115,7 +115,7 @@ def average_mode(players: list[Any]) -> ExitStack:
 
 
 def learned(kind: str, game: str, episodes: int, seed: int, **settings: float) -> list[Row]:
-    """Return the exploitability of agents in self-play, at powers of ten of episodes and between them."""
+    """Return the exploitability of agents in self-play, after :data:`POINTS` numbers of episodes per factor of 10."""
     tree = load_game(game)
     before = np.random.get_state()
     try:
@@ -175,7 +175,11 @@ def solved(rule: str, sampler: str, game: str, episodes: int, seed: int) -> list
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
+    """Return all cases: each agent of :data:`AGENTS` and each line of :data:`LINES`, per game and seed.
+
+    Args:
+        quick: whether to return only the few of a quick run.
+    """
     games: Mapping[str, tuple[int, int]] = {"kuhn": (1_000, 1)} if quick else GAMES
     all_cases = []
     for game, (episodes, seeds) in games.items():
@@ -193,7 +197,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the fields of the cases' keys."""
+    """Return the rows with a column for each field of the case's key."""
     rows[["game", "algorithm", "seed"]] = rows["case"].str.split("/").tolist()
     return rows
 

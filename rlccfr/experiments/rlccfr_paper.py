@@ -1,8 +1,9 @@
 """The experiments of Keshavarzi, Navidi and Tefagh: Table 4, Figures 2 to 5, and what the paper says of them.
 
-The paper's e is the exploitability itself. What its weights recommend depends on that, so the picks and the claims are
-shown under all three scales of e (:data:`rlccfr.envs.reward.SCALES`). They are those of teams whose agents learn the
-mean of their rewards, and of teams whose agents each learn their own reward, as in the paper.
+In the paper's reward, the cost of an error, e, is the exploitability itself. The scale of e decides what the reward
+weights recommend, so the picks and the claims are shown under all three scales (:data:`rlccfr.envs.reward.SCALES`).
+Picks are shown of two kinds of teams: their agents learn the mean of the agents' rewards, or each agent learns its own
+reward, as in the paper.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def ecfr(game: str, mode: str, iterations: int) -> list[Row]:
 
 
 def longer(game: str, rule: str, iterations: int) -> list[Row]:
-    """Return the exploitability after 10,000 iterations, and after more."""
+    """Return the exploitability after 10,000 iterations, and after the given number of iterations."""
     solver = Solver(load_game(game), rule)
     rows: list[Row] = []
     for count in (ITERATIONS[-1], iterations - ITERATIONS[-1]):
@@ -94,7 +95,7 @@ def longer(game: str, rule: str, iterations: int) -> list[Row]:
 
 
 def captions(game: str) -> list[str]:
-    """Return the names of the reward weights in the captions on a game: its figure's and, for Kuhn, Table 4's."""
+    """Return the names of the reward weights in a game's captions: those of its figure and, for Kuhn, of Table 4."""
     of_figures = [panel.preset for panel in PANELS if panel.game == game]
     return [*of_figures, SPEED_PRESET] if game == "kuhn" else of_figures
 
@@ -126,7 +127,7 @@ def picks(game: str, rewards: Rewards, measurements: str) -> list[Row]:
 
     Returns:
         A row per caption and scale: the pick, its mean reward and the agents' rewards, by the judging runs; and the
-        algorithm with the highest mean reward of all. It may not have converged; no table then recommends it.
+        algorithm with the highest mean reward of all. If that algorithm has not converged, no table recommends it.
     """
     from rlccfr.agents.team.pretraining import SETTINGS, train_on_table
 
@@ -172,7 +173,7 @@ def picked(cell: Cell, game: str, preset: Preset) -> Row:
 
 
 def fastest_pick() -> Cell:
-    """Return what the shipped team picks under the weights of Table 4, whose speed is measured anew."""
+    """Return the shipped team's pick under the weights of Table 4; the pick's speed is measured anew."""
     candidates = evidence_of("kuhn").recommendable(PRESETS[SPEED_PRESET])
     return shipped.team("kuhn").pick("kuhn", BUDGET, SPEED_PRESET, candidates)
 
@@ -227,7 +228,7 @@ class Parts(NamedTuple):
 
 
 def parsed(rows: pd.DataFrame) -> Parts:
-    """Return the rows by what they are about."""
+    """Return the rows, split by the kind of their cases."""
     kind = rows["case"].str.split("/").str[0]
     return Parts(
         rows[kind == "speed"].set_index("algorithm"),
@@ -422,7 +423,7 @@ def _lowest(reached: Mapping[str, Method], game: str) -> Judged:
 
 
 def _beaten_but_slower(reached: Mapping[str, Method], game: str) -> Judged:
-    """Judge that there are methods that beat RLCCFR in exploitability, but not in speed."""
+    """Judge whether there are methods that beat RLCCFR in exploitability, but not in speed."""
     ours = reached["RLCCFR"]
     better = {name: method for name, method in reached.items() if method.exploitability < ours.exploitability}
     faster = [name for name, method in better.items() if method.speed > ours.speed]

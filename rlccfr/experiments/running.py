@@ -34,7 +34,7 @@ def measure(
 ) -> pd.DataFrame:
     """Measure the cases that a store lacks, keep each as soon as it is measured, and return the rows of all cases.
 
-    A case is measured again if its settings or the engine's version have changed; the store keeps the old one too.
+    A case is measured again if its settings or the engine's version have changed; the store keeps the old rows, too.
 
     Args:
         store: directory of the file with the measured cases.

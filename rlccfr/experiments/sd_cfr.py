@@ -119,7 +119,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the fields of the cases' keys; the averages of warm starts are renamed."""
+    """Return the rows with columns for the part and the seed in the case's key; averages of warm starts are renamed."""
     keys = rows["case"].str.split("/")
     rows = rows.assign(part=keys.str[0], seed=keys.str[-1])
     warm = (rows["part"] == "warm") & rows["average"].isin(list(AVERAGES))
@@ -133,7 +133,7 @@ def last(rows: pd.DataFrame) -> dict[str, list[float]]:
 
 
 def to_deep_cfr(ends: Mapping[str, list[float]]) -> dict[str, Ratio]:
-    """Return the ratio of SD-CFR's exploitability to Deep CFR's, by the start of value networks."""
+    """Return the ratio of SD-CFR's exploitability to Deep CFR's for each way in which value networks start."""
     return {
         start: Ratio.of(ends[f"SD-CFR{suffix}"], ends[f"Deep CFR{suffix}"])
         for start, suffix in SUFFIXES.items()
@@ -254,7 +254,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 
 def ends(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the table of exploitabilities at the end of the runs."""
+    """Yield the lines on the exploitabilities at the end of the runs: a table, and ratios."""
     reached = last(rows)
     lines = [(name, len(values), interval(values)) for name, values in reached.items()]
     yield from table(("average", "seeds", f"exploitability after {rows['iterations'].max():,.0f} iterations"), lines)

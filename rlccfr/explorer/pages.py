@@ -1,4 +1,4 @@
-"""Pages on which a person walks through a game: one file, which loads nothing from a network."""
+"""Pages on which a person walks through a game; each page is a single file that loads nothing from a network."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
         policy: the policy.
         path: the file to write.
         start: path of the page's first point, for a game with a public tree; see :meth:`rlccfr.PublicGame.path`.
-        most: largest number of states, for a game with a public tree; points farther from the start are left out.
+        most: for a game with a public tree, number of players' states after which points farther from the start are
+            left out.
 
     Raises:
-        GameError: no node has that path, or the game has no public tree.
+        GameError: no node has that path, or a start is given for a game without a public tree.
         RLCCFRError: the file can't be written.
     """
     content = any_content(policy, start, most)
@@ -87,9 +88,9 @@ def _summary(policy: Policy) -> str:
 
 
 def _packed(points: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, Any]]]:
-    """Return the page's points, and its chunks of states by the names of their elements.
+    """Return the page's points as rows, and its states in chunks, each with the name of its HTML element.
 
-    The browser reads all points at once, and unpacks a chunk of states when a point in it is opened.
+    The browser reads all points at once, and unpacks a chunk when a point whose states are in it is opened.
     """
     rows: list[list[Any]] = []
     chunks: list[tuple[str, Any]] = []
@@ -123,6 +124,6 @@ def _rounded(value: float) -> float | None:
 
 
 def _data_element(name: str, value: Any) -> str:
-    """Return an element that holds a value, packed: JSON, compressed, in letters that need no escape."""
+    """Return an HTML element that holds a value as compressed JSON, in base64, whose characters need no escape."""
     data = gzip.compress(json.dumps(value, allow_nan=False, separators=(",", ":")).encode(), mtime=0)
     return f'<script type="text/plain" id="{name}">{base64.b64encode(data).decode()}</script>'

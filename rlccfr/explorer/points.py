@@ -33,7 +33,7 @@ class PlayerState(NamedTuple):
         share: probability of the state, given the point.
         value: the player's expected payoff in the game's units; NaN where play never leads.
         actions: for each action its name, its probability, and what it would gain against the policy.
-        words: the text for people; empty if there is none.
+        words: what the player knows, in words for people; empty if only ``text`` is shown.
     """
 
     text: str
@@ -89,7 +89,7 @@ def any_content(policy: Policy, start: str = "", most: int = MOST_STATES) -> Con
         most: number of states after which points further on are left out, for games too large for a page.
 
     Raises:
-        GameError: no point has the path, or the game's page begins at its root.
+        GameError: no point has the path, or a start is given although the game's page can begin only at the root.
     """
     page: Content = policy.game.form.part("page")(policy, start, most)
     return page
@@ -118,7 +118,7 @@ def content(policy: Policy) -> Content:
 def _places(numbers: np.ndarray, names: Sequence[str]) -> dict[str, int]:
     """Return the place of each action among all actions of a game.
 
-    Actions are ordered by their numbers; but if a name belongs to several numbers, by the names' first occurrence.
+    Actions are ordered by their numbers; a name that belongs to several numbers takes the place of the least.
 
     Args:
         numbers: (m,) number of each sequence's action.

@@ -35,12 +35,12 @@ def public_page(policy: PublicPolicy, start: str, most: int) -> Content:
 def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES) -> Iterator[Point]:
     """Yield the points of a public tree below a start, breadth first.
 
-    Once ``most`` states were yielded, the points below are left out: a page could not hold them.
+    Once the points have ``most`` states of players in all, the points below are left out: a page could not hold them.
 
     Args:
         policy: the policy.
         start: path of the first point, such as ``rc/KhQd2c/``; by default the game's first decision.
-        most: largest number of states.
+        most: number of states from which on points are left out.
 
     Raises:
         GameError: no node has that path.
@@ -67,8 +67,8 @@ class _NodeFigures(NamedTuple):
     """Figures of a policy at a node.
 
     Attributes:
-        row_mass: for each player, (rows,): probability of the private state and the node, over the reach's chance
-            factor.
+        row_mass: for each player, (rows,): probability that play leads to the node with a private state of the row,
+            divided by the reach's chance factor.
         mass: sum of either player's ``row_mass``.
         probabilities: (actions, rows) policy of the player who acts; empty if nobody does.
         action_values: (actions, rows) that player's expected payoff after each action; NaN where the opponent never
@@ -261,6 +261,7 @@ class _PublicPoints:
             first_edge = int(view.deals["edge"][deal_index, player])
             num_rows = int(view.deals["rows"][deal_index, player])
             player_reach[player] = player_reach[player][view.above[first_edge : first_edge + num_rows]]
+        # This board stands for `orbit` boards that differ in suits alone, and each is dealt with probability `share`.
         chance_factor = reach.chance_factor * deal_after.orbit * deal_after.share / deal_before.share
         return _Reach((player_reach[0], player_reach[1]), chance_factor)
 
@@ -272,7 +273,7 @@ class _PublicPoints:
         return sizes, sizes
 
     def _compatible_reach(self, node: int, player: int, reach: np.ndarray) -> np.ndarray:
-        """Return a player's reach, summed over the private states that are possible beside each of the opponent's.
+        """Return for each of the opponent's private states the player's reach, summed over compatible private states.
 
         Args:
             node: index of the public node.

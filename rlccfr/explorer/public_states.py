@@ -1,4 +1,4 @@
-"""What both players have seen: the public states of any compiled game, found from its infosets alone."""
+"""What both players have seen: the public states of any compiled game, computed from its infosets alone."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class PublicStates(NamedTuple):
 def public_states(tree: GameTree) -> PublicStates:
     """Return the public states.
 
-    Two histories of the same depth share a public state if a player can't tell them apart, or can't tell apart two
-    histories below them, and so on from history to history. That is the closure of what the players can't tell apart,
-    their common knowledge; see Kovařík et al., "Rethinking formal models of partially observable multiagent decision
-    making", AIJ 2022. An infoset says what a player knows at a decision, and so what the player did not know before.
-    At chance nodes and after a player's last decision infosets say nothing. There the player is taken to know the names
-    of all moves since the player's last infoset.
+    Two histories of the same depth are linked if a player can't tell them apart, or can't tell apart two histories
+    below them. Histories that a chain of links connects share a public state, so a public state is common knowledge;
+    see Kovařík et al., "Rethinking formal models of partially observable multiagent decision making", AIJ 2022. An
+    infoset says what a player knows at a decision: what the player can't tell apart there could not be told apart
+    before. At chance nodes and after a player's last decision, infosets say nothing. There the player is assumed to
+    know the names of all moves since the player's last infoset.
     """
     levels: Levels = [(np.zeros(1, np.int64), np.full(1, -1), np.zeros(1, np.int64)), *tree.levels()]
     knowledge = _knowledge(tree, levels)
@@ -59,7 +59,7 @@ def public_states(tree: GameTree) -> PublicStates:
 
 
 def _knowledge(tree: GameTree, levels: Levels) -> np.ndarray:
-    """Return what each player knows at each history, (2, histories), as numbers; at one depth, equal means the same."""
+    """Return numbers, (2, histories), for what each player knows: equal numbers at one depth mean equal knowledge."""
     knowledge = np.zeros((2, tree.num_histories), np.int64)
     for histories, parents, _ in levels[1:]:
         for player in (0, 1):
@@ -73,7 +73,7 @@ def _knowledge(tree: GameTree, levels: Levels) -> np.ndarray:
 
 
 def _infosets_say_nothing(tree: GameTree, levels: Levels) -> np.ndarray:
-    """Return, for each player, a mask of the histories at which infosets do not tell what it knows, (2, histories).
+    """Return a mask of the histories at which infosets do not say what each player knows, (2, histories).
 
     These are the chance nodes, and the histories from which the player makes no further decision.
     """
@@ -88,7 +88,8 @@ def _infosets_say_nothing(tree: GameTree, levels: Levels) -> np.ndarray:
 def _numbered(tree: GameTree, levels: Levels, component: np.ndarray) -> PublicStates:
     """Number the components of all depths from the root on.
 
-    States of one depth are ordered by their parents, and those below one parent by the first action to each.
+    States of one depth are ordered by their parents. States with the same parent are ordered by the smallest number of
+    an action that leads to each state.
 
     Args:
         tree: the game.
@@ -124,7 +125,7 @@ def _links(group: np.ndarray, member: np.ndarray) -> np.ndarray:
 
 
 def _components(count: int, links: list[np.ndarray]) -> np.ndarray:
-    """Return the connected component of each of ``count`` members, numbered by their first members."""
+    """Return the connected component of each of ``count`` members, numbered in the order of their first members."""
     ends = np.concatenate(links, axis=1)
     graph = sparse.coo_array((np.ones(ends.shape[1], np.bool_), (ends[0], ends[1])), (count, count))
     component: np.ndarray = csgraph.connected_components(graph, directed=False)[1]

@@ -82,7 +82,8 @@ def keep_game(tree: GameTree) -> None:
     A game that OpenSpiel reads from a file is not kept, since the file may change.
 
     Args:
-        tree: a game that OpenSpiel ships; the string of any other game says nothing about its code.
+        tree: a game that OpenSpiel ships; for any other game, the string by which its file is found would stay the same
+            when the game's code changes.
     """
     is_small = tree.num_histories < LEAST_HISTORIES
     is_from_file = "filename=" in tree.openspiel_name
@@ -114,7 +115,7 @@ def kept_games() -> list[Path]:
 
 
 def _keep_within(most_bytes: int) -> None:
-    """Delete the least recently used games, until the others take at most this many bytes."""
+    """Delete the least recently used games, until the remaining games take at most this many bytes."""
     size = 0
     with contextlib.suppress(OSError):  # another process may delete the same ones
         for path in kept_games():

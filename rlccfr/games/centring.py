@@ -48,8 +48,9 @@ _centred: WeakKeyDictionary[GameTree, CentredForm | None] = WeakKeyDictionary()
 def centre_of(game: GameTree) -> float:
     """Return what is subtracted from player 0's payoffs: their median, or 0 if payoffs lie on both sides of 0.
 
-    The payoffs are then at most as large as their range. The median of a symmetric game with a constant is the
-    constant, so that pairs of sequences that pay nothing pay nothing again. A few large payoffs do not move it.
+    After the subtraction, no payoff is larger than the range of payoffs. If a constant was added to all payoffs of a
+    symmetric game, their median is that constant, so pairs of sequences that paid nothing at first pay nothing again.
+    A few large payoffs do not change the median.
     """
     utility = np.sort(game.utility[game.histories["actor"] == TERMINAL])
     if utility[0] <= 0.0 <= utility[-1]:

@@ -80,7 +80,7 @@ def is_played_as(tree: GameTree, game: Any, utility_sum: float = 0.0) -> bool:
 
 
 def _agrees(tree: GameTree, state: Any, utility_sum: float, rng: np.random.Generator) -> bool:
-    """Return whether one random playout from OpenSpiel's root, which is changed, agrees with a compiled game."""
+    """Return whether one random playout agrees with a compiled game; it changes ``state``, OpenSpiel's root."""
     number = 0
     while True:
         record = tree.histories[number]

@@ -1,10 +1,10 @@
-"""Claims that every game must keep, whatever it comes from.
+"""Checks of what every game claims, such as that chance's probabilities sum to 1, wherever the game comes from.
 
-Nothing that a run computes shows that a game breaks its word: if chance's probabilities sum to 0.9, or if both players
-win, values and exploitabilities are wrong, and nothing shows it. So all claims are checked here, in the one form that
-every compiled game takes before it is solved. OpenSpiel's games in C++ and in Python, simultaneous games, matrices,
-Gambit's files, generated games and games of buckets differ only in how their histories are found. Public trees
-(:mod:`rlccfr.games.public.claims`) use the same measures and messages.
+A run does not notice that a game breaks a claim: if chance's probabilities sum to 0.9, or if both players win, values
+and exploitabilities are wrong without any sign. So all claims are checked here, on the list of histories from which
+every compiled game is made. OpenSpiel's games in C++ and in Python, simultaneous games, matrices, Gambit's files,
+generated games and games of buckets differ only in how this list is made. Public trees
+(:mod:`rlccfr.games.public.claims`) use the same tolerances and messages.
 """
 
 from __future__ import annotations
@@ -166,10 +166,10 @@ def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
 def sum_tolerance(sizes: np.ndarray, unit: float = DOUBLE) -> np.ndarray:
     """Return how far the sum of both players' payoffs may be from the constant at each end.
 
-    It is small beside the payoffs at that end: where a payoff of 1e15 forbids a move, a sum that is wrong by 1
-    elsewhere is not due to rounding. A game that adds up its payoffs on the way may leave rounding errors of the
-    largest payoff at other ends. These may be at most a small share of the payoffs there or, where those cancel, of a
-    typical payoff.
+    The tolerance at an end is small beside the payoffs at that end: if a payoff of 1e15 forbids a move, a sum that is
+    wrong by 1 at another end is not due to rounding. But a game that adds up its payoffs along a path may have rounding
+    errors at one end that come from a larger payoff before. Such an error may be at most a small share of the payoffs
+    at the end or, where payoffs cancel, of a typical payoff.
 
     Args:
         sizes: sizes of the payoffs at each end, of any shape.
@@ -189,7 +189,7 @@ def sum_tolerance(sizes: np.ndarray, unit: float = DOUBLE) -> np.ndarray:
 
 
 def near(sums: npt.ArrayLike, expected: npt.ArrayLike, scale: float = 1.0) -> np.ndarray:
-    """Return whether each sum is as expected, up to rounding; a sum that is not finite is not."""
+    """Return whether each sum is as expected, up to rounding; the answer is no for a sum that is not finite."""
     close: np.ndarray = np.abs(np.asarray(sums) - np.asarray(expected)) <= ROUNDING * scale
     return close
 

@@ -132,9 +132,10 @@ def _level_slices(depth: np.ndarray) -> list[slice]:
 
 
 def _places_for_walks(histories: np.ndarray, parent: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """Return each history's place if siblings stand first, then the subtree below the first of them, and so on.
+    """Return each history's place in an order that suits walks.
 
-    A walk then finds most of its next histories nearby, which saves a quarter of its time on Royal.
+    Siblings stand side by side; they are followed by the subtree below the first sibling, then by that below the second
+    sibling, and so on. A walk then finds most of its next histories nearby, which saves a quarter of its time on Royal.
     """
     levels = _level_slices(depth)
     subtree_size = np.ones(len(histories), np.int64)  # the history itself counts

@@ -25,7 +25,7 @@ from rlccfr.games.records import BLOCK, CHANCE, HISTORY, TERMINAL, SequenceView,
 
 
 class Classes(NamedTuple):
-    """The classes of infosets and sequences that have equal values, numbered by their first member.
+    """The classes of infosets and sequences that have equal values, numbered in the order of their first members.
 
     See :mod:`rlccfr.games.symmetry`.
     """
@@ -95,7 +95,7 @@ class SequenceForm:
             )
 
     def over_all_members(self, table: np.ndarray) -> np.ndarray:
-        """Return a table over this form's sequences as one over those of the game that it stands for."""
+        """Return a table over this form's sequences, expanded to the sequences of the game that the form stands for."""
         return table
 
     def normalised(self, sums: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ class Traversal(NamedTuple):
     """All histories of a game, level by level with siblings as neighbours, and its raw infosets in order of discovery.
 
     The first eight arrays have one entry per history, the other fields one per raw infoset. The histories of a level
-    are in the order of those above them.
+    are in the order of their parents.
     """
 
     parent: np.ndarray  # int32, -1 at the root

@@ -144,7 +144,7 @@ def _constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> float:
         unit: unit of rounding of the payoffs' type.
 
     Raises:
-        GameError: they do not, or the constant is too large, or the matrices differ in shape.
+        GameError: the payoffs do not add up to a constant, the constant is too large, or the matrices differ in shape.
     """
     if first.shape != second.shape:
         raise GameError(f"both players' payoffs must have one shape, not {first.shape} and {second.shape}")

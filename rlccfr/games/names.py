@@ -117,11 +117,11 @@ def as_name(name: Any) -> Any:
 
 
 def openspiel_name(name: str) -> str:
-    """Return the OpenSpiel string of a name, with or without parameters, or of a file; return any other as it is.
+    """Return the OpenSpiel string of a short name, with or without parameters, or of a file; else the name unchanged.
 
     Raises:
-        GameError: a parameter is unknown or given twice, a value is out of range, the deck is too small, or a file
-            can't be read.
+        GameError: a parameter is unknown, given twice or not a whole number, a value is out of range, the deck is too
+            small, or a file can't be read.
     """
     if name in NAMED_GAMES:
         return NAMED_GAMES[name].openspiel_name
@@ -135,7 +135,7 @@ def openspiel_name(name: str) -> str:
 
 
 def short_name(openspiel_name: str) -> str:
-    """Return the short name of a game without parameters that has this OpenSpiel string; else the string itself."""
+    """Return the short name, such as ``leduc``, that stands for an OpenSpiel string; else the string unchanged."""
     return next((name for name, game in NAMED_GAMES.items() if game.openspiel_name == openspiel_name), openspiel_name)
 
 
@@ -154,7 +154,7 @@ def form_named(name: str) -> Form:
 
 
 def identity_of(name: str) -> object:
-    """Return what all names of one game have in common.
+    """Return a game's OpenSpiel string, or its rules if it has a public tree; all names of the game give equal results.
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
@@ -182,7 +182,7 @@ def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> Gam
         kind: ``"poker"``, rounds of betting on random hands (see :mod:`rlccfr.games.generated.poker`), or ``"moves"``,
             moves that the opponent sees in part (see :mod:`rlccfr.games.generated.moves`).
         seed: seed of the game's chances and payoffs.
-        parameters: numbers that set the game's size, as listed there.
+        parameters: numbers that set the game's size; the module of the kind lists them.
 
     Raises:
         GameError: the kind or a parameter is unknown, or a value is out of range.
@@ -217,10 +217,10 @@ def load_game(
     them with OpenSpiel's games. A game that your own code registers is compiled each time.
 
     Args:
-        name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), one with parameters, any OpenSpiel string,
-            or the name or path of a Gambit file, ``game.efg``. If a file's game is strictly competitive but not
-            zero-sum, or a game of OpenSpiel's is constant-sum, the first player's payoffs are used. Or a game object of
-            OpenSpiel's; if OpenSpiel can't load it by a name, it is known in this process only.
+        name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), a short name with parameters, an OpenSpiel
+            string, the name or path of a Gambit file (``game.efg``), or an OpenSpiel game object. A game object that
+            OpenSpiel can't load by a name is known in this process only. If a file's game is strictly competitive but
+            not zero-sum, or an OpenSpiel game is constant-sum, the first player's payoffs are used.
         restore_recall: whether to tell histories of one information state apart by the player's own last move, for
             games whose information states do not record it. By default this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
@@ -267,7 +267,7 @@ def _compiled(
     """Compile a game history by history; see :func:`load_game`.
 
     Args:
-        known_names: names to suggest, beside OpenSpiel's, in place of an unknown one.
+        known_names: names, besides OpenSpiel's, that the error for an unknown name may suggest.
     """
     from rlccfr.games.openspiel import MAX_HISTORIES, compile_game
 

@@ -62,7 +62,7 @@ def compile_game(
     """Compile an OpenSpiel game string; see :func:`rlccfr.load_game`.
 
     Args:
-        known_names: names to suggest, beside OpenSpiel's, in place of an unknown one.
+        known_names: names, besides OpenSpiel's, that the error for an unknown name may suggest.
     """
     if not isinstance(openspiel_name, str):
         raise GameError(f"a game is a name, an OpenSpiel string or a game of OpenSpiel's, not {brief(openspiel_name)}")
@@ -120,7 +120,7 @@ def _files_of(game: Any) -> set[str]:
 
 
 def registered_here(openspiel_name: str) -> tuple[type, ...] | None:
-    """Return the classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
+    """Return those classes of a game that do not belong to OpenSpiel, or None for a game that OpenSpiel ships.
 
     Raises:
         GameError: the game can't be loaded, or CFR's guarantees can't hold for it.
@@ -138,7 +138,7 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
 
     Args:
         openspiel_name: the string.
-        known_names: names to suggest in place of an unknown one.
+        known_names: names, besides OpenSpiel's, that the error for an unknown name may suggest.
         name: the game's name for errors; by default the string, or the file that it stands for.
     """
     name = name or shown(openspiel_name)
@@ -166,14 +166,14 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
 
 
 def hint_for(short_name: str, names: Iterable[str]) -> str:
-    """Return a hint for an unknown name: the nearest of the names, or how to load what it may stand for.
+    """Return a hint for an unknown name: the nearest known name, or how to load the game that the name may stand for.
 
-    OpenSpiel's games in Python have no names until their modules are imported. A game of its C++ side may have a
-    similar name, but is another game.
+    OpenSpiel's games in Python have no names until their modules are imported. An OpenSpiel game in C++ may have a
+    similar name, but is another game, so it is not suggested for a name that begins with ``python_``.
 
     Args:
-        short_name: the name, without parameters.
-        names: the names of games.
+        short_name: the unknown name, without parameters.
+        names: the known names.
     """
     in_python = short_name.startswith(IN_PYTHON)
     comparable = [name for name in names if name.startswith(IN_PYTHON) or not in_python]
@@ -209,14 +209,14 @@ def _checked_turn_based(game: Any, name: str) -> Any:
 
 
 def declared_sum(game: Any, name: str) -> float:
-    """Return what a game declares that the players' returns sum to; 0 if it declares nothing.
+    """Return the sum of the players' returns that a game declares; 0 if it declares none.
 
     Args:
         game: OpenSpiel's game.
         name: its name, for the error.
 
     Raises:
-        GameError: the game declares a sum that is not finite, or declares that it is zero-sum and another sum than 0.
+        GameError: the declared sum is not finite, or it is not 0 although the game declares itself zero-sum.
     """
     declared = game.utility_sum() or 0.0
     if not math.isfinite(declared):
@@ -230,7 +230,7 @@ def declared_sum(game: Any, name: str) -> float:
 
 
 def _opponent_payoffs(game: Any, name: str, openspiel_name: str) -> OpponentPayoffs:
-    """Return player 1's payoffs by those that the game was made from, by its rules, or by its declared sum."""
+    """Return player 1's payoffs: from :func:`keep_opponent_payoffs`, or else from the rules or the declared sum."""
     if openspiel_name in _OPPONENT_PAYOFFS:
         return _OPPONENT_PAYOFFS[openspiel_name]
     own_rules = rules_of(game)
@@ -238,7 +238,7 @@ def _opponent_payoffs(game: Any, name: str, openspiel_name: str) -> OpponentPayo
 
 
 def keep_opponent_payoffs(game: pyspiel.Game, payoffs: OpponentPayoffs) -> None:
-    """Keep player 1's payoffs of a game that OpenSpiel holds as a zero-sum game of player 0's."""
+    """Keep player 1's payoffs of a game that was given to OpenSpiel as a zero-sum game with player 0's payoffs."""
     _OPPONENT_PAYOFFS[name_of(game)] = payoffs
 
 
@@ -266,11 +266,11 @@ def kept_object(name: str) -> pyspiel.Game | None:
 
 
 class _ProgressError(Exception):
-    """An error whose cause was raised by the caller's own function, not by OpenSpiel."""
+    """An error whose cause was raised by the caller's ``progress`` function, not by OpenSpiel."""
 
 
 def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractContextManager[None]]) -> Any:
-    """Return a form of the caller's function whose stderr and errors are not hidden."""
+    """Return a wrapper of ``progress`` that shows its stderr, and raises its errors as :class:`_ProgressError`."""
 
     def report(share: float) -> None:
         with aloud():
@@ -314,7 +314,7 @@ def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
 
 
 def solvable_names() -> dict[str, str]:
-    """Return OpenSpiel's two-player games that are solved: long names by short name.
+    """Return the two-player games registered with OpenSpiel whose kind is solved here: long names by short name.
 
     They are zero-sum or constant-sum, with chance probabilities and information states. All of them can be loaded
     without parameters; some are larger than any size limit.
@@ -331,7 +331,7 @@ def solvable_names() -> dict[str, str]:
 
 
 def games_not_shipped() -> dict[str, str]:
-    """Return the solved games that OpenSpiel does not ship: long names by short name."""
+    """Return the games of :func:`solvable_names` that OpenSpiel does not ship: long names by short name."""
     return {short_name: long_name for short_name, long_name in solvable_names().items() if _is_not_shipped(short_name)}
 
 

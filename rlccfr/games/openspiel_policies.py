@@ -1,4 +1,4 @@
-"""OpenSpiel's states of a compiled game, its names of actions, and policies in its form."""
+"""OpenSpiel's states, names of actions and form of policies for a compiled game."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def states_of(tree: GameTree, selected: np.ndarray | None = None) -> Iterator[tu
     """Yield the number and OpenSpiel's state of each history that has children.
 
     Args:
-        selected: mask of the histories to yield, which must include all those above them. By default all are yielded.
+        selected: mask of the histories to yield; it must include all their ancestors. By default all are yielded.
     """
     pending = [(0, openspiel_game(tree).new_initial_state())]
     while pending:

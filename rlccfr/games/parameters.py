@@ -68,10 +68,11 @@ class InOpenSpiel(Parametrised):
 
 
 def parts_of(name: str, games: Mapping[str, Parametrised]) -> tuple[str, dict[str, int]] | None:
-    """Return the parts of a name, as :func:`parsed` does, if it names one of some games; None for other games.
+    """Return the parts of a name, as :func:`parsed` does, if it is a name of one of ``games``; else None.
 
     Raises:
-        GameError: a parameter is given twice, or is not a whole number.
+        GameError: a parameter is given twice or is not a whole number, the game has no parameters, or the closing
+            bracket is missing.
     """
     parts = parsed(name)
     if parts is not None:
@@ -89,7 +90,7 @@ def parts_of(name: str, games: Mapping[str, Parametrised]) -> tuple[str, dict[st
 
 
 def parsed(name: str) -> tuple[str, dict[str, int]] | None:
-    """Return the parts of a name such as ``leduc(ranks=4)``, or None if it does not have that form.
+    """Return the short name and the arguments of a name such as ``leduc(ranks=4)``; None for a name of another form.
 
     Raises:
         GameError: a parameter is given twice.

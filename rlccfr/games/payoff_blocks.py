@@ -34,10 +34,10 @@ def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) ->
 
     Args:
         payoff: (m + 2, m + 2) payoffs to player 0, weighted by chance; a row per sequence of player 0.
-        second: payoffs to player 1, entry by entry of ``payoff``; by default what player 0 loses.
+        second: payoffs to player 1, one for each entry of ``payoff``; by default the negatives of player 0's.
 
     Returns:
-        The fields of :class:`SequenceView` from ``leaf_0`` on, by name.
+        The fields of :class:`SequenceView` from ``leaf_0`` to ``payoff_1``, by name.
 
     Raises:
         GameError: the blocks take more numbers than the engine can address.
@@ -126,7 +126,7 @@ def _payoff_lines(
     opponent_place: np.ndarray,
     payoffs: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a player's blocks, (blocks,) of BLOCK, and payoffs: a line for each of the opponent's sequences.
+    """Return a player's blocks, (blocks,) of type BLOCK, and payoffs: in a block, a line per sequence of the opponent.
 
     Args:
         entry_block: (entries,) block of each entry of the payoff matrix.
@@ -194,7 +194,7 @@ def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of rows that differ beyond rounding, and for each row the number of the one that it equals."""
+    """Return the first index of each group of rows that are equal up to rounding, and each row's group number."""
     numbers: dict[bytes, int] = {}
     rounded = np.round(rows / ROUNDING) + 0.0  # turns -0.0 into 0.0, which has other bytes
     number = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rounded])

@@ -1,4 +1,4 @@
-"""What is asked of a game that is to be compiled: an object of OpenSpiel's, or the rules of a game in Python."""
+"""The methods that a game needs to be compiled: a game object of OpenSpiel's, or the rules of a game in Python."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Playable(Protocol):
 
 
 class PythonGame(NamedTuple):
-    """A game of OpenSpiel's that is written in Python; its states tell by either method whether the game is over."""
+    """A game of OpenSpiel's that is written in Python; once it is over, its states' ``current_player`` says so, too."""
 
     game: Any
 
@@ -51,7 +51,7 @@ class PythonGame(NamedTuple):
 
 
 class PythonState(NamedTuple):
-    """A state of such a game.
+    """A state of a :class:`PythonGame`.
 
     OpenSpiel's algorithms ask ``is_terminal`` first, so a game may name anybody as the player to move once it is over.
     """

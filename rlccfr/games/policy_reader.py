@@ -1,8 +1,8 @@
-"""Policies of OpenSpiel's, in the forms in which its two sides hold them, as probabilities over sequences.
+"""Conversion of OpenSpiel's policies, in all their forms, to probabilities over sequences.
 
-OpenSpiel has four forms: an object of its C++ side, which is asked by a state; an object in Python, which may also be
-asked by a state of a simultaneous game and a player; a function of a state; and a table by information state. An
-algorithm for one player, such as a best response, returns any of them for this player's states alone.
+OpenSpiel has four forms: a C++ object, whose method takes a state; a Python object, whose method may also take a state
+of a simultaneous game and a player; a function of a state; and a table by information state. An algorithm for one
+player, such as a best response, returns a policy of any form, but with probabilities at this player's states alone.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _what_is_missing(tree: GameTree, missing: np.ndarray) -> str:
 
 
 def _readers_of(policy: Any) -> list[Reader]:
-    """Return a function for each player that asks a policy at the player's states.
+    """Return for each player the function that asks a policy what it does at a state of that player.
 
     Raises:
         PolicyError: the policy has none of OpenSpiel's forms.
@@ -130,9 +130,9 @@ def _table_reader(table: Mapping[str, Any]) -> Reader:
 
 
 def _object_reader(method: Callable[..., Any]) -> Reader:
-    """Return a function that asks another author's object or function, as OpenSpiel's algorithms do.
+    """Return a function that calls a method or function of another author's policy, as OpenSpiel's algorithms do.
 
-    A turn-based state tells whose turn it is, so it is the only argument, unless the function insists on a player. A
+    A turn-based state tells whose turn it is, so it is the only argument, unless the policy insists on a player. A
     policy of a simultaneous game may know only that game's states, for which OpenSpiel also passes a player.
     """
     takes_player = _accepts(method, None, 0)
@@ -149,7 +149,7 @@ def _object_reader(method: Callable[..., Any]) -> Reader:
 
 
 def _accepts(function: Callable[..., Any], *arguments: Any) -> bool:
-    """Return whether a function takes arguments; functions of the C++ side, which do not say, take a state alone."""
+    """Return whether a function accepts ``arguments``; a C++ function, which has no signature, accepts only a state."""
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError:
@@ -184,14 +184,14 @@ def _is_empty(answer: Any) -> bool:
 
 
 def _real(number: Any) -> float:
-    """Return a number as a float; unlike ``float`` alone, this takes no text."""
+    """Return a number as a float; unlike ``float``, this function refuses text."""
     if isinstance(number, (str, bytes)):
         raise TypeError
     return float(number)
 
 
 def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float] | None:
-    """Return probabilities by action; None if there are none, as where OpenSpiel's C++ side does not know a state.
+    """Return probabilities by action; None if the answer is empty, as when a C++ policy does not know a state.
 
     Args:
         answer: what the policy gives: a dict, or pairs of an action and its probability.
@@ -199,7 +199,7 @@ def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float
         actions: the actions that are legal there.
 
     Raises:
-        PolicyError: the answer is neither, or has a probability for another action.
+        PolicyError: the answer has another form, has an action twice, or has a probability for an illegal action.
     """
     if _is_empty(answer):
         return None

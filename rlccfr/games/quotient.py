@@ -32,13 +32,13 @@ TOLERANCE = 1e-11
 class Quotient(SequenceForm):
     """A game's sequence form with one infoset per class; M sequences and N infosets, of the game's m and n.
 
-    The infoset is its class's first member, with all of its actions. Actions in one class are *twins*: only the first
-    of them has payoffs and infosets below it.
+    A class's infoset is the first member of the class, with all of its actions. Actions in one class are *twins*: only
+    the first of them has payoffs and infosets below it.
 
     Attributes:
         view: the sequence form, with ``multiplicity`` and ``twin``.
         member: (M,) number in the game of each of the quotient's sequences.
-        place: (m,) for each of the game's sequences, the one of the quotient that stands for it.
+        place: (m,) for each of the game's sequences, the quotient's sequence that stands for it.
         pairs: number of pairs of the players' last sequences whose leaves have a payoff.
     """
 
@@ -104,7 +104,7 @@ class Quotient(SequenceForm):
 
     @cached_property
     def _represented(self) -> np.ndarray:
-        """The game's sequences that another one stands for."""
+        """The game's sequences for which another of its sequences stands."""
         return np.flatnonzero(self.member[self.place] != np.arange(len(self.place)))
 
     @cached_property
@@ -115,7 +115,7 @@ class Quotient(SequenceForm):
 
 
 def _reordered_ranges(begin: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of entries whose owners are put into another order, and where each owner's now begin.
+    """Return the indices of entries in a new order of their owners, and where each owner's entries then begin.
 
     Args:
         begin: (owners + 1,) where each owner's entries begin.
@@ -133,10 +133,11 @@ _centred_quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictio
 
 
 def quotient_of(game: GameTree) -> Quotient | None:
-    """Return a game's quotient, which is made at first use; None if no two sequences must have equal values.
+    """Return a game's quotient, made at first use; None if there is none.
 
-    Beside a large constant in all payoffs, their differences count as rounding. So classes must also be an equitable
-    partition of the centred payoffs.
+    There is no quotient if each sequence is alone in its class, or the classes are not an equitable partition. If all
+    payoffs contain a large constant, differences between payoffs may be taken for rounding errors. So the classes must
+    also be an equitable partition of the game with centred payoffs (:mod:`rlccfr.games.centring`).
     """
     if game not in _quotients:
         centred = centred_form(game)
@@ -146,7 +147,7 @@ def quotient_of(game: GameTree) -> Quotient | None:
 
 
 def centred_quotient_of(game: GameTree) -> Quotient | None:
-    """Return the quotient of a game's centred form (:mod:`rlccfr.games.centring`), or None, as :func:`quotient_of`."""
+    """Return the quotient of a game's centred form (:mod:`rlccfr.games.centring`), or None like :func:`quotient_of`."""
     centred = centred_form(game)
     if centred is None:
         return quotient_of(game)
@@ -160,7 +161,7 @@ def centred_quotient_of(game: GameTree) -> Quotient | None:
 
 
 def _quotient_by(view: SequenceView, classes: Classes) -> Quotient | None:
-    """Return the quotient by classes; None if each sequence is alone, or they are not an equitable partition."""
+    """Return the quotient by classes; None if each sequence is alone, or the classes are not an equitable partition."""
     each_alone = classes.sequence.max() + 1 == len(classes.sequence)
     return None if each_alone else quotient(view, payoff_matrix(view), classes)
 
@@ -233,7 +234,7 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
 
 
 def _choose_representatives(view: SequenceView, classes: Classes) -> _Representatives | None:
-    """Return the first infoset of each class with its sequences; None if some class of sequences has none of these."""
+    """Return each class's first infoset, with its sequences; None if a class of sequences has none among them."""
     old_first_sequence = view.first_sequence.astype(np.int64)
     infoset = np.unique(classes.infoset, return_index=True)[1]
     num_actions = np.diff(old_first_sequence)[infoset]
@@ -263,9 +264,10 @@ def _same_tree(
     parent: np.ndarray,
     multiplicity: np.ndarray,
 ) -> bool:
-    """Return whether infosets of one class agree.
+    """Return whether the infosets of each class are placed alike in the tree.
 
-    They must have parents of one class, actions of the same classes, and equally many of their class below a parent.
+    They must have parents of one class, actions of the same classes, and equally many members of their class below each
+    parent.
 
     Args:
         class_of: (n,) class of each infoset.

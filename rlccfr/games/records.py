@@ -1,6 +1,6 @@
 """The records of a compiled game, as arrays that kernels read.
 
-Kernels are compiled for these records, so this module has nothing else: what changes here is compiled anew.
+Kernels are compiled for these records, so this module has nothing else: after any change to it, they are compiled anew.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HISTORY = np.dtype(
 
 
 def utility_of(histories: np.ndarray) -> np.ndarray:
-    """Return a view, (histories,), of records of HISTORY as utilities; entries of other histories mean nothing."""
+    """Return a view, (histories,), of HISTORY records as utilities; only the entries of terminals mean anything."""
     utility: np.ndarray = histories.view(np.float64)[::2]
     return utility
 

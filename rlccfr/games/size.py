@@ -1,4 +1,4 @@
-"""Limits on a game's size: the number of histories asked for, and the memory that is left."""
+"""Limits on a game's size: the largest number of histories that the caller allows, and the memory that is left."""
 
 from __future__ import annotations
 

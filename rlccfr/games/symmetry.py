@@ -1,11 +1,11 @@
 """Colour refinement of the sequence form: the infosets and sequences whose values must be equal.
 
-Two nodes keep the same colour as long as they see the same. A sequence sees the colour of its infoset, the colours of
-the infosets that follow it, and its payoffs, each with the colour of the opponent's sequence. An infoset sees the
-colour of its parent sequence, the colours of its actions' sequences, and its histories' chances, each with the colour
-of the opponent's sequence. Colours are refined until none of them splits. The classes are then an equitable partition
-(Grohe, Kersting, Mladenov, Selman, "Dimension reduction via colour refinement", ESA 2014); docs/adr/0020 has the
-proof of what this means for CFR.
+Nodes are the sequences and the infosets. Two nodes keep the same colour as long as what they see is equal. A sequence
+sees the colour of its infoset, the colours of the infosets that follow it, and its payoffs, each with the colour of the
+opponent's sequence. An infoset sees the colour of its parent sequence, the colours of its actions' sequences, and its
+histories' chances, each with the colour of the opponent's sequence. Colours are refined until none of them splits. The
+classes, which are the nodes of each colour, are then an equitable partition (Grohe, Kersting, Mladenov, Selman,
+"Dimension reduction via colour refinement", ESA 2014); docs/adr/0020 has the proof of what this means for CFR.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
 
 
 def _edges(view: SequenceView, payoff: sparse.csr_array, random: np.random.Generator) -> _Edges:
-    """Return all edges of the sequence form as a graph: sequences first, then infosets."""
+    """Return all edges of the sequence form as a graph, whose nodes are the sequences, followed by the infosets."""
     num_infosets = len(view.parent)
     num_sequences = payoff.shape[0] - 2
     infoset = num_sequences + 2 + np.arange(num_infosets)

@@ -80,7 +80,7 @@ class _Columns:
         """Add the returns of the history that was added last.
 
         Raises:
-            GameError: there is not one for each player.
+            GameError: there are not two returns, one for each player.
         """
         if not hasattr(returns, "__len__"):
             raise self.broken(name, f"the returns are {brief(returns)}; there must be one for each of the two players")
@@ -194,7 +194,7 @@ def _check_room(
 
 
 def _too_large(name: str, num_visited: int, max_histories: int) -> GameError:
-    """Return the error for a game with more histories than the limit or, if it has no more, with too long a path."""
+    """Return the error for a game with more histories than the limit, or else with a path that is too long."""
     if num_visited >= max_histories:
         return too_many_histories(name, max_histories)
     return GameError(
@@ -226,7 +226,7 @@ def _after_decision(
 def _after_chance(state: State, last_moves: tuple[LastMove, LastMove]) -> list[_Child]:
     """Return the histories below a chance node, the last outcome first, without outcomes of probability 0.
 
-    Other numbers that are not probabilities stay in, for the check that follows.
+    Numbers that are not probabilities are kept: a later check refuses the game.
     """
     outcomes = reversed(state.chance_outcomes())
     return [(outcome, probability, last_moves) for outcome, probability in outcomes if probability != 0]

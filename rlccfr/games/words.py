@@ -33,11 +33,12 @@ class Knowledge(NamedTuple):
 
 
 def described(game: str, text: str) -> list[str]:
-    """Return what a player knows, line by line: cards are drawn, other fields are listed.
+    """Return what a player knows as lines of text: a picture of the cards, then the other facts.
 
     Args:
-        game: OpenSpiel's name of the game, or the name of one with a public tree.
-        text: what the player knows: an information state string, or what a table with a public tree says.
+        game: OpenSpiel's name of the game, or the name of a public-tree game.
+        text: what the player knows: an information state string, or for a public-tree game what
+            :meth:`rlccfr.play.public_table.PublicTable.known` returns.
     """
     if knowledge := knowledge_in(game, text):
         return [*_drawn_hand_and_board(knowledge.hand, knowledge.board), *knowledge.facts]
@@ -46,7 +47,7 @@ def described(game: str, text: str) -> list[str]:
 
 
 def in_words(game: str, text: str) -> str:
-    """Return what a player knows in one line, such as ``K♥, board Q♠, moves: call call | raise``.
+    """Return in one line what a player knows, such as ``K♥, board Q♠, moves: call call | raise``.
 
     Args:
         game, text: see :func:`described`; the text of a game without cards comes back as it is.
@@ -122,7 +123,7 @@ def _plain_sign(sign: str) -> str:
 
 
 def _drawn_hand_and_board(hand: Sequence[str], board: Sequence[str]) -> list[str]:
-    """Return the lines of a hand; if there is a board, it stands to the right, and each has its name below."""
+    """Return a picture of a hand as lines; if there is a board, it is at the right, and words below name both."""
     if not board:
         return drawn(hand)
     lines = [f"{of_hand}   {of_board}" for of_hand, of_board in zip(drawn(hand), drawn(board), strict=True)]

@@ -2,8 +2,8 @@
 
 Numba's default cache lies beside the sources and would outlive the package. It also notices changes only of a kernel's
 own file, not of the files whose functions are merged into the kernel. Here, the name of a module's folder is a hash of
-all that is compiled into its kernels: the module, the modules of kernels that it imports, and so on. A change of one
-module therefore compiles nothing anew but the modules that import it.
+all that is compiled into its kernels: the module, the modules of kernels that it imports, and so on. So after a change
+of one module, only this module and those that import it are compiled anew.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class KernelCache(FunctionCache):
             self._release(sig)
 
     def _acquired(self, sig: Any, target_context: Any) -> bool:
-        """Wait until no other process compiles a form; return whether this one may do so alone.
+        """Wait until no other process compiles a form; return whether this process now holds the lock to compile it.
 
         If compiling fails, the lock is held until this process ends: others would fail alike. This process itself must
         not wait for it, if it tries again.

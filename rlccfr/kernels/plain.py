@@ -151,8 +151,9 @@ def _check_form(function: Callable[..., Any], form: Form) -> None:
     if not inspect.isfunction(function):
         raise ComponentError(f"{form.field} must be a plain function, not {function!r}; define {form}")
     if _num_arguments(function) != len(form.signature.args):
-        sixth = ", or a sixth: regret: float64 (A,)" if form is _REWEIGHT else ""
-        raise ComponentError(f"{function.__name__}{inspect.signature(function)} is not {form}{sixth}")
+        sixth = ", and may take a sixth, regret: float64 (A,)" if form is _REWEIGHT else ""
+        signature = f"{function.__name__}{inspect.signature(function)}"
+        raise ComponentError(f"{signature} must take the arguments of {form}{sixth}")
 
 
 def _mutable_variable(function: Callable[..., Any], form: Form, message: str) -> str | None:

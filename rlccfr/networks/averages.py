@@ -50,19 +50,19 @@ class AverageModel:
 class PlayedModels:
     """Value models of one player, with their weights in the average (SD-CFR: Steinberger 2019).
 
-    Number 0 is a policy, (player's sequences,), in place of a model. It is the policy before the first fit. After a
-    switch it is the average policy up to the switch, with the weight of the iterations before it.
+    Models are numbered from 1 on. Number 0 stands for a policy that comes before all models: the policy before the
+    first fit, or after a switch from tables, the average policy up to the switch, with the weight of its iterations.
 
     Args:
-        policy: (player's sequences,) the policy that is played before any model.
-        weight: weight of the policy.
-        capacity: largest number of models, a random sample of all (reservoir sampling); 0 keeps every model. What was
-            played under a model that is not kept has no part in the average.
+        policy: (player's sequences,) the policy with number 0.
+        weight: weight of this policy.
+        capacity: largest number of models that are kept, as a random sample of all (reservoir sampling); 0 keeps every
+            model. Iterations in which a model was played that is not kept have no part in the average.
         seed: seed of the sample.
 
     Attributes:
-        first: (player's sequences,) the policy.
-        snapshots: (weights,) each model that is kept, numbered from 1 on; see :meth:`Advantages.snapshot`.
+        first: (player's sequences,) the policy with number 0.
+        snapshots: (weights,) each of the models that are kept; see :meth:`Advantages.snapshot`.
     """
 
     def __init__(self, policy: np.ndarray, weight: float = 0.0, capacity: int = 0, seed: Sequence[int] = (0,)) -> None:
@@ -98,16 +98,17 @@ class PlayedModels:
             self._weights[self._playing] += 1.0
 
     def draw(self, rng: np.random.Generator) -> int:
-        """Draw the number of a model by weight; 0 is the first policy."""
+        """Draw a number by weight: that of a model, or 0 for the policy before all models."""
         return int(rng.choice(len(self._weights), p=self.shares()))
 
     def __len__(self) -> int:
         return len(self._weights)
 
     def shares(self) -> np.ndarray:
-        """Return the share of each number in the average, (number of models + 1,).
+        """Return what share of the average the policy, number 0, and each model have, (number of models + 1,).
 
-        Models that are kept stand for all that were added, so the policy's weight is scaled down with their number.
+        Models that are kept stand for all that were added, so the policy's weight is multiplied by the share of models
+        that are kept.
         """
         weights: np.ndarray = self._weights.copy()
         if self._num_added:

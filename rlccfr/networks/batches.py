@@ -19,7 +19,7 @@ class Batches:
     Args:
         inputs: the model's inputs, with m sequences and n infosets.
         size: largest number of rows of a batch. If there are no more rows than that, each batch has all of them.
-        device: where the batches are to lie.
+        device: device on which the batches are stored.
     """
 
     def __init__(self, inputs: Inputs, size: int, device: torch.device) -> None:
@@ -30,7 +30,7 @@ class Batches:
         self._is_sequence.flat[inputs.position] = 1.0
 
     def of(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], steps: int) -> Iterator[Batch]:
-        """Yield a batch for each training step; none if no row has a weight.
+        """Yield a batch for each training step; yield nothing if all weights are 0.
 
         Args:
             target: (m,) targets over sequences.

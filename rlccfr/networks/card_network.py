@@ -1,7 +1,7 @@
 """A network for card games: one branch for cards, one for bets (Brown et al. 2019, appendix C).
 
-Differs from the source in the features: they are the columns of OpenSpiel's information state tensors. A card's
-embedding is that of its column, without parts of its rank and suit, which the tensors do not tell.
+Differs from the source in the features: they are the columns of OpenSpiel's information state tensors. Each card's
+column has one embedding. The source adds embeddings of rank and suit, but the tensors do not tell rank and suit.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Branches(nn.Module):
 
 
 class CardNetwork:
-    """A model by :class:`Branches`, trained by Adam on the weighted squared error; see :class:`Model`."""
+    """A model with a :class:`Branches` network, trained by Adam on the weighted squared error; see :class:`Model`."""
 
     def __init__(self, inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> None:
         self._inputs = inputs

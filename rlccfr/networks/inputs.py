@@ -32,7 +32,7 @@ def inputs_of(game: GameTree, player: int, *, per_sequence: bool, cards: bool = 
 
     Args:
         per_sequence: whether a row stands for a sequence, rather than for an infoset.
-        cards: whether to tell apart the columns of cards.
+        cards: whether to find the columns that stand for cards.
 
     Raises:
         ComponentError: the game offers no information state tensors, or nothing in them is a card.
@@ -64,7 +64,7 @@ def inputs_of(game: GameTree, player: int, *, per_sequence: bool, cards: bool = 
 
 
 def _card_columns(game: GameTree, infosets: slice, features: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the columns that depend on chance, grouped by the number of moves before which they are 0.
+    """Return the columns that depend on chance, grouped by the least number of moves after which they are not 0.
 
     A column is a card's if it takes several values after the same moves of both players.
 
@@ -86,7 +86,9 @@ def _card_columns(game: GameTree, infosets: slice, features: np.ndarray) -> tupl
         first_seen = int(num_moves[features[:, column] != 0].min())
         groups.setdefault(first_seen, []).append(int(column))
     if not groups:
-        raise ComponentError(f"in {game.name!r}, nothing that players see is dealt: take model='mlp'")
+        raise ComponentError(
+            f"model='cards' needs cards, but in {game.name!r} nothing that players see is dealt: take model='mlp'"
+        )
     return tuple(np.array(groups[first_seen]) for first_seen in sorted(groups))
 
 

@@ -23,20 +23,20 @@ ENTRY_FITS = 25
 class Learner:
     """A model, and the data to whose weighted mean it is fitted; the weights are called masses.
 
-    The data are of three kinds: fresh ones since the last fit, older ones in a reservoir, and those of tables that the
-    models have taken over from. Unless stated otherwise, arrays are over all infosets (n,) and sequences (m,) of the
-    game; only the player's entries are used.
+    The data are of three kinds: fresh data since the last fit, older data in a reservoir, and data of tables, if the
+    run used tables before it switched to models. Unless stated otherwise, arrays are over all infosets (n,) and
+    sequences (m,) of the game; only the player's entries are used.
 
     Attributes:
         infosets, sequences: the player's infosets and sequences.
         infoset_of: (player's sequences,) infoset of each sequence, counted from the player's first.
-        unit: factor from the numbers that the model works with to targets and predictions.
+        unit: factor by which the model's numbers are multiplied to give targets and predictions.
         reservoir: older data.
         model: the model.
         fresh_mass, fresh: (n,) and (m,) sums of the data since the last fit.
         past_mass, past: (n,) and (m,) sums of the data taken over from tables.
-        values: (player's sequences,) predictions of the model after its last fit; 0 before the first.
-        fits: (1,) number of fits so far.
+        values: (player's sequences,) predictions of the model after its last training; 0 before the first fit.
+        fits: (1,) number of trainings so far: fits, and steps in place of a fit.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Learner:
                 sums *= factor
 
     def observe(self, mass: np.ndarray, vector: np.ndarray) -> None:
-        """Add data: masses (n,), negative at infosets without data, and vectors (m,) already multiplied by them."""
+        """Add data: masses (n,), negative at infosets without data, and vectors (m,), already multiplied by masses."""
         self.fresh_mass[self.infosets] += np.maximum(mass[self.infosets], 0.0)
         self.fresh[self.sequences] += vector[self.sequences]
 
@@ -79,7 +79,7 @@ class Learner:
         """Fit the model to all data, then move the data since the last fit into the reservoir.
 
         Args:
-            relabelled: (player's sequences,) targets of older data, in place of their own.
+            relabelled: (player's sequences,) new targets of older data; None to keep their own.
         """
         old_mass = (self.reservoir.mass() + self.past_mass)[self.infosets]
         if relabelled is None:
@@ -104,7 +104,7 @@ class Learner:
         self.fit(divided(player_vector, player_mass[self.infoset_of]), player_mass, entering=True)
 
     def step(self, steps: int) -> None:
-        """Take training steps on the data since the last fit alone; these stay for the next fit."""
+        """Take training steps on the data since the last fit alone, and keep these data for the next fit."""
         mass = self.fresh_mass[self.infosets]
         self.fit(divided(self.fresh[self.sequences], mass[self.infoset_of]), mass, steps=steps)
 
@@ -259,8 +259,8 @@ class Advantages:
             mass: (n,) total mass of all past data.
             regret: (m,) regrets.
             weight: total weight of all past iterations.
-            mean_advantages: (n,) masses and (m,) sums of regrets, for the factors of regrets and policies, if there are
-                any.
+            mean_advantages: (n,) masses and (m,) sums of regrets, for the model of mean advantages; nothing if the rule
+                has no such model.
         """
         learner = self._value_learner
         if self._networks.bootstrapped:
@@ -295,10 +295,10 @@ def divided(sums: np.ndarray, mass: np.ndarray) -> np.ndarray:
 
 
 def prefixed(prefix: str, state: State) -> State:
-    """Return the state of a component under its names in the state of the whole."""
+    """Return the state of a part of an object, with names as in the object's state: ``prefix.name`` for ``name``."""
     return {f"{prefix}.{name}": array for name, array in state.items()}
 
 
 def unprefixed(prefix: str, state: State) -> State:
-    """Return the state of a component from the state of the whole."""
+    """Return the state of a part of an object from the object's state; see :func:`prefixed`."""
     return {name[len(prefix) + 1 :]: array for name, array in state.items() if name.startswith(f"{prefix}.")}

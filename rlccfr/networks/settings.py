@@ -20,9 +20,9 @@ class Approximator:
     """Settings of a function that is fitted to targets by least squares.
 
     Args:
-        kind: ``"mlp"``, a network of ReLU layers trained by Adam; ``"cards"``, a network with a branch for cards, whose
-            number of layers is fixed, on the CPU; or ``"table"``, which fits every target exactly, to show the cost of
-            the network's fitting error.
+        kind: ``"mlp"``, a network of ReLU layers trained by Adam; ``"cards"``, a network with a branch for cards, which
+            has a fixed number of layers and always runs on the CPU; or ``"table"``, which fits every target exactly, to
+            show the cost of the network's fitting error.
         hidden, layers: width and number of hidden layers.
         learning_rate: learning rate of Adam.
         train_steps: number of steps per fit.
@@ -50,12 +50,12 @@ class Approximator:
             _check_at_least_one(name, getattr(self, name))
 
     def steps_of_fit(self, times: int) -> int:
-        """Return the number of steps of a fit to the data of some iterations.
+        """Return the number of training steps of one fit.
 
-        With new weights, a fit takes the usual number of steps, however much there is to learn.
+        A fit that begins with new weights takes the usual number of steps, however much there is to learn.
 
         Args:
-            times: number of iterations since the last fit.
+            times: number of fits whose training steps any other fit takes; see ``Model.fit``.
         """
         return self.train_steps * (1 if self.from_scratch else times)
 
@@ -64,9 +64,9 @@ class Approximator:
 class HistoryNetwork:
     """Settings of a network that values histories for a sampler; see :class:`rlccfr.components.Sampler`.
 
-    It is fitted to each visited history's expected value one action later, under the policies of the moment and the
-    network's own values of the histories there. Ends have their payoffs, and nodes of chance the mean of their
-    outcomes.
+    At each visited history where a player moves, the target is the mean of the children's values under the current
+    policies. The value of a terminal child is its payoff; the value of a chance node is the mean of its outcomes'
+    values; all other values are the network's own.
 
     Args:
         model: settings of the model.
@@ -117,8 +117,8 @@ class Networks:
         train_every: number E of iterations between fits; one more fit follows the first iteration. The policy stays
             the same until the next fit. A step then takes the regrets of E iterations, so there are 1/E as many steps,
             each E times as large. This costs a factor of at most sqrt(E) in CFR's bound.
-        retrain: function from an iteration to the probability that a fit which is due takes place; None for 1. The fit
-            after the first iteration always does.
+        retrain: function from an iteration to the probability that a fit which is due takes place; None if it always
+            takes place. The fit after the first iteration always takes place.
         skipped_steps: number of training steps, on the data since the last fit alone, in place of a fit that does not
             take place.
 

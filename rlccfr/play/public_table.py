@@ -15,8 +15,8 @@ from rlccfr.policies.public_policy import PublicPolicy
 class PublicTable:
     """A game with a public tree in play; see :class:`rlccfr.play.tables.Table`.
 
-    Of all boards that differ only by a permutation of suits, the tree has one. Cards are dealt from a whole deck, and a
-    permutation leads from them to those of the tree.
+    Of all boards that differ only by a permutation of suits, the tree has one. Cards are dealt from the full deck, and
+    a permutation of suits turns them into the tree's cards.
 
     Args:
         policy: the policy that plays, and is asked for advice.

@@ -1,4 +1,4 @@
-"""A session: one game after another, with what the person asks and how the score stands."""
+"""A session: a series of games, in which the person may ask for the score and for the policy's advice."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Session:
         ask: function from a prompt to the person's answer; it raises EOFError at the end of the input.
         tell: function that shows a line.
         game: OpenSpiel's name of the game, or the name of one with a public tree.
-        unit: name of what payoffs count, such as "chips".
+        unit: name of the unit of payoffs, such as "chips".
         rng: source of the policy's moves.
 
     Attributes:
@@ -88,10 +88,10 @@ class Session:
         self.payoffs: list[float] = []
 
     def play(self, games: int | None, seat: int | None) -> None:
-        """Play until this many games are over, or the person leaves.
+        """Play a number of games, or fewer if the person leaves.
 
         Args:
-            games: number of games; None for as many as the person likes.
+            games: number of games; None to play until the person leaves.
             seat: the person's seat, 0 or 1; None to change it after each game.
         """
         try:
@@ -117,7 +117,7 @@ class Session:
         return f"{score}; {np.mean(self.payoffs):+.3g} ± {error:.2g} per game (95 %)"
 
     def _game(self, seat: int) -> None:
-        """Play one game, in which the person has a seat."""
+        """Play one game with the person as player ``seat``."""
         table = self._deal()
         self._tell(f"Game {len(self.payoffs) + 1}: you are player {seat}.")
         cards_on_board = 0
@@ -171,7 +171,7 @@ class Session:
         return candidates[0] if len(candidates) == 1 else None
 
     def _reply(self, text: str, actions: Sequence[str]) -> None:
-        """Answer what is not a move.
+        """Answer an input that is not a move.
 
         Raises:
             Left: the person wants to leave.

@@ -13,20 +13,20 @@ from rlccfr.policy import Policy
 
 
 class Table(Protocol):
-    """A game in play. Chance has always moved already."""
+    """A game in play. Chance's moves are made at once, so a player is to move, or the game has ended."""
 
     @property
     def actor(self) -> int | None:
         """The player who moves, 0 or 1; None once the game has ended."""
 
     def known(self, player: int) -> str:
-        """Return what a player knows where the player moves, or moved last; once the game has ended, everything."""
+        """Return what a player knows at its present or last decision; at the end of a card game, all that it knows."""
 
     def actions(self) -> Sequence[str]:
         """Return the names of the actor's actions."""
 
     def probabilities(self) -> np.ndarray:
-        """Return what the policy does in the actor's place, (actions,)."""
+        """Return the policy's probabilities of the actor's actions, (actions,)."""
 
     def take(self, action: int) -> None:
         """Make the actor's move."""

@@ -20,7 +20,7 @@ class InfosetFigures(NamedTuple):
         reach: (n,): probability that the infoset is reached.
         value: (n,): expected payoff there.
         gain: (m,): by how much an action's expected payoff exceeds ``value``, if the owner takes it and then follows
-            the policy. In an equilibrium, none is above 0 at infosets that the owner's own moves reach.
+            the policy. In an equilibrium, no gain is above 0 at infosets that the owner's own moves reach.
     """
 
     reach: np.ndarray

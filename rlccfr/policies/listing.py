@@ -21,7 +21,7 @@ class State(NamedTuple):
         player: 0 or 1.
         text: what the player knows: OpenSpiel's information state string, or in a public-tree game the path of public
             actions and cards and the private hand or roll.
-        words: the same for people, in games whose cards have names; in others the text itself.
+        words: the text in words that people read easily, if the game's cards have names; otherwise ``text`` itself.
         actions: names of the actions.
         probabilities: probability of each.
         reach: probability that the infoset is reached if both players follow the policy; NaN in a public-tree game.
@@ -40,7 +40,7 @@ def states(policy: Policy, containing: Sequence[str] = (), player: int | None = 
 
     Args:
         policy: the policy.
-        containing: texts that must all occur in the state's text or its words; upper and lower case are alike.
+        containing: texts that must all occur in the state's text or its words; upper and lower case do not matter.
         player: player to whom the states belong; by default both.
     """
     needles = [text.casefold() for text in containing]
@@ -66,8 +66,8 @@ def compiled_states(policy: Policy, needles: Sequence[str]) -> Iterator[State]:
         yield State(owner, tree.infoset_keys[infoset], words[infoset], names[rows], probabilities, reach[infoset])
 
 
-def public_states(policy: PublicPolicy, needles: Sequence[str]) -> Iterator[State]:
-    """Yield the states of a public-tree game whose paths and private states contain all needles."""
+def states_of_public_tree(policy: PublicPolicy, needles: Sequence[str]) -> Iterator[State]:
+    """Yield the states of a public-tree game whose paths and private states contain all needles, in lower case."""
     game: PublicGame = policy.game
     for node in game.decisions.tolist():
         path = game.path(node)

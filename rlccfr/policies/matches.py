@@ -26,12 +26,14 @@ AT_ONCE = 2**16
 
 
 class Match(NamedTuple):
-    """Payoffs of the first of two policies, per game and in the game's units; each seat has its own payoffs.
+    """Mean payoffs per game of the first of two policies, in the game's units.
+
+    If the game is not zero-sum, the policy gets player 1's own payoffs in the second seat.
 
     Attributes:
-        value: mean over both seats.
-        seats: as player 0 and as player 1.
-        error: half-width of the 95 % interval of ``value``; 0 if it is exact.
+        value: mean payoff over both seats.
+        seats: mean payoff as player 0, and as player 1.
+        error: half-width of the 95 % interval of ``value``; 0 if ``value`` is exact.
         pairs: number of pairs of games that were played; 0 if ``value`` is exact.
     """
 
@@ -45,7 +47,7 @@ def exact_match(first: Policy, second: Policy) -> Match:
     """Return the expected payoffs of the first policy against the second.
 
     Raises:
-        PolicyError: the policies are for different games, or for different versions of one.
+        PolicyError: the policies are for different games, or for different versions of a game.
     """
     _check_same_game(first, second)
     value_as_player_0 = first.seated_with(second).values().game[0]
@@ -99,7 +101,7 @@ def played_match(
 def _played(
     first: Policy | Draws, second: Policy | Draws, game: GameTree, pairs: int, seed: int
 ) -> Iterator[np.ndarray]:
-    """Play pairs of games, and yield player 0's payoffs in both games of some pairs at a time, (pairs, 2)."""
+    """Play pairs of games, and yield player 0's payoffs in both games of each pair, (pairs, 2), in several batches."""
     from rlccfr.kernels.handles import handle_of
     from rlccfr.kernels.layout import GAME, Game
     from rlccfr.kernels.walks.playing import play_pairs

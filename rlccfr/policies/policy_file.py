@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rlccfr.policy import Policy
 
 FORMAT = "rlccfr-policy-1"
-"""Name and version of the format, in a file's header."""
+"""Name and version of the format, in a file's header; a .csv file has none."""
 
 MATRIX = "matrix_"
 """Beginning of the names of matrix games, which are known in one process only."""
@@ -101,7 +101,7 @@ def of_another_game(path: Path, named: str | None, game: Game) -> CheckpointErro
 
     Args:
         path: the file.
-        named: name of the game that the file is for, if it says so.
+        named: name of the game in the file; None if the file does not name its game.
         game: the game that it should be for.
     """
     from rlccfr.games.gambit.files import shown
@@ -114,7 +114,7 @@ def of_another_game(path: Path, named: str | None, game: Game) -> CheckpointErro
 
 
 def _read(path: Path) -> Saved:
-    """Read a file of any format; whatever is wrong with it is a CheckpointError."""
+    """Read a file of any format; any fault of the file raises a CheckpointError."""
     read = _READERS[checked_path(path).suffix]
     try:
         data = read_bytes(path)
@@ -133,10 +133,13 @@ def _damaged(path: Path, error: Exception) -> CheckpointError:
 
 
 def _game_of(path: Path, saved: Saved) -> GameTree:
-    """Load the game that a file names, or one with its hash: with recall restored, or a Gambit file's own game.
+    """Load the game that a file names.
+
+    If the game's hash is not the one in the file, two other games are tried: the named game with recall restored, and
+    a Gambit file's own game. If none has this hash, the first game that could be loaded is returned.
 
     Raises:
-        CheckpointError: the file names none, or one that can't be loaded.
+        CheckpointError: the file names no game, or no game can be loaded.
     """
     from rlccfr.games.names import load_game, short_name
 
@@ -161,8 +164,8 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
         games.append(game)
     if not games and saved.game.startswith(MATRIX):
         raise CheckpointError(
-            f"{path} is a policy of a matrix game, and such games have no name: pass rlccfr.Policy.load the game, or "
-            "save policies of such games as .efg, which holds the game, too"
+            f"{path} is a policy of a matrix game, and such games have no name: give the game to rlccfr.Policy.load, "
+            "or save policies of such games as .efg, which holds the game, too"
         )
     if not games:
         raise CheckpointError(f"the game of {path} can't be loaded here ({faults[0]}): pass the game (--game)")

@@ -90,7 +90,7 @@ class PublicPolicy(Policy):
         return self._at(int(places[0]))
 
     def action_probabilities(self, node: int, private: str) -> dict[str, float]:
-        """Return what a player does with one hand or roll: the probability of each action, by its letters.
+        """Return what a player does with one hand or roll: the probability of each action, by the action's letters.
 
         Args:
             node: index of a public node at which a player acts, for example from ``game.node("rc/KhQd2c/")``.
@@ -98,7 +98,7 @@ class PublicPolicy(Policy):
 
         Raises:
             PolicyError: nobody acts there, or the game's private states have no names.
-            GameError: the player can't have been dealt that.
+            GameError: the player can't have been dealt this hand or roll.
         """
         game = self.game
         probabilities = self.at(node)
@@ -112,7 +112,7 @@ class PublicPolicy(Policy):
         return dict(zip(game.letters(node), probabilities[:, row].tolist(), strict=True))
 
     def _at(self, place: int) -> np.ndarray:
-        """Return the action probabilities at a decision by its place among the decisions."""
+        """Return the action probabilities at the decision that has this place in ``game.decisions``."""
         game = self.game
         num_actions = int(game.actions[place])
         num_rows = int(game.rows[place])
@@ -122,7 +122,7 @@ class PublicPolicy(Policy):
         return probabilities
 
     def seated_with(self, other: PublicPolicy) -> PublicPolicy:  # type: ignore[override]
-        """Return the policy in which player 0 plays like this one, and player 1 like another one of the same game."""
+        """Return the policy that plays like this one as player 0, and like another one of the same game as player 1."""
         game = self.game
         table = other.table.astype(np.promote_types(self.table.dtype, other.table.dtype))
         first_entries = game.view.nodes["table"][game.decisions]
@@ -146,8 +146,8 @@ class PublicPolicy(Policy):
     def to_frame(self) -> pd.DataFrame:
         """Return a table with one row per infoset and action: player, infoset, action, probability.
 
-        ``infoset`` is the path of the public node and one of the private states that share the row. It is for small
-        games.
+        ``infoset`` is the path of the public node, and one of the private states that symmetry makes equal there. The
+        table is meant for small games.
         """
         import pandas as pd
 
@@ -169,7 +169,7 @@ class PublicPolicy(Policy):
         return draw_range(self, node, axes)
 
     def save(self, path: str | Path) -> None:
-        """Write the policy to a file, whole or not at all: .npz, or for small games .csv, a table to look at.
+        """Write the policy to a file, whole or not at all: .npz, or in small games .csv, which can't be loaded again.
 
         Raises:
             RLCCFRError: the suffix names no format.

@@ -1,4 +1,4 @@
-"""Files of policies of public-tree games: NumPy's format, and tables to look at."""
+"""Files of policies of public-tree games: NumPy's format, and CSV tables for people, which can't be loaded again."""
 
 from __future__ import annotations
 

@@ -31,10 +31,11 @@ CELL = (12, 24)
 
 
 def draw_range(policy: PublicPolicy, node: int, axes: Axes | None = None) -> Axes:
-    """Draw what a player does at a public node, by its private state.
+    """Draw what a player does at a public node with each private state.
 
-    In hold'em, a grid of starting hands: suited ones above the diagonal, others below. Each cell is divided among the
-    actions by their mean probability over the cell's hands. In Bluff, the probability of each bid by the player's roll.
+    In hold'em, the picture is a grid of starting hands: suited hands above the diagonal, others below. Each cell is
+    divided among the actions by their mean probability over the cell's hands. In Bluff, the picture shows the
+    probability of each action for each roll of the player.
 
     Args:
         policy: the policy.
@@ -102,7 +103,7 @@ def range_grid(
 
     Args:
         hands: (hands, 1 or 2) cards of all hands.
-        suits: number of suits; a card is its rank times this, plus its suit.
+        suits: number of suits; the number of a card is rank times ``suits`` plus suit.
         row_of_hand: (hands,) row of each hand, or -1.
         probabilities: (actions, rows) action probabilities.
     """
@@ -142,7 +143,7 @@ def range_grid(
 
 
 def _draw_rolls(rolls: list[str], probabilities: np.ndarray, moves: list[str], axes: Axes) -> None:
-    """Draw the probability of each action by the player's roll; actions that no roll takes are left out."""
+    """Draw the probability of each action for each roll, without actions below :data:`LEAST_PROBABILITY` everywhere."""
     drawn = np.flatnonzero(probabilities.max(axis=1) >= LEAST_PROBABILITY)
     probabilities = probabilities[drawn]
     moves = [_in_words(moves[action]) for action in drawn]

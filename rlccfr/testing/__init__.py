@@ -73,7 +73,7 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
     Args:
         rule: an id, ``{"id": ..., **hyperparameters}``, or the rule itself.
         converges: whether to check also that 200,000 exact iterations on Kuhn reach a hundredth of the uniform policy's
-            exploitability; with networks, that 400 reach a half.
+            exploitability, or for a rule with networks, that 400 iterations reach a half. If not, None is returned.
 
     Raises:
         ConformanceError: a check fails.
@@ -97,9 +97,10 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
 def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 200_000) -> None:
     """Check that a sampler's estimates are unbiased, and that it runs with plain and with floored regrets.
 
-    A sampler that does not divide its estimates by the reach of its draws must have the regrets times that reach as
-    their means. Regrets from learned values are not checked. Estimates that seem biased are drawn again with 10 and
-    with 100 times as many walks, since few walks miss rare large estimates. A sampler fails if all three seem biased.
+    If a sampler does not divide its estimates by the probability of the traverser's draws, the means must be the
+    regrets times this probability. Regrets from learned values are not checked. Estimates that seem biased are drawn
+    again with 10 and with 100 times as many walks, since a small number of walks may lack rare large estimates. A
+    sampler fails if its estimates seem biased all three times.
 
     Args:
         sampler: an id, ``{"id": ..., **hyperparameters}``, or the sampler itself.
@@ -160,16 +161,16 @@ def _check_means(sampler: Sampler, name: str, player: int, walks: int) -> None:
     raise ConformanceError(
         f"{sampler.title} is biased: on {name} the mean of its {suspects[0]} for player {player} differs from the "
         f"exact pass, even over {200 * batch_size:,} walks (p = {p_values[suspects[0]]:.1g}); if the bias may be an "
-        "effect of rare large estimates, check it with more exploration, or in Python with a larger walks="
+        "effect of rare large estimates, check the sampler with more exploration, or in Python with more walks (walks=)"
     )
 
 
 def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> Convergence:
-    """Check exact and sampled runs of an abstraction, and that CFR with it converges on Kuhn; return how it does.
+    """Check exact and sampled runs of an abstraction, and that CFR with it converges on Kuhn; return the convergence.
 
     Convergence is judged by the game's own exploitability, as for an update rule. Fitted models and buckets
-    approximate, so 2,000 iterations (400 with models) need only reach a half of the uniform policy's. Buckets may
-    refuse most games, so they are checked on Kuhn and on a small Leduc.
+    approximate, so 2,000 iterations (400 with models) need only reach a half of the uniform policy's exploitability.
+    An abstraction with buckets may refuse most games, so it is checked on Kuhn and on a small Leduc.
 
     Args:
         abstraction: an id, ``{"id": ..., **hyperparameters}``, or the abstraction itself.
@@ -193,10 +194,10 @@ def _check_convergence(components: Mapping[str, Any]) -> Convergence:
     approximate: with them, it must be at most a half after :func:`_fewer` iterations.
 
     Args:
-        components: arguments of a solver. The first one that is a component, not an id, is checked.
+        components: arguments of a solver. The first argument that is a component, not an id, is checked.
 
     Raises:
-        ConformanceError: it is larger.
+        ConformanceError: the exploitability is larger.
     """
     component = next(value for value in components.values() if isinstance(value, Component))
     approximates = component.learns or (isinstance(component, Abstraction) and component.buckets is not None)
@@ -262,7 +263,8 @@ def _check_described(registry: Registry[Any], component: Component) -> None:
 def _check_runs(components: dict[str, Any], games: Sequence[str] = GAMES) -> None:
     """Check that tables stay finite, policies are valid, and a run stopped and continued gives the same numbers.
 
-    A controller plans for the budget of each call, so a run in several calls gives other numbers.
+    The last check is left out for a controller: it plans for the budget of each call, so that a run in several calls
+    gives other numbers.
     """
     plans = any(isinstance(value, UpdateRule) and value.controller is not None for value in components.values())
     iterations = _fewer(40, components)

@@ -45,7 +45,7 @@ class Estimates(NamedTuple):
         response: np.ndarray,
         drawn: np.ndarray | None = None,
     ) -> Estimates:
-        """Return the exact values of the estimates.
+        """Return the exact means of the estimates.
 
         Args:
             tree: the game.
@@ -63,7 +63,7 @@ class Estimates(NamedTuple):
         regrets = scratch.gradient[:-2]  # the last two are those of the empty sequences
         mass = scratch.mass
         if drawn is not None:
-            # A walk that is not divided by the reach of its draws meets an infoset that much more seldom.
+            # The draws reach an infoset with this probability, and the estimates are not divided by it.
             reach = own_reach(tree, drawn)
             regrets = regrets * np.repeat(reach, np.diff(tree.view.first_sequence))
             mass = mass * reach
@@ -82,7 +82,9 @@ class Estimates(NamedTuple):
         response: np.ndarray | None = None,
         seed: int = 0,
     ) -> Estimates:
-        """Return the mean estimates of each batch of walks, from a fixed policy and random counts.
+        """Return the mean estimates of each batch of walks under a fixed policy.
+
+        The counts by which some samplers draw actions are random.
 
         Args:
             sampler: the sampler.
@@ -113,7 +115,7 @@ class Estimates(NamedTuple):
             ComponentError: the opponent plays best responses, so walks do not follow the current policies.
         """
         if solver.abstraction.best_response:
-            raise ComponentError("estimates of a run against best responses are not offered: take Estimates.of")
+            raise ComponentError("estimates of a run against best responses are not available: use Estimates.of")
         state = RunState.at_start(solver.game, seed)
         learned = solver._engine.state.history_values
         state.history_values.update({name: array.copy() for name, array in learned.items()})
@@ -133,7 +135,7 @@ class Estimates(NamedTuple):
         """Return the mean estimates of each batch.
 
         Args:
-            policies: policy (m,) of both players, and the opponent's if it plays another.
+            policies: (m,) policy of both players, and (m,) policy that the opponent plays; None for the first policy.
         """
         tree = state.game
         policy, response = policies
@@ -170,7 +172,7 @@ def own_draws(sampler: Sampler, tree: GameTree, policy: np.ndarray) -> np.ndarra
         policy: (m,) current policy.
 
     Returns:
-        (m,) policy: ``policy`` mixed with the sampler's exploration; None for a sampler with weights.
+        (m,) policy: ``policy`` mixed with the sampler's exploration; None if the sampler divides by the reach.
     """
     if sampler.weighted:
         return None

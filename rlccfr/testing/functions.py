@@ -19,7 +19,7 @@ class ConformanceError(RLCCFRError, AssertionError):
 
 
 def called(component: Component, name: str, *arguments: Any) -> Any:
-    """Call a component's plain function in Python, where errors name a line and wrong indices raise one.
+    """Call a component's plain function in Python, where errors name a line and wrong indices raise an error.
 
     Raises:
         ConformanceError: the function raises anything.
@@ -129,7 +129,7 @@ def check_symmetry(rule: UpdateRule) -> None:
 def _updated(
     rule: UpdateRule, row: np.ndarray, state: np.ndarray, parameters: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what both functions of a rule make of the same row.
+    """Return the results of a rule's functions ``reweight`` and ``policy_map``, both called on the same row.
 
     Args:
         row: (a,) regrets at an infoset with a actions.

@@ -93,7 +93,7 @@ def test_what_is_no_target_is_refused(target):
 
 
 def test_a_target_below_rounding_is_refused():
-    with pytest.raises(BudgetError, match=r"1e-16 can't be told from rounding in 'kuhn': name 4e-15 or more"):
+    with pytest.raises(BudgetError, match=r"1e-16 can't be told from rounding in 'kuhn': give a target of at least 4e"):
         rlccfr.Solver(game("kuhn")).run(until=1e-16)
 
 

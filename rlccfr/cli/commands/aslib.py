@@ -1,4 +1,4 @@
-"""``rlccfr results aslib``: measurements for the selectors of others."""
+"""``rlccfr results aslib``: measurements in ASlib's format, for other algorithm selectors."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def catalog(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print every component as docs/components.md.")] = False,
     json: Json = False,
 ) -> None:
-    """List the components, or describe one, or an algorithm."""
+    """List the components, or describe a component or an algorithm."""
     from rlccfr.catalog import Catalog, Cell
 
     ids = ids[0].split(" x ") if ids and len(ids) == 1 else ids or []  # also the form that `solve` prints
@@ -120,7 +120,7 @@ def _settings_of_networks(*fence: str) -> list[str]:
     """Return the settings and options of networks as lines, with a table of the settings by preset.
 
     Args:
-        fence: lines before and after the text of each.
+        fence: a line to write before each of the two descriptions, and a line to write after it; none by default.
     """
     from rlccfr.catalog.network_settings import NETWORK_SETTINGS, NetworkOptions, NetworkSettings
 

@@ -60,7 +60,7 @@ def check(
 
 
 def _checks(names: list[str]) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield the names of components with their checks; without names, of those that are not the library's."""
+    """Yield the names and checks of components: of the named ones or, without names, of all but the library's own."""
     from rlccfr import testing
     from rlccfr.registry import abstractions, parse, samplers, unknown, update_rules
 

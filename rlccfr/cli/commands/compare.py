@@ -45,9 +45,10 @@ def compare(
 ) -> None:
     """Train teams and compare their picks with the baselines.
 
-    Every algorithm is measured here once for each game. VBS, the virtual best solver, is the best algorithm on the game
-    that has converged. SBS, the single best solver, is the best on average over the other games. Regret is the VBS's
-    reward minus the pick's. Speed is throughput as a multiple of plain CFR's, which is measured beside the same runs.
+    Every algorithm is measured here once for each game. VBS, the virtual best solver, is the best of the algorithms
+    that have converged on the game. SBS, the single best solver, is the best on average over the other games. Regret is
+    the VBS's reward minus the pick's. Speed is throughput as a multiple of plain CFR's, which is measured beside the
+    same runs.
     """
     from rlccfr.agents.judging.bench import TeamPlan, build_table
     from rlccfr.agents.judging.recommendation_table import checked_path

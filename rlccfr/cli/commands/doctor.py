@@ -94,10 +94,10 @@ def _clear() -> None:
 
 
 def _compilation(only: Collection[str]) -> Finding:
-    """Compile the kernels that are not compiled yet, and return their number.
+    """Compile the kernels that are not compiled yet, and return a finding with their number.
 
     Args:
-        only: kinds of kernels; all if there is none.
+        only: kinds of kernels; all kinds if empty.
 
     Raises:
         RLCCFRError: there is no such kind, or a kernel can't be compiled.
@@ -128,7 +128,7 @@ def _findings_of(examine: Callable[[], list[Finding]]) -> list[Finding]:
 
 
 def _trial() -> tuple[Finding, Exception | None]:
-    """Solve a small game, and return how that went, and what failed."""
+    """Solve a small game; return a finding, and the error if the run failed."""
     try:
         from rlccfr.games.names import load_game
         from rlccfr.solver import Solver

@@ -46,9 +46,9 @@ def _draw(tree: Game, path: Path) -> None:
 
 
 def _list_games(every: bool, json: bool) -> None:
-    """Print the named games, those with a public tree and the random ones, and those that loaded files registered.
+    """Print the named games, the games with a public tree, the random games, and the games that users registered.
 
-    If ``every``, OpenSpiel's follow, which include the registered ones.
+    Loaded files and plugins register games. If ``every``, all games of OpenSpiel that can be solved are printed, too.
     """
     from rlccfr.games.names import NAMED_GAMES, RANDOM_KINDS
     from rlccfr.games.public.names import LISTED

@@ -58,7 +58,7 @@ def _print_tables(all_insights: list[Insights]) -> None:
 
 
 def _in_words(value: Any, plain: str) -> Any:
-    """Return a value of a table, with words for a time that is not a number.
+    """Return a table's value to print, with words for a truth value and for a time that is not finite.
 
     Args:
         value: the value.

@@ -31,7 +31,7 @@ LONGEST_PROGRAM = 600.0
 
 @dataclass(frozen=True)
 class BudgetOptions(OneBudget):
-    """What the algorithm must be good at."""
+    """The budget and the reward weights that an algorithm is recommended for."""
 
     TITLE: ClassVar[str] = "What the algorithm must be good at"
     iterations: int | None = option(None, "Budget in iterations.")
@@ -86,7 +86,7 @@ class Answer:
     runs: pd.DataFrame | None = None
 
     def print_for(self, game: str) -> None:
-        """Print it for people, and how to run the algorithm."""
+        """Print the recommendation for people, and a command that runs the algorithm."""
         if self.runs is not None:
             print_table(tuple(self.runs.columns), [list(row) for row in self.runs.itertuples(index=False)])
         print(self.text)
@@ -121,12 +121,12 @@ def recommend(
 ) -> None:
     """Say which algorithm to take for a game, and how sure that is.
 
-    For a measured game, such as kuhn, leduc or holdem, it is the best measured algorithm or, with --catalog paper, the
-    pick of the game's team. For another game, it is the pick of the chooser that did best on games from which it had
-    not learned, or the best algorithm of the training games if that did better.
+    For a measured game, such as kuhn, leduc or holdem, the answer is the best measured algorithm or, with --catalog
+    paper, the pick of the game's team. For another game, the answer is the pick of the chooser that did best on games
+    from which it had not learned, or the best algorithm of the training games if that algorithm did better.
 
-    With --measure, it is the winner of a few runs here. With --team, it is your team's pick, which is measured. Both
-    keep their measurements in --store, and do not repeat them.
+    With --measure, the answer is the winner of a few runs here. With --team, the answer is your team's pick, which is
+    measured. Both options keep their measurements in --store, and do not repeat them.
     """
     race_seconds = None if answer.measure is None else _seconds(answer.measure)
     _check_together(budget, answer)
@@ -218,7 +218,7 @@ def _race_answer(game: str, seconds: float, weights: Preset, catalog: str | None
 def _team_answer(
     game: str, directory: Path, limit: dict[str, Any] | None, budget: BudgetOptions, store: Path
 ) -> Answer:
-    """Return what a team of the user's picks, and what speaks against relying on it.
+    """Return the pick of a user's team, and the reasons not to rely on it.
 
     Raises:
         CheckpointError: there is no team in the directory, or it can't be read.
@@ -268,7 +268,7 @@ def _team_in(directory: Path, game: str, store: Path) -> SelectorTeam:
 
 
 def _print_trained_team(game: str, limit: dict[str, Any] | None, budget: BudgetOptions) -> None:
-    """Say which team of the user's knows the game, if there is one."""
+    """Print which of the user's teams knows the game, if any does."""
     directory = trained_directory(game, limit, budget.preset, budget.scale)
     if directory is not None:
         print(f"your team in {directory} knows the game, too: {team_command(game, directory)}")
@@ -286,7 +286,7 @@ def _insights_command(game: str, algorithm: Cell) -> str:
 
 
 def _exact_solution(game: str, budget: Budget) -> str:
-    """Return how soon a linear program would solve the game; empty if it has none, or that takes long."""
+    """Return how soon a linear program would solve the game; empty if there is no such program, or it takes long."""
     from rlccfr.engine.linear_program import predicted_time
     from rlccfr.envs.measuring.compiled_games import compiled
 

@@ -66,7 +66,7 @@ class AlgorithmOptions:
         options = [f"--{name}" for name in ("control", "controller") if is_on_command_line(context, name)]
         if len(options) > 1:
             raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")
-        for name, shown in (("update_rule", "--update-rule"), ("then", "--option then")):
+        for name, shown in (("update_rule", "--update-rule"), ("then", "`--option then=...`")):
             if is_on_command_line(context, name):
                 reason = "chooses the update rule's settings for the whole run"
                 raise RLCCFRError(f"{options[0]} {reason}: leave out {shown}")
@@ -133,7 +133,8 @@ class FileOptions:
         """Check that the files can be written for a game, before anything is run.
 
         Raises:
-            RLCCFRError: the game's policy can't be written in that form, or its first decision can't be drawn.
+            RLCCFRError: a file is the one that the game was read from, the game's policy can't be written in the file's
+            format, or its first decision can't be drawn.
         """
         from rlccfr.game import policy_class
         from rlccfr.games.gambit.files import refuse_source
@@ -241,7 +242,7 @@ def solve(
 
 
 def _parsed_algorithm(text: str) -> Cell:
-    """Return the algorithm that a string names, in the form that ``recommend`` prints.
+    """Return the algorithm that a string names; the string has the form in which ``recommend`` prints algorithms.
 
     Raises:
         RLCCFRError: the string has another form, or names no component.
@@ -260,7 +261,7 @@ def _check_together(
     """Refuse options that contradict each other, before a game is compiled; hold the checkpoint until the command ends.
 
     Raises:
-        RLCCFRError: two options contradict each other, or an option does not take its value.
+        RLCCFRError: two options contradict each other, or an option does not accept its value.
     """
     budget = stop.amount()
     if len(algorithms) > 1:
@@ -282,7 +283,7 @@ def _check_segments(algorithms: list[Cell], budget: dict[str, Any], checkpoint: 
     from rlccfr.envs.measuring.request import check_segments
 
     if checkpoint is not None:
-        raise RLCCFRError("a checkpoint holds a run of one algorithm: leave out --checkpoint or --option then")
+        raise RLCCFRError("a checkpoint holds a run of one algorithm: leave out --checkpoint or `--option then=...`")
     check_segments(parse_budget(budget), len(algorithms))
     for algorithm in algorithms:
         if reason := why_unavailable(algorithm):
@@ -300,7 +301,7 @@ def _check_target(stop: StopOptions, segments: int, blend: bool) -> None:
     if blend:
         raise RLCCFRError("a blend is made when a budget is used up: leave out --target or --option blend")
     if segments > 1:
-        raise RLCCFRError("a target is for one algorithm: leave out --target or --option then")
+        raise RLCCFRError("a target is for one algorithm: leave out --target or `--option then=...`")
     check_target(stop.target)
 
 

@@ -107,7 +107,7 @@ def sweep(
     """Measure every algorithm of a catalog on each game.
 
     Each run's curve tells what any shorter budget would have reached. The same command resumes a sweep that was
-    stopped. A second sweep on the same store shares the runs that both plan.
+    stopped. A second sweep on the same store reuses the runs that both sweeps need.
     """
     from rlccfr.envs.measuring.store import Store
     from rlccfr.envs.sweeping.sweep import statuses

@@ -35,12 +35,12 @@ def table(
     out: Annotated[Path | None, typer.Option(help="Write all methods to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
 ) -> None:
-    """Print which algorithms trained teams pick, from measurements.
+    """Print which algorithms the trained teams pick, from measurements.
 
-    Nothing is run. Measurements and teams come with the package, for 0.01, 0.1 and 1 CPU seconds unless other budgets
-    are given; for hold'em (`--catalog public`), for 1, 10 and 60. On another catalog (`--catalog extended-tabular` was
-    measured, too) or a sweep of your own, teams are trained first, and the best algorithm with each component of your
-    own follows the picks. To measure another game: `rlccfr compare`.
+    Nothing is run. Measurements and teams come with the package. The budgets are 0.01, 0.1 and 1 CPU seconds unless
+    others are given; for hold'em (`--catalog public`), 1, 10 and 60. On another catalog (`--catalog extended-tabular`
+    was measured, too) or a sweep of your own, teams are trained first, and the best algorithm with each component of
+    your own follows the picks. To measure another game: `rlccfr compare`.
     """
     from rlccfr.agents.judging.recommendation_table import checked_path
 
@@ -78,8 +78,8 @@ def report(
 ) -> None:
     """Write measurements as one page for a browser.
 
-    A heatmap of all algorithms for each game, their Pareto front of error against speed, convergence curves, and the
-    recommended-algorithm table. The options are those of `rlccfr results table`.
+    The page has a heatmap of all algorithms for each game, their Pareto front of error against speed, convergence
+    curves, and the recommended-algorithm table. The options are those of `rlccfr results table`.
     """
     from rlccfr.agents.judging.report import check_report, write_report
     from rlccfr.envs.reward import PRESETS

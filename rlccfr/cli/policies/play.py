@@ -84,7 +84,7 @@ def _ask(prompt: str) -> str:
 
 
 def _dealer(policy: Policy, rng: np.random.Generator) -> Callable[[], Table]:
-    """Return a function that begins a game against a policy, whose moves and chance's are drawn from ``rng``."""
+    """Return a function that begins a game against a policy; ``rng`` draws the moves of the policy and of chance."""
     table_class = policy.game.form.part("table")
     return lambda: table_class(policy, rng)
 

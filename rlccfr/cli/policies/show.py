@@ -68,10 +68,10 @@ def show(
 
 
 def _states(policy: str, tree: Any, texts: Sequence[str], player: int | None) -> Iterator[State]:
-    """Return the states of a policy that contain all texts; there is at least one.
+    """Return the states of a policy that contain all of ``texts``; at least one state does.
 
     Raises:
-        RLCCFRError: there is none.
+        RLCCFRError: no state does.
     """
     from rlccfr.cli.policies.named import policy_of
     from rlccfr.policies.listing import states
@@ -129,7 +129,7 @@ def _table(states: Iterable[State]) -> Table:
 
 
 def _style(probability: float) -> str:
-    """Return the style of an action: from grey to green with its probability, which no terminal needs to show."""
+    """Return the style of an action: from grey to green with its probability. A terminal may ignore the style."""
     if probability < RARE:
         return "dim"
     return f"{'bold ' if probability >= SURE else ''}rgb({round(170 * (1 - probability))},170,90)"

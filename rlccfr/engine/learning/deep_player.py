@@ -33,7 +33,8 @@ class DeepPlayer:
     """Models of one player's advantages and average policy; see :class:`rlccfr.networks.settings.Networks`.
 
     Attributes:
-        played: the value models that were played, under ``average="value_networks"``, from the first iteration on.
+        played: under ``average="value_networks"``, the value models that have been played; None before the first
+            iteration.
     """
 
     def __init__(self, game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> None:
@@ -74,7 +75,7 @@ class DeepPlayer:
         self._advantages.observe(mass, gain, row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
 
     def learn(self, state: RunState, iteration: int, regrets: np.ndarray) -> np.ndarray | None:
-        """Fit the advantages if a fit is due, and return them, (player's sequences,); the next policies follow.
+        """Fit the advantages if a fit is due, and return them, (player's sequences,), for the next policies.
 
         Return None if no fit is due; the policies then stay the same. ``regrets`` are not used.
         """
@@ -93,7 +94,7 @@ class DeepPlayer:
     def learn_average(self, iteration: int) -> None:
         """Fit the model of the average policy, if there is one and a fit is due.
 
-        The iteration's increments must be recorded before.
+        The iteration's increments must have been recorded before.
         """
         if self._average_model is not None and self._fits_at(iteration):
             self._average_model.learn()
@@ -157,7 +158,7 @@ class DeepPlayer:
 
     @property
     def samples_networks(self) -> bool:
-        """Whether the average is that of a sample of the networks, so that the table does not hold it."""
+        """Whether the average policy comes from a sample of the played networks; the table then does not hold it."""
         return self.played is not None and self._networks.kept_networks > 0
 
     def average_sums(self) -> np.ndarray | None:

@@ -1,4 +1,4 @@
-"""Iterations with models between them: rules with networks, regressors, and samplers with a network of values."""
+"""Iterations between which models are fitted: rules with networks, regressors, samplers with a network of values."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ PLAYERS = (0, 1)
 class LearnedStepper(FlatStepper):
     """Stepper that runs iterations one at a time, with the models that the components need.
 
-    Ctrl-C takes effect between iterations. A second one takes effect at once: the run's models are then half trained,
-    so that it can neither go on nor be saved.
+    Ctrl-C takes effect between iterations. A second Ctrl-C takes effect at once: the run's models are then half
+    trained, so that the run can neither go on nor be saved.
     """
 
     learns = True
@@ -58,7 +58,7 @@ class LearnedStepper(FlatStepper):
         self._whole = True  # whether the last iteration was carried to its end
 
     def _models_of_values(self, previous: Stepper[RunState] | None) -> ValuedHistories | None:
-        """Return the models of the sampler's values of histories, those of the previous stepper if they still fit."""
+        """Return the models of the sampler's values of histories; the previous stepper's are reused if still valid."""
         settings = self.binding.sampler.network
         if settings is None:
             return None

@@ -50,7 +50,7 @@ def estimate_by_walks(state: RunState, binding: Binding, memory: WalkMemory, pla
 
 
 class Phases:
-    """The phases of an iteration, most of them one kernel call each; tables always hold true values.
+    """The phases of an iteration, most of them one kernel call each; tables hold true values, without running scales.
 
     In an iteration, a player's regrets and masses are estimated, its average policy is added to, its regrets are
     updated, and its next policies are set. Between the last two, a model may be fitted to the regrets.
@@ -116,7 +116,7 @@ class Phases:
             state.uniform_count[sequences] += self.increment[sequences]
 
     def sums_of(self, player: int, policy: np.ndarray) -> np.ndarray:
-        """Return the exact increments (player's sequences,) of an average by one policy of the same shape."""
+        """Return the exact increments, (player's sequences,), that a policy of the same shape adds to an average."""
         state = self._state
         sequences = state.game.sequences_of(player)
         tables = state.tables._replace(policy=state.tables.policy.copy(), policy_sum=np.zeros_like(self.increment))

@@ -20,7 +20,9 @@ VALUES = 4
 
 
 class HistoryModel:
-    """A model of player 0's expected utility at each history where a player moves, within the game's payoffs.
+    """A model of player 0's expected utility at each history where a player moves.
+
+    Its values are clipped to the range of the game's payoffs.
 
     Raises:
         ComponentError: the game offers no features.
@@ -43,7 +45,7 @@ class HistoryModel:
             target: (histories,) targets.
             visits: (histories,) weights of the targets.
             values: (histories,) changed in place.
-            times: number of fits whose training steps this fit takes.
+            times: factor on the number of training steps of this fit; see :meth:`Model.fit`.
         """
         decisions = self._decisions
         seed = [*self._seed, int(self._fits[0])]
@@ -81,7 +83,7 @@ class ValuedHistories:
         self._enters = np.array([phases.estimates.history_visits.any()])
 
     def serve(self, settings: HistoryNetwork | None, phases: Phases) -> bool:
-        """Return whether these models are the ones for some settings and for the table of the phases."""
+        """Return whether these models have the given settings, and match the table of values of ``phases``."""
         return self.settings == settings and len(self._models) == len(phases.estimates.history_value)
 
     def learn(self, phases: Phases, iteration: int) -> None:

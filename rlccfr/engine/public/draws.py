@@ -1,4 +1,4 @@
-"""What passes over a public tree draw: the probabilities of outcomes, and the arrays of pending discounts."""
+"""Draws in passes over a public tree: the probabilities of outcomes, and the arrays of pending discounts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def draws_of(sampler: Sampler) -> Drawn:
 
 
 def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
-    """Return the arrays that passes draw with, with no discounts pending.
+    """Return the arrays that passes use to draw; no discounts are pending in them.
 
     Args:
         rng: (1,) state of the generator, which passes advance in place.
@@ -117,7 +117,7 @@ def _outcome_probabilities_of(game: PublicGame) -> _OutcomeProbabilities:
 
 
 def _rows_by_parent(game: PublicGame) -> np.ndarray:
-    """Return the rows of each deal and player in the order of the rows before, placed like the view's ``above``."""
+    """Return each deal's and player's rows, sorted by the rows that they follow, in the layout of ``view.above``."""
     view = game.view
     rows_by_parent = np.zeros(len(view.above), np.int32)
     for num_rows, first_edges in zip(view.deals["rows"].tolist(), view.deals["edge"].tolist(), strict=True):

@@ -41,7 +41,7 @@ class PublicStepper(Stepper[PublicState]):
         self._compile()
 
     def _compile(self) -> None:
-        """Compile the kernels of an iteration, or load them from disk, which is not the run's work."""
+        """Compile the kernels of an iteration, or load them from disk; the run's time does not include this."""
         no_rows = self.binding.rows(self.state.iteration + 1, 0)
         if self._crew is None:
             self._iterate(no_rows, 0)
@@ -77,7 +77,7 @@ class PublicStepper(Stepper[PublicState]):
     def scheduled(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of the rule's schedule as kernels take them: in the tables' units and type."""
         schedule = rows[:, :PARAMETERS].copy()
-        schedule[:, FLOOR] /= self.state.game.unit  # tables leave the unit out
+        schedule[:, FLOOR] /= self.state.game.unit  # tables leave out the unit; kernels divide by the deal's share
         return schedule.astype(self.state.dtype)
 
     def average_sums(self) -> np.ndarray:

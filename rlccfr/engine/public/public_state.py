@@ -30,7 +30,7 @@ class PublicState:
     Attributes:
         game: the solver's game.
         seed: seed of the draws.
-        tables: regrets and policy sums, (m,) each, in the game's units divided by its ``unit``; and, for rules with a
+        tables: regrets, (m,), in the game's units divided by ``game.scale``; policy sums, (m,); and, for rules with a
             prediction or against best responses, what these need.
         counts: (2,) iterations done and private states met. Kernels count, so the numbers are correct after Ctrl-C.
         rng: (1,) state of the generator of draws.
@@ -120,7 +120,7 @@ class PublicState:
         """Refuse a binding whose new arrays do not fit into memory beside those of this state.
 
         Args:
-            policy, responses, drawing: whether the arrays of each change.
+            policy, responses, drawing: whether the arrays for the policy, the responses and the draws are replaced.
 
         Raises:
             RLCCFRError: they do not fit.
@@ -154,10 +154,13 @@ class PublicState:
         regret = self.tables.regret
         policy = self.tables.policy
         if binding.rule.floor > -np.inf:
+            # A floor of 0, as most rules have it, is 0 in every unit and needs no array.
             floor = binding.rule.floor / self._regret_scale if binding.rule.floor else 0.0
             np.maximum(regret, floor, out=regret, casting="same_kind")
-        if not len(policy):
+        if not len(policy):  # without a prediction, the current policy is read off the regrets
             return
+        # The policy is proportional to D' R + prediction W r (see UpdateRule); after a switch there is no r. D' is the
+        # next iteration's discount if its prediction is not 0, and 1 otherwise.
         next_row = binding.rows(self.iteration + 1, 0)[0].astype(self.dtype)
         np.maximum(regret, 0, out=policy)
         if next_row[PREDICTION] != 0.0:
@@ -212,7 +215,7 @@ def check_components(
     """
     where = f"{game.name!r} is solved by its public tree, where"
     if rule.controller is not None or rule.average_weight or not (rule.is_plain or rule.only_predicts):
-        raise ComponentError(f"{where} update rules must be schedules alone: take dcfr_plus instead of {rule.id!r}")
+        raise ComponentError(f"{where} update rules can have only schedules: take dcfr_plus instead of {rule.id!r}")
     draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
     has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
     if not sampler.exact and (not draws_chance_alone or has_walk_settings):
@@ -238,7 +241,7 @@ class Need(NamedTuple):
 
 
 def tables_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> Need:
-    """Return the memory of some tables over a game's sequences."""
+    """Return the memory that ``num_tables`` tables over a game's sequences need."""
     remedy = "take a smaller game, or dtype='float32'" if dtype == DOUBLE else "take a smaller game"
     size = num_tables * dtype.itemsize * game.num_sequences
     return Need(size, f"{game.num_sequences:,} table entries", remedy)

@@ -1,4 +1,4 @@
-"""Gambit's files, and their names as names of games."""
+"""Gambit's files as games: their names, and the OpenSpiel strings that stand for them."""
 
 from __future__ import annotations
 
@@ -40,10 +40,12 @@ def spiel_name(path: str) -> str:
 
 
 def shown(name: str) -> str:
-    """Return a game's display name: a Gambit file's path, relative to the current folder if below it, or the same name.
+    """Return a game's display name: the name itself, unless it is the OpenSpiel string of a Gambit file's game.
+
+    For such a string, it is the file's path as :func:`path_shown` writes it.
 
     Args:
-        name: a name that :func:`rlccfr.load_game` takes.
+        name: a name that :func:`rlccfr.load_game` accepts.
     """
     source = source_of(name)
     return name if source is None else path_shown(source)
@@ -56,7 +58,7 @@ def source_of(openspiel_name: str) -> Path | None:
 
 
 def refuse_source(path: Path, openspiel_name: str) -> None:
-    """Refuse to write over the file that a game was read from: what is written is not the same text.
+    """Refuse to overwrite the file that a game was read from, since the new text would differ from the file's.
 
     Raises:
         GameError: the path is that file.

@@ -73,7 +73,7 @@ class Extensive:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Return distinct names: an empty one becomes its place, and one that is taken gets a number at its end."""
+    """Return distinct names: an empty name becomes its place in the list, a repeated name gets a number at its end."""
     labels = dict[str, None]()
     last_number = dict[str, int]()  # the last one tried for each name, so that many equal names take linear time
     for place, name in enumerate(names):

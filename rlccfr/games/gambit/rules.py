@@ -23,7 +23,7 @@ BITS = 1_200
 
 
 class Gambit(Rules):
-    """The game that a file describes, zero-sum in the payoffs of its first player.
+    """The game that a file describes, played as the zero-sum game of the first player's payoffs.
 
     Args:
         file: absolute name of the file, percent-encoded, because OpenSpiel's strings give some characters a meaning.
@@ -78,7 +78,7 @@ class Gambit(Rules):
         return float(self._node(past).payoffs[0])
 
     def seen(self, past: tuple[int, ...], player: int) -> str:
-        """Return the player's infoset or, where the other player moves, its last infoset and its action there."""
+        """Return the player's infoset or, where the player does not move, the player's last infoset and action."""
         node = self._node(past)
         if node.actor == player:
             return _infoset_name(node)
@@ -98,7 +98,7 @@ class Gambit(Rules):
 
 
 class NodeState(NamedTuple):
-    """A node of a file's tree with the methods of a state; the traversal reads the tree with it, without searching."""
+    """A node of a file's tree, with the methods of a state, so that the traversal need not search for each node."""
 
     rules: Gambit
     number: int
@@ -142,7 +142,7 @@ def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
     """Return the second player's payoffs, which must be a falling linear function of the first player's.
 
     Raises:
-        GameError: they are not.
+        GameError: they are not, or the function has numbers beyond double precision.
     """
     ends = [node.payoffs for node in game.nodes if node.actor == reader.TERMINAL]
     worst = min(ends)  # for the first player
@@ -166,7 +166,10 @@ def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
     except OverflowError:
         payoffs = OpponentPayoffs(slope=0.0)
     if not payoffs.slope:
-        raise GameError(f"{name} is zero-sum only after a change of scale beyond double precision; rescale its payoffs")
+        raise GameError(
+            f"{name} is zero-sum only if one player's payoffs are scaled by a factor beyond double precision; rescale "
+            "them in the file"
+        )
     return payoffs
 
 

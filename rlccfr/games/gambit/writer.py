@@ -1,4 +1,4 @@
-"""Writing of games, with a policy if there is one, as Gambit's files of extensive games.
+"""Writing games, with a policy if there is one, to Gambit's files of extensive games.
 
 Gambit has no file format for strategies. A policy stands in the file's comment, in the form in which Gambit's own
 command-line tools print one: ``NE`` and the probabilities of all actions, by player, infoset and action.
@@ -28,7 +28,7 @@ def to_efg(tree: GameTree, comment: str = "", nodes: str | None = None) -> str:
 
     Args:
         comment: text that Gambit keeps with the game.
-        nodes: what :func:`nodes_of` returns, if that is at hand.
+        nodes: what :func:`nodes_of` returns, if it has been called before.
     """
     head = f'EFG 2 R {_quoted(tree.name)} {{ "player 0" "player 1" }}\n{_quoted(comment)}\n\n'
     return head + (nodes_of(tree) if nodes is None else nodes)
@@ -37,8 +37,8 @@ def to_efg(tree: GameTree, comment: str = "", nodes: str | None = None) -> str:
 def nodes_of(tree: GameTree) -> str:
     """Return the part of a file that describes the nodes.
 
-    Payoffs are written as the shortest decimals that are read back alike. Probabilities of chance are written as
-    fractions that sum to 1.
+    Payoffs are written as the shortest decimals that are read back as the same numbers. Probabilities of chance are
+    written as fractions that sum to 1.
     """
     action_names = edge_names(tree)
     infoset_numbers = _infoset_numbers(tree)
@@ -95,7 +95,8 @@ def read_profile(tree: GameTree, text: str) -> np.ndarray:
 def fractions(chances: list[float]) -> list[Fraction]:
     """Return fractions that sum to exactly 1 and are read back as the given probabilities.
 
-    Small fractions are found if there are any. Else the largest probability may change by its rounding.
+    Fractions with small denominators are returned if there are such fractions. Otherwise the fraction of the largest
+    probability makes up for the rounding of all probabilities, so this one may be read back slightly changed.
     """
     small = [Fraction(chance).limit_denominator(10**6) for chance in chances]
     if sum(small) == 1 and [float(fraction) for fraction in small] == chances:
@@ -140,7 +141,7 @@ def _infoset_names(tree: GameTree) -> Sequence[str]:
 
 
 def _sequence_order(tree: GameTree) -> np.ndarray:
-    """Return all sequences, (m,), by player and by their infosets' numbers in the file."""
+    """Return all sequences, (m,), ordered by player and then by their infosets' numbers in the file."""
     is_second_player = np.arange(tree.num_infosets) >= tree.view.infoset_begin[1]
     infosets = np.lexsort((_infoset_numbers(tree), is_second_player))
     first_sequence = tree.view.first_sequence.astype(np.int64)
@@ -149,7 +150,7 @@ def _sequence_order(tree: GameTree) -> np.ndarray:
 
 
 def _number(text: str) -> float:
-    """Return a decimal or a fraction as a float; a fraction longer than any that is written is refused."""
+    """Return a decimal or a fraction as a float; a fraction of more than :data:`LONGEST` characters is refused."""
     if "/" not in text:
         return float(text)
     if len(text) > LONGEST:
@@ -158,13 +159,16 @@ def _number(text: str) -> float:
 
 
 def _labels(names: Sequence[str]) -> list[str]:
-    """Return names as labels that Gambit takes: distinct, in printable ASCII, with no spaces but single ones inside.
+    """Return names as labels that Gambit accepts: distinct, in printable ASCII, with single spaces between words.
 
-    A name that is taken gets a number at its end.
+    A repeated name gets a number at its end.
     """
     return distinct([re.sub(r"[^ -~]", "?", " ".join(text.split())) for text in names])
 
 
 def _quoted(text: str) -> str:
-    """Return a text in quotation marks; Gambit has no way to write a backslash before one."""
+    """Return a text in quotation marks, with slashes for backslashes.
+
+    Gambit has no way to write a backslash before a quotation mark.
+    """
     return '"' + text.replace("\\", "/").replace('"', '\\"') + '"'

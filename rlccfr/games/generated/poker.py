@@ -32,7 +32,7 @@ class Poker(Rules):
     """Two rounds of betting with a public board in between, or one round without.
 
     Each player gets a hand; the pair is drawn from a random joint distribution. Hand and board together have a random
-    strength, a whole number, so that ties happen. The stronger one wins the pot.
+    strength for each player, a whole number, so that ties happen. The player with the greater strength wins the pot.
 
     Args:
         hands: number of hands that a player can have.
@@ -57,7 +57,7 @@ class Poker(Rules):
         self.most = ANTE + raises * float(self.stakes.sum())
 
     def _table(self, past: tuple[int, ...]) -> Table:
-        """Return what is on the table."""
+        """Return what is on the table after these deals and actions."""
         table = Table(0, -1 if self.rounds == 2 else 0, 0, (ANTE, ANTE), 0, False, -1)
         for action in past[2:]:
             table = table._replace(board=action) if self._awaits_board(table) else self._after(table, action)

@@ -33,12 +33,12 @@ class BucketedGame:
     """A public-tree game, and the game in which players see buckets.
 
     Attributes:
-        whole: the game before.
+        whole: the game before merging.
         tree: the game of buckets.
-        bucket: (rows,) bucket of each private state in its round, placed like the public view's ``above``.
-        place: (nodes,) first entry of ``first`` at each decision of ``whole``; equal at all nodes of a betting line.
-        first: for each betting line, (buckets,) the first sequence of each bucket in ``tree``.
-        mass: (rows,) what each row of player 0 counts for, placed like ``bucket``; see
+        bucket: (rows,) bucket of each private state in its round, in the order of the public view's ``above``.
+        place: (nodes,) at each decision of ``whole``, where the entries of its betting line begin in ``first``.
+        first: the first sequence of each bucket in ``tree``, betting line by betting line.
+        mass: (rows,) mass of each row of player 0, in the order of ``bucket``; see
             :func:`rlccfr.games.public.masses.row_masses`.
     """
 
@@ -51,7 +51,7 @@ class BucketedGame:
 
     @property
     def walked(self) -> GameTree:
-        """The game in which chance draws: the game of buckets."""
+        """The game that components are bound to, and in which samplers draw: the game of buckets."""
         return self.tree
 
     @property
@@ -60,7 +60,7 @@ class BucketedGame:
         return hash_of(self.bucket)
 
     def alike(self, other: object) -> bool:
-        """Return whether both merge the same private states."""
+        """Return whether this game and another one merge the same private states."""
         return type(other) is BucketedGame and np.array_equal(self.bucket, other.bucket)
 
     def expand(self, table: np.ndarray) -> np.ndarray:
@@ -78,11 +78,11 @@ def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
     """Merge hands of a game.
 
     Args:
-        bucket: bucket of each private state in its round, placed like the view's ``above``.
+        bucket: bucket of each private state in its round, in the order of the view's ``above``.
 
     Raises:
-        ComponentError: the game has no cards; the buckets do not split those of the round before; or there are so many
-            that the game of buckets does not fit.
+        ComponentError: the game has no cards; the buckets do not split the buckets of the round before; or there are so
+            many buckets that the game of buckets is too large.
     """
     if not game.deals:
         raise ComponentError(
@@ -124,7 +124,7 @@ def _uses(game: PublicGame, lines: np.ndarray) -> np.ndarray:
 
 
 def exemplars(game: PublicGame) -> np.ndarray:
-    """Return for each public node the first one with the same betting line, whatever the boards, (nodes,)."""
+    """Return for each public node the first node with the same betting line, whatever the board, (nodes,)."""
     nodes = game.view.nodes
     exemplar = np.zeros(game.num_nodes, np.int64)
     level = np.zeros(1, np.int64)
@@ -192,13 +192,13 @@ class _Histories:
         return begin
 
     def _deal(self, node: int, round_index: int, begin: int, depth: int, moves: tuple[int, int]) -> None:
-        """Add what chance deals, and what follows.
+        """Add the histories that chance deals in a round, and all histories below.
 
         Args:
             node: the public node after the deal.
             round_index: the round's number.
-            begin: the first of the histories at which chance deals, one for each pair of the round before.
-            depth: edges above the histories that are added.
+            begin: number of the first history at which chance deals; there is one for each pair of the round before.
+            depth: depth of the first histories that are added.
             moves: number of earlier moves of each player.
         """
         pairs = self.rounds[round_index]
@@ -209,7 +209,7 @@ class _Histories:
         self._follow(node, round_index, to_pairs, moves)
 
     def _follow(self, node: int, round_index: int, edges: _Edges, moves: tuple[int, int]) -> None:
-        """Add a betting line's histories, and those that follow; see :meth:`_deal`."""
+        """Add a betting line's histories, and all histories below; see :meth:`_deal`."""
         record = self.game.view.nodes[node]
         kind = int(record["kind"])
         first_child = int(record["first_child"])
@@ -231,7 +231,7 @@ class _Histories:
                 self._follow(first_child + k, round_index, to_children, moves_after)
 
     def _infosets(self, node: int, round_index: int, player: int, moves: int) -> np.ndarray:
-        """Name the infosets of a betting line, and return that of each pair."""
+        """Name the infosets of a betting line, and return the infoset of each pair of buckets."""
         pairs = self.rounds[round_index]
         self.place[node] = len(self.keys)
         betting_line = re.sub("/[^/]*/", "/", self.game.path(node))  # without the boards

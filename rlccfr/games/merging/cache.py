@@ -17,7 +17,7 @@ Buckets = Callable[[Any], np.ndarray]
 """Function of a game that returns buckets: any numbers, equal ones for one bucket.
 
 For a compiled game they are those of its infosets, (n,). For a public-tree game they are those of each private state in
-its round, placed like the public view's ``above``.
+its round, in the layout of the public view's ``above``.
 """
 
 _merged_games: WeakKeyDictionary[Game, dict[Hashable, Any]] = WeakKeyDictionary()
@@ -27,7 +27,7 @@ def merged_game(game: Game, buckets: Buckets, key: Hashable) -> MergedGame | Buc
     """Return a game with its infosets merged; it is made at first use and kept with the game.
 
     Args:
-        key: name of these buckets, different for other functions.
+        key: key under which the merged game is kept; it must differ between different functions ``buckets``.
 
     Raises:
         ComponentError: the buckets are not a sound map, or the function refuses the game.

@@ -1,4 +1,4 @@
-"""Buckets of private states by percentiles of their expected hand strength squared."""
+"""Buckets of private states by percentiles of the expected square of their hand strength."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TIE = 1e-9
 
 
 def equity_buckets(game: Game, buckets: int) -> np.ndarray:
-    """Return what :func:`rlccfr.games.merging.hands.hand_buckets` does; see :func:`rlccfr.catalog.merging.equity`.
+    """Return buckets by :func:`rlccfr.games.merging.hands.hand_buckets`; see :func:`rlccfr.catalog.merging.equity`.
 
     Raises:
         ComponentError: the game has no public tree, or no hands that are shown down.
@@ -25,11 +25,13 @@ def equity_buckets(game: Game, buckets: int) -> np.ndarray:
 
 
 def percentiles(values: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:
-    """Return buckets, (k,), of equal mass up to ties: equal values share the bucket of their middle.
+    """Return buckets, (k,), of equal mass up to ties.
+
+    Equal values share one bucket: the one in which the middle of their total mass lies.
 
     Args:
         values: (k,) numbers.
-        mass: (k,) mass of each; if all are 0, they count alike.
+        mass: (k,) mass of each number; if all masses are 0, all numbers count alike.
         buckets: number of buckets.
     """
     order = np.argsort(values, kind="stable")

@@ -29,14 +29,14 @@ def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) ->
     """Split the hands of each round by features, within the buckets of the round before.
 
     Args:
-        name: component that asks for it, for errors.
+        name: component that asks for the buckets, for error messages.
         feature: function from hand strengths to features; before the last public card, features are means over the
             cards that may still come.
-        splitter: function that returns buckets.
+        splitter: function that splits hands by their features, and returns their buckets.
 
     Returns:
         For a compiled game the bucket of each infoset, (n,). For a public-tree game the bucket of each private state
-        in its round, placed like the view's ``above``.
+        in its round, in the order of the view's ``above``.
 
     Raises:
         ComponentError: the game has no public tree, or no hands that are shown down.
@@ -49,10 +49,10 @@ def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) ->
 
 
 def _by_cards(game: PublicGame, name: str, feature: Feature, splitter: Splitter) -> np.ndarray:
-    """Return the bucket of each private state of a public tree in its round; both players have the same ones."""
+    """Return the bucket of each private state of a public tree in its round; it is the same for both players."""
     if not game.deals:
         raise ComponentError(
-            f"{name!r} needs hands that are shown down, as in poker, which {game.name!r} lacks; {NONE}"
+            f"{name!r} needs hands that are shown down, as in poker, and {game.name!r} has none; {NONE}"
         )
     rounds = rounds_by_cards(game)
     mass = row_masses(game, 0)
@@ -72,13 +72,13 @@ def _by_cards(game: PublicGame, name: str, feature: Feature, splitter: Splitter)
 def _expected_features(
     game: PublicGame, rounds: list[range], feature: Feature, mass: np.ndarray, above: list[np.ndarray]
 ) -> np.ndarray:
-    """Return the features of each hand, (rows, k): those on the last board, averaged over the cards that may come.
+    """Return the features of each hand, (rows, k): on earlier boards, their mean over the cards that may come.
 
     Args:
         rounds: the deals of each round.
         feature: function from hand strengths to features.
-        mass: (rows,) what each hand counts for.
-        above: for each deal, the rows of the deal before from which its hands come.
+        mass: (rows,) weight of each hand in a mean.
+        above: for each deal, the row from which each of its rows comes, at the deal before.
     """
     strengths = _strengths(game, rounds[-1])
     features = np.zeros((len(mass), feature(strengths[:1]).shape[1]))

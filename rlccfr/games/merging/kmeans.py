@@ -19,9 +19,10 @@ DIGITS = 9
 
 
 def cumulative_histogram(strengths: np.ndarray) -> np.ndarray:
-    """Return the cumulative histogram of each hand strength, (states, BINS - 1), spread over the width of a bin.
+    """Return a cumulative histogram of each hand strength, (states, BINS - 1), whose step is as wide as one bin.
 
-    Distances between the means of such rows then grow with how far strength has to be moved, as an earth mover's do.
+    Such rows are averaged over boards. The distance between two averages then grows with how far strength has to be
+    moved, as an earth mover's distance does.
     """
     edges = np.arange(1, BINS) / BINS
     histogram: np.ndarray = np.clip(BINS * (edges - strengths[:, None]) + 0.5, 0.0, 1.0)
@@ -37,7 +38,7 @@ FEATURES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"histogram": cumulati
 
 
 def kmeans_buckets(game: Game, buckets: int, features: str) -> np.ndarray:
-    """Return what :func:`rlccfr.games.merging.hands.hand_buckets` does; see :func:`rlccfr.catalog.merging.kmeans`.
+    """Return buckets by :func:`rlccfr.games.merging.hands.hand_buckets`; see :func:`rlccfr.catalog.merging.kmeans`.
 
     Raises:
         ComponentError: the game has no public tree, or no hands that are shown down; or scikit-learn is not installed.
@@ -49,8 +50,8 @@ def clusters(points: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:
     """Return the cluster of each point, (k,); equal points share one.
 
     Args:
-        points: (k, features) what is clustered.
-        mass: (k,) weight of each; if all are 0, they count alike.
+        points: (k, features) the points to cluster.
+        mass: (k,) weight of each point; if all weights are 0, all points count alike.
         buckets: number of clusters; there are fewer if fewer points are distinct.
 
     Raises:

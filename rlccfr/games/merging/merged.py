@@ -26,11 +26,11 @@ def hash_of(numbers: np.ndarray) -> str:
 
 @dataclass(frozen=True, eq=False)
 class MergedGame:
-    """A game whose infosets are merged; m sequences before.
+    """A game whose infosets are merged; before merging, it has m sequences.
 
     Attributes:
-        whole: the game before.
-        tree: the game with one infoset per bucket, which is the same object if no infosets are merged.
+        whole: the game before merging.
+        tree: the game with one infoset per bucket; it is ``whole`` itself if no infosets are merged.
         place: (m,) the sequence of ``tree`` that stands for each sequence of ``whole``.
     """
 
@@ -40,7 +40,7 @@ class MergedGame:
 
     @property
     def walked(self) -> GameTree:
-        """The game in which chance draws: the one before, whose infosets tell public outcomes from private states."""
+        """The game in which samplers draw: ``whole``, whose infosets tell public outcomes from private states."""
         return self.whole
 
     @property
@@ -53,7 +53,7 @@ class MergedGame:
         return isinstance(other, MergedGame) and np.array_equal(self.place, other.place)
 
     def expand(self, table: np.ndarray) -> np.ndarray:
-        """Return a table over the sequences of ``tree`` as one over those of ``whole``, (m,)."""
+        """Return a table over the sequences of ``tree``, expanded to the sequences of ``whole``, (m,)."""
         expanded: np.ndarray = table[self.place]
         return expanded
 
@@ -61,7 +61,7 @@ class MergedGame:
 def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
     """Merge infosets.
 
-    Infosets are numbered by their bucket's first member, so parents still come before children.
+    Merged infosets are numbered in the order of their first members, so parents still come before children.
 
     Args:
         bucket: (n,) bucket of each infoset.
@@ -116,7 +116,7 @@ def _sequences_of(first_sequence: np.ndarray, infosets: np.ndarray) -> np.ndarra
 def _places(
     game: GameTree, bucket_number: np.ndarray, representative: np.ndarray, first_sequence: np.ndarray
 ) -> np.ndarray:
-    """Return the new number of each sequence, (m,).
+    """Return for each sequence, (m,), the number of the sequence in the merged game that stands for it.
 
     Args:
         bucket_number: (n,) bucket of each infoset.
@@ -144,7 +144,7 @@ def _places(
 
 
 def _check_recall(game: GameTree, bucket_number: np.ndarray, representative: np.ndarray, place: np.ndarray) -> None:
-    """Check that members of a bucket have the same past of their own.
+    """Check that all members of a bucket come after the same earlier moves of their player.
 
     Raises:
         ComponentError: they don't, so the owner would forget something.

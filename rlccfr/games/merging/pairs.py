@@ -26,18 +26,20 @@ BYTES = 350
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The pairs of buckets that players may hold in a round, sorted by the pair before, player 0's and player 1's.
+    """The pairs of buckets that players may hold in a round.
 
-    Chance deals player 0's bucket first, to a *half* of a pair, then player 1's.
+    Pairs are sorted by the pair of the round before, then by player 0's bucket, then by player 1's. Chance deals player
+    0's bucket first, then player 1's. A *half* of a pair is the state in between: the pair of the round before, with
+    player 0's new bucket.
 
     Attributes:
         num_buckets: number of buckets.
         buckets: (pairs, 2) player 0's bucket and player 1's.
-        half: (pairs,) the half that each pair comes from.
-        probability: (pairs,) the pair's probability from there.
-        parent: (halves,) the pair of the round before that each half comes from.
-        half_probability: (halves,) the half's probability from there.
-        win_margin: (pairs,) probability that player 0 has the stronger hand, less that of player 1.
+        half: (pairs,) the half from which each pair is dealt.
+        probability: (pairs,) probability of each pair, given its half.
+        parent: (halves,) the pair of the round before from which each half is dealt.
+        half_probability: (halves,) probability of each half, given its parent.
+        win_margin: (pairs,) probability that player 0 has the stronger hand, less the probability that player 1 has.
     """
 
     num_buckets: int
@@ -68,13 +70,15 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
     """Check buckets, and number those of each round in order of their first members.
 
     Args:
-        bucket: bucket of each private state in its round, placed like the view's ``above``.
+        bucket: bucket of each private state in its round, in the order of the view's ``above``.
 
     Returns:
-        The numbers, and for each round (buckets,) the bucket in the round before, 0 in the first round.
+        The new number of each private state's bucket, and for each round, (buckets,), the bucket of the round before
+        that each bucket is a part of; 0 in the first round.
 
     Raises:
-        ComponentError: the shape is wrong, there are too many buckets, or they do not split those of the round before.
+        ComponentError: the shape or the type is wrong, there are too many buckets, or the buckets of a round do not
+            split those of the round before.
     """
     num_rows = len(game.view.above)
     bucket = np.asarray(bucket)
@@ -115,10 +119,11 @@ def pairs_of(game: PublicGame, bucket: np.ndarray, parent_buckets: list[np.ndarr
 
     Args:
         bucket, parent_buckets: what :func:`numbered` returns.
-        uses: (rounds, 2) number of histories of the game of buckets that each pair makes in a round, and each half.
+        uses: (rounds, 2) number of histories that each pair has in a round of the game of buckets, and that each half
+            has.
 
     Raises:
-        ComponentError: they make too large a game.
+        ComponentError: the game of buckets is too large.
     """
     num_histories = 1  # the root
     mass = row_masses(game, 0)

@@ -32,7 +32,7 @@ class Rounds:
         mass: for each deal and player, the probability of each private state, (states,).
         parent: (deals,) the deal before each deal; -1 for the first.
         line: (nodes,) number of the betting line that leads to each public node; outcomes of chance count as alike.
-        dealt_on: (deals,) the line right after the chance of each deal.
+        dealt_on: (deals,) number of the line that ends with each deal's chance move.
 
     Raises:
         GameError: players hide more than what chance has dealt them.
@@ -70,13 +70,14 @@ class Rounds:
                     self.dealt_on[child_deal] = self.line[child]
 
     def decides(self, deal: int, player: int) -> bool:
-        """Return whether a player acts at a deal before chance moves again."""
+        """Return whether a player acts between a deal and the next move of chance."""
         return self.tree.deals[deal].rows[player] is not None
 
     def split(self, features: list[list[np.ndarray]], splitter: Splitter) -> np.ndarray:
         """Return the bucket of each infoset, (n,).
 
-        Private states of a betting line that were in one bucket before are split; the others stay apart.
+        Of a betting line's private states, those that share a bucket at the deal before are split further; those in
+        different buckets stay apart.
 
         Args:
             features: for each deal and player, features of private states, (states, k).
@@ -129,11 +130,11 @@ class Rounds:
 
 
 def split_within(before: np.ndarray, features: np.ndarray, mass: np.ndarray, splitter: Splitter) -> np.ndarray:
-    """Return new buckets of private states, (states,), that split those before.
+    """Return new buckets of private states, (states,), that split their buckets in the round before.
 
     Args:
         before: (states,) bucket of each private state in the round before.
-        features: (states, k) what the splitter looks at.
+        features: (states, k) features by which the splitter splits them.
         mass: (states,) mass of each private state.
         splitter: function that splits private states.
     """
@@ -163,12 +164,12 @@ def rounds_of(game: GameTree, name: str) -> Rounds:
 
 
 def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
-    """Return, for each deal at which hands are shown down, both players' hand strengths, (states,); others are empty.
+    """Return for each deal both players' hand strengths, (states,); they are empty unless hands are shown down there.
 
     A hand strength is P(win) + P(tie) / 2 against what the other player may hold.
 
     Raises:
-        ComponentError: payoffs do not compare hands alike after all betting.
+        ComponentError: which hand wins depends on the betting.
     """
     tree = rounds.tree
     shown: dict[int, np.ndarray] = {}  # for each deal, who wins at each history
@@ -197,10 +198,10 @@ def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
 
 
 def expected_over_boards(rounds: Rounds, last: list[list[np.ndarray]], name: str) -> list[list[np.ndarray]]:
-    """Return features of private states at all deals: those of the last deals, averaged over the outcomes before them.
+    """Return features of private states at all deals; before the last deals, they are means over the outcomes to come.
 
     Args:
-        last: for each deal and player, features (states, k) or numbers (states,); empty where there are none.
+        last: for each deal and player, features (states, k) or numbers (states,) if it is a last deal, else empty.
 
     Returns:
         For each deal and player, features (states, k).
@@ -237,6 +238,6 @@ def expected_over_boards(rounds: Rounds, last: list[list[np.ndarray]], name: str
     )
     if never_shown:
         raise ComponentError(
-            f"{name!r} needs hands that are shown down, as in poker, which {rounds.game.name!r} lacks; {NONE}"
+            f"{name!r} needs hands that are shown down, as in poker, and some of {rounds.game.name!r} never are; {NONE}"
         )
     return features

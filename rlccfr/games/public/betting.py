@@ -28,7 +28,7 @@ class BettingState:
     acted: bool = False
 
     def put(self, amount: int) -> tuple[int, int]:
-        """Return the chips that players have put in once the actor has put in as many as ``amount`` in all."""
+        """Return the chips that each player has put in after the actor has brought its own total to ``amount``."""
         return (amount, self.spent[1]) if self.actor == 0 else (self.spent[0], amount)
 
 
@@ -101,7 +101,7 @@ class Round:
 
 
 def followers(state: BettingState, bet: int, raises: int) -> list[tuple[str, Step]]:
-    """Return each action, in the order fold, call or check, raise, and what follows it."""
+    """Return the actions, in the order fold, call or check, raise, each with what follows it."""
     actor_spent = state.spent[state.actor]
     opponent_spent = state.spent[1 - state.actor]
     most_spent = max(actor_spent, opponent_spent)

@@ -1,8 +1,9 @@
-"""Bluff, or liar's dice, with two players, as a public tree: one round of it, with the value of what follows.
+"""Bluff (liar's dice) with two players: the public tree of one round; its payoffs are the values of what follows.
 
 Faces are 1 to 5 and a star, which counts as any face. A bid names a quantity and a face. A new bid raises the quantity,
-or the face at the same quantity. Instead, a player may call: the last bid holds if at least that many of all dice show
-its face or a star. The loser removes a die, and the winner begins the next round. A player without dice has lost.
+or the face at the same quantity. Instead, a player may call. The last bid then holds if the number of all dice that
+show its face or a star is at least its quantity. If the bid holds, the bidder wins the round, or else the caller. The
+loser removes a die, and the winner begins the next round. A player without dice has lost.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Bluff:
 
     @property
     def num_bids(self) -> int:
-        """Number of bids; each history of bids is one of their subsets."""
+        """Number of bids; each history of bids is a subset of them, because bids only rise."""
         return len(FACES) * sum(self.dice)
 
     def least_entries(self) -> int:
@@ -95,7 +96,7 @@ class Bluff:
         return check_public(game)
 
     def _levels(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the nodes level by level, by the number of actions before them, with the action that leads to each."""
+        """Yield the nodes of each level, from the root down, with the names of the actions that lead to them."""
         # Bids are numbered from the least; after a bid, each later one may follow, or a call.
         last_bid = np.full(1, -1)
         is_call = np.zeros(1, bool)
@@ -127,12 +128,12 @@ class Bluff:
 
 
 def rolls(dice: int) -> Iterator[tuple[str, ...]]:
-    """Yield the rolls of some dice, whatever the order."""
+    """Yield all different rolls of ``dice`` dice; the order of the dice in a roll does not matter."""
     return combinations_with_replacement(FACES, dice)
 
 
 def ways(roll: tuple[str, ...]) -> int:
-    """Return the number of ways to roll this, in order."""
+    """Return the number of ordered outcomes of the dice that give this roll."""
     return factorial(len(roll)) // prod(map(factorial, Counter(roll).values()))
 
 

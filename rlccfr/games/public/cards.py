@@ -1,4 +1,4 @@
-"""Cards: the strength of hands, and what permutations of suits leave the same.
+"""Cards: their numbers and names, permutations of suits, and the strength of hands.
 
 A card is the number rank x suits + suit. Ranks are those from the deuce up. So only a deck of 13 ranks has an ace,
 which also counts below the deuce in a straight.
@@ -38,7 +38,7 @@ def names_of(cards: np.ndarray, suits: int) -> str:
 
 
 def card_sets(cards: np.ndarray, size: int) -> np.ndarray:
-    """Return all sets of ``size`` of some cards, (sets, size), each in ascending order."""
+    """Return all sets of ``size`` cards out of ``cards``, (sets, size), each in ascending order."""
     sets = np.array(list(combinations(np.sort(cards).tolist(), size)), np.int64)
     return sets.reshape(-1, size)
 
@@ -66,7 +66,7 @@ def strengths(sets: np.ndarray, ranks: int, suits: int) -> np.ndarray:
     """Return a number for each set of cards, (sets,): the larger, the stronger its best hand.
 
     Args:
-        sets: (sets, size) cards; of more than five, the best five count.
+        sets: (sets, size) cards; if a set has more than five cards, the best five count.
     """
     size = sets.shape[1]
     if size > HAND:

@@ -16,10 +16,11 @@ from rlccfr.games.public.view import PublicGame
 
 
 def check_public(game: PublicGame) -> PublicGame:
-    """Return a public-tree game as it is, after a check of what it claims.
+    """Check the claims of a public-tree game, and return the game unchanged.
 
     Raises:
-        GameError: a node without moves, a payoff that is not a finite number, or chances that do not sum to 1.
+        GameError: a node has no moves, a payoff is not finite, the winner of a showdown gets less than 0, or chances do
+            not sum to 1.
     """
     # Copies, since a field of records is read several times as slowly.
     kind = np.ascontiguousarray(game.view.nodes["kind"])
@@ -45,13 +46,14 @@ def _broken_at_node(game: PublicGame, node: int, fault: str) -> GameError:
 
 
 def _check_chances(game: PublicGame) -> None:
-    """Check that the pairs of private states of the first deal have probability 1, and that later deals keep it.
+    """Check that the first deal has probability 1, and that the deals which follow a deal sum to its probability.
 
-    The pairs of a deal's private states weigh what each player's rows count for, times the number of the opponent's
-    private states that each one allows. What chance deals after a deal must weigh as much as that deal.
+    The probability of a deal is the sum over all its pairs of private states. It is computed from either player's rows:
+    the sum of their masses, times the number of the opponent's private states that each private state allows, times the
+    game's ``unit``.
 
     Raises:
-        GameError: they do not.
+        GameError: a probability is wrong.
     """
     allowed = _allowed_opponents(game)
     parents = game.deal_parents
@@ -79,9 +81,10 @@ def _check_chances(game: PublicGame) -> None:
 def _allowed_opponents(game: PublicGame) -> np.ndarray:
     """Return how many of the opponent's private states each private state of a deal allows, (deals, 2).
 
-    Two hands exclude each other if they share a card. By symmetry, all hands of a deal exclude equally many.
+    Two hands exclude each other if they share a card; a hand also excludes itself. By symmetry, all hands of a deal
+    exclude equally many hands. Each hand is listed as two cards; a hand of one card has two that no other hand has.
     """
-    view = game.view
+    view = game.view  # view.hands is (hands of all deals, 2)
     opponents = np.stack([game.mass[1].sum(), game.mass[0].sum()])
     if not len(view.hands):
         return np.tile(opponents, (len(view.deals), 1))
@@ -90,7 +93,7 @@ def _allowed_opponents(game: PublicGame) -> np.ndarray:
     for begin, end in zip(view.deals["hand"].tolist(), ends.tolist(), strict=True):
         num_hands = end - begin
         hands_with_card = np.bincount(view.hands[begin:end].reshape(-1)).astype(float)
-        # A pair of equal hands shares both cards, so it is counted twice.
+        # Ordered pairs of hands that share a card, card by card. A hand and itself share both, and are counted twice.
         excluded_pairs = (hands_with_card**2).sum() - num_hands
         allowed.append(num_hands - excluded_pairs / num_hands)
     return np.repeat(np.array(allowed)[:, None], 2, axis=1)

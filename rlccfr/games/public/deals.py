@@ -62,7 +62,7 @@ class Deal:
         deck: the deck.
         board: (cards,) the board's cards.
         permutations: (permutations, deck) permutations of suits that leave every round's cards as they are.
-        orbit: number of boards that differ from this one by a permutation that leaves the board before as it is.
+        orbit: number of different images of this board under the permutations that keep the previous round's board.
         share: probability of this one board, given any two hands that allow it.
     """
 
@@ -83,7 +83,7 @@ class Deal:
 
     @cached_property
     def hands(self) -> np.ndarray:
-        """(hands,) indices, in the deck's hands, of the possible hands, row after row, from the weakest on."""
+        """(hands,) index in ``deck.hands`` of each possible hand, row after row, from the weakest row on."""
         row, _ = self._rows
         return self._possible[np.argsort(row, kind="stable")]
 
@@ -135,7 +135,7 @@ class Deal:
 
     @property
     def firsts(self) -> np.ndarray:
-        """(rows,) index of each row's first hand in the deck's."""
+        """(rows,) index in ``deck.hands`` of each row's first hand."""
         first_hands: np.ndarray = self.hands[self.hand_end - self.sizes]
         return first_hands
 
@@ -156,7 +156,7 @@ class Deal:
         return np.append(np.flatnonzero(np.diff(strength)) + 1, len(strength))
 
     def following(self, cards: int) -> Iterator[Deal]:
-        """Yield the deals that follow when more board cards are dealt, one of each kind."""
+        """Yield the deals after ``cards`` more board cards; boards equal up to a permutation of suits share a deal."""
         num_hidden = self.deck.size - len(self.board) - 2 * self.deck.private
         share = self.share / comb(num_hidden, cards)
         # Boards whose least code among their images is the same differ by a permutation only.

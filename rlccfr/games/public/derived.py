@@ -1,7 +1,8 @@
 """The public view of a compiled game, if only chance hides anything in it.
 
-Histories belong to one public node if both players have seen the same. Outcomes of chance are told apart by both
-players if no infoset of either holds histories below two of them. Actions must be seen by both.
+Histories belong to one public node if they agree in all that both players have seen. Two groups of chance's outcomes
+are told apart by both players if no infoset of either player has histories below both groups. Both players must see all
+actions.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from rlccfr.games.public.view import PublicGame, ranges
 
 @dataclass(frozen=True, eq=False)
 class DerivedGame:
-    """A compiled game by its public tree.
+    """A compiled game in the form of a public tree.
 
     Attributes:
-        public: the game by its public tree.
+        public: the game as a public tree.
         sequence: (m,) the compiled game's sequence of each table entry.
     """
 
@@ -42,7 +43,7 @@ class _Deal:
     Attributes:
         above: (histories, 2) each player's row of the deal before.
         probability: (histories,) product of chance's probabilities on the way.
-        rows: for each player (histories,) row, once a decision of theirs was met; None before.
+        rows: for each player, the histories' rows, (histories,); None until a decision of this player has been met.
     """
 
     above: np.ndarray
@@ -118,10 +119,10 @@ class PublicTree:
         return [(records["first_child"] + action, deal) for action in range(count)]
 
     def _see(self, player: int, infosets: np.ndarray, deal: int) -> None:
-        """Learn a player's rows of a deal from a decision, or check that it tells the same histories apart.
+        """Set a player's rows of a deal by a decision's infosets, or check that they agree with the rows set earlier.
 
         Raises:
-            GameError: it does not.
+            GameError: the infosets and the rows tell different histories apart.
         """
         row = np.unique(infosets, return_inverse=True)[1].reshape(-1)
         earlier_row = self.deals[deal].rows[player]
@@ -148,7 +149,10 @@ class PublicTree:
         return outcomes
 
     def _told_apart(self, histories: np.ndarray) -> list[np.ndarray]:
-        """Return the histories' indices in groups that share no infoset below; those without decisions are a group."""
+        """Return the histories' indices in groups, such that no infoset has histories at or below two groups.
+
+        All histories without decisions are in one group.
+        """
         # A graph whose nodes are the histories and all infosets; an edge means that an infoset has a history below.
         edge_histories = []
         edge_infosets = []
@@ -177,7 +181,7 @@ class PublicTree:
         return [deal.settled() for deal in self.deals]
 
     def result(self) -> DerivedGame:
-        """Return the game with all nodes.
+        """Return the public-tree game, with the compiled game's sequence of each table entry.
 
         Raises:
             GameError: an infoset belongs to two public nodes.
@@ -221,7 +225,7 @@ class PublicTree:
         """Return the compiled game's sequence of each table entry.
 
         Args:
-            settled: what the method of this name returns.
+            settled: what :meth:`settled` returns.
 
         Raises:
             GameError: a sequence belongs to two entries, or to none.
@@ -292,7 +296,7 @@ def _values(game: GameTree) -> tuple[np.ndarray, np.ndarray]:
 
 
 def derived(game: GameTree) -> DerivedGame:
-    """Return a compiled game by its public tree, with a matrix of payoffs at each terminal.
+    """Return a compiled game in the form of a public tree, with a matrix of payoffs at each terminal.
 
     Raises:
         GameError: players hide more than what chance has dealt them.

@@ -65,7 +65,7 @@ class _Level:
     Attributes:
         deals: the round's deals.
         parent: (deals,) for each deal, the index of the deal that it follows, in the round before.
-        begin: index of the round's first deal among all.
+        begin: index of the round's first deal among all deals of the game.
     """
 
     deals: list[Deal]
@@ -213,7 +213,7 @@ class _Builder:
         )
 
     def _edges(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield for each deal what :meth:`Deal.edge_from` returns; the first deal's rows are their own."""
+        """Yield for each deal what :meth:`Deal.edge_from` returns; each row of the first deal comes from itself."""
         first_deal = self.levels[0].deals[0]
         yield np.arange(first_deal.rows), np.ones(first_deal.rows)
         for previous, level in pairwise(self.levels):
@@ -221,7 +221,7 @@ class _Builder:
                 yield deal.edge_from(previous.deals[before])
 
     def _cards(self, hands: np.ndarray) -> np.ndarray:
-        """Return two cards for each hand, (hands, 2); if players hold one, both are the hand's alone."""
+        """Return two cards for each hand, (hands, 2); a hand of one card gets two numbers that no other hand has."""
         deck = self.rules.deck
         cards = deck.hands[hands] if deck.private == 2 else 2 * deck.hands[hands] + np.arange(2)
         card_pairs: np.ndarray = cards.astype(np.uint8)

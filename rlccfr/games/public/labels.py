@@ -1,7 +1,7 @@
 """Labels of chance's outcomes in a compiled game, by which histories share draws.
 
-What chance does is a public outcome, which both players see, and each player's private state. A walk may draw the
-public outcome and one player's state, and take all states that the other player may have. All histories at one public
+Chance deals a public outcome, which both players see, and a private state to each player. A walk may draw the public
+outcome and one player's state, and take all states that the other player may have. All histories at one public
 node in which the drawn states are equal then share one draw.
 """
 
@@ -42,7 +42,7 @@ def chance_labels(game: GameTree, drawn: Sequence[int | None]) -> list[ChanceLab
     """Return labels for each way to draw.
 
     Args:
-        drawn: for each way, the player whose private state is drawn beside the public outcome; None for neither.
+        drawn: for each way, the player whose private state is drawn along with the public outcome; None for neither.
 
     Raises:
         GameError: players hide more than what chance has dealt them.
@@ -119,7 +119,7 @@ def _outcomes(game: GameTree, tree: PublicTree) -> _Outcomes:
 
 
 def _labels_of_draws(game: GameTree, outcomes: _Outcomes, player: int | None) -> ChanceLabels:
-    """Return labels for draws of public outcomes, and of the states of a player if one is given."""
+    """Return labels for draws of public outcomes and, if ``player`` is given, of this player's private states."""
     before = [outcomes.node]
     after = [outcomes.deal]
     if player is not None:

@@ -1,4 +1,4 @@
-"""What each private state of a public tree counts for: the hands, boards and probabilities that it stands for."""
+"""Masses of the rows of a public tree: the hands, boards and probabilities that each row stands for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from rlccfr.games.public.view import PublicGame
 
 
 def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
-    """Return for each deal the entries of ``above`` from which a player's rows come; empty for the first deal."""
+    """Return, for each deal, the index in ``above`` of the row that each of a player's rows comes from.
+
+    The array is empty for the first deal.
+    """
     view = game.view
     edges = view.deals["edge"][:, player].tolist()
     counts = view.deals["rows"][:, player].tolist()
@@ -19,11 +22,11 @@ def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
 
 
 def row_masses(game: PublicGame, player: int) -> np.ndarray:
-    """Return the mass of each of a player's rows, placed like the view's ``above``; 0 for the other player's rows.
+    """Return the mass of each of a player's rows, in the order of the view's ``above``; 0 for the other player's rows.
 
-    A row's mass is the number of private states and outcomes that the row stands for, times the probability of these
-    outcomes, given that the private states allow them. Times the game's ``unit``, it turns a row's values into the
-    row's part of the game's value.
+    A row stands for pairs of a private state and the public outcomes so far. Its mass is the number of these pairs,
+    times the probability of one pair's outcomes given private states that allow them. A row's value times its mass and
+    the game's ``unit`` is the row's part of the game's value.
     """
     view = game.view
     edges = view.deals["edge"][:, player].tolist()

@@ -68,7 +68,7 @@ def _bluff(values: Mapping[str, int]) -> Bluff:
     """Return the rules of ``bluff(...)``.
 
     Raises:
-        GameError: the player who begins has fewer dice, which never happens: it has won a round, or it is the first.
+        GameError: the player who begins has fewer dice than the other, which never happens with at most two dice each.
     """
     dice = values["dice"], values["opponent_dice"]
     if dice[0] < dice[1]:
@@ -132,7 +132,7 @@ def is_public(name: Any) -> bool:
 
 
 def rules_of(name: str) -> Holdem | Bluff:
-    """Return the rules that the name of a public-tree game stands for; equal rules are one game under several names.
+    """Return the rules that the name of a public-tree game stands for; names with equal rules stand for one game.
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.

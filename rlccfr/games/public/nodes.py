@@ -9,7 +9,7 @@ from rlccfr.games.public.view import ranges
 
 
 def number_outcomes(nodes: np.ndarray) -> np.ndarray:
-    """Set ``table`` of the first chance on each path to the index of its first outcome.
+    """Number the outcomes of the first chance node on each path; set its ``table`` to the number of its first outcome.
 
     Args:
         nodes: (nodes,) of NODE; changed in place.

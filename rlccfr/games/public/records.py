@@ -1,6 +1,6 @@
 """The records of a public tree, as arrays that kernels read.
 
-Kernels are compiled for these records, so this module has nothing else: what changes here is compiled anew.
+Kernels are compiled for these records, so this module has nothing else: after any change to it, they are compiled anew.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class PublicView(NamedTuple):
     nodes: np.ndarray  # of NODE
     deals: np.ndarray  # of DEAL
     above: np.ndarray  # for each row of a deal, the row of the deal before that it comes from
-    weight: np.ndarray  # share of the row's value in the value of that one; the probability of the outcome is in it
-    payoffs: np.ndarray  # matrices of player 0's payoffs, (rows of player 0, rows of player 1); of DICE, won and lost
+    weight: np.ndarray  # share of this row's value in the value of the row before, times the outcome's probability
+    payoffs: np.ndarray  # player 0's: matrices, (its rows, player 1's rows); or for DICE, if it wins and if it loses
     hand_end: np.ndarray  # for each row, the end of its hands
     hands: np.ndarray  # (hands, 2): two cards, which exclude all other hands with one of them
     firsts: np.ndarray  # (rows, 2): the cards of each row's first hand

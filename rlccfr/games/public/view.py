@@ -36,7 +36,7 @@ PUBLIC_TREE = Form(
     check_components="rlccfr.engine.public.public_state:check_components",
     merge="rlccfr.games.merging.bucketed:bucketed",
     features="rlccfr.envs.game_features:features_of_public_tree",
-    states="rlccfr.policies.listing:public_states",
+    states="rlccfr.policies.listing:states_of_public_tree",
     page="rlccfr.explorer.public_points:public_page",
     table="rlccfr.play.public_table:PublicTable",
 )
@@ -59,7 +59,8 @@ class PublicGame:
         depth: edges on the longest path.
         big_blind: chips in the big blind; exploitability in poker is reported in thousandths of it. None for other
             games.
-        moves: (nodes,) the letter of the action that leads to each node; empty where actions have no letters.
+        moves: (nodes,) text of the action that leads to each node, such as ``r``; empty for games derived from a
+            compiled one.
         deals: what is dealt at each of the view's deals; empty for games without cards.
         private_names: names of each player's rows in games without cards; empty for games derived from a compiled one.
     """
@@ -155,7 +156,7 @@ class PublicGame:
 
     @cached_property
     def parents(self) -> np.ndarray:
-        """Index of the node before each one, (nodes,); -1 at the root."""
+        """Index of each node's parent, (nodes,); -1 at the root."""
         nodes = self.view.nodes
         parents = np.full(self.num_nodes, -1)
         children = ranges(nodes["first_child"], nodes["num_children"])
@@ -181,7 +182,7 @@ class PublicGame:
         return "".join(reversed(steps)).strip()
 
     def node(self, path: str) -> int:
-        """Return the node that a path leads to, as :meth:`path` writes it.
+        """Return the node that a path leads to; a path is a text as :meth:`path` returns it.
 
         Boards that differ only by a permutation of suits are dealt once, so only one of them is in a path.
 
@@ -208,7 +209,7 @@ class PublicGame:
         return node
 
     def _no_node(self, path: str, node: int, steps: list[str]) -> GameError:
-        """Return the error for a path of which no step after ``node`` is one of ``steps``."""
+        """Return the error for a path that goes on after ``node`` with none of the possible ``steps``."""
         reached = self.path(node) or "the root"
         some_steps = ", ".join(steps[:3])
         offered = some_steps or "nothing"
@@ -247,7 +248,7 @@ class PublicGame:
         return [move.decode().strip() for move in self.moves[first_child : first_child + num_children].tolist()]
 
     def sizes(self) -> dict[str, Any]:
-        """Return the game's name and sizes; two tables are those of regrets and of policy sums."""
+        """Return the game's name and sizes; ``gigabytes_of_tables`` counts the tables of regrets and of policy sums."""
         return {
             "name": self.name,
             "public_nodes": self.num_nodes,

@@ -113,9 +113,10 @@ def fill_system(weights, cuts, num_cuts, top, pull, blend):
 
 @inlined
 def factorise(matrix):
-    """Replace the lower half of a positive definite matrix by the factor L; the matrix is the transpose of L times L.
+    """Replace the lower half of a positive definite matrix by its factor L; the matrix is the product of L^T and L.
 
-    Rows are finished from the last on, so that loops begin at 0: only these become vector operations.
+    Rows are finished from the last one up, so that the inner loops begin at 0: only such loops become vector
+    operations.
     """
     for a in range(len(matrix) - 1, -1, -1):
         scale = 1.0 / sqrt(max(matrix[a, a], LEAST_PIVOT))

@@ -2,8 +2,9 @@
 
 A blend is a mixture of policies: its reach is the sum of their reaches, each times its weight. So the payoffs against
 it are sums of the payoffs against each policy, which are computed once. A best response to one blend has a value
-against each policy. The value of any other blend, which is that of the best response to it, is at least the sum of
-these, each times its weight in that blend. Such a linear bound is a *cut*; it is tight at the blend that it comes from.
+against each policy. The sum of these values, each times the policy's weight in another blend, is what the response gets
+against that blend. So the value of that blend, which is that of a best response to it, is at least this sum. Such a
+linear bound is a *cut*; it is tight at the blend that it comes from.
 """
 
 from __future__ import annotations

@@ -65,7 +65,8 @@ class Control(NamedTuple):
             outputs), and the biases; in single precision.
         num_members: number of members; an agent's Q-values are the sums of theirs.
         layers: (AGENTS, number of layers + 1) size of each layer, inputs first.
-        choices: (number of all agents' choices, 3) settings that each choice stands for, from the agent's first on.
+        choices: (number of all agents' choices, 3) settings that each choice stands for; column 0 holds the first
+            setting of the choice's agent.
         features: features of the game, at the end of each observation.
         state: (STATE_SIZE,) see above; saved with the run.
         forced_picks: (decisions, AGENTS) picks that replace those of the networks; negative where the networks decide.

@@ -33,12 +33,12 @@ from rlccfr.kernels.passes.sequence_form import evaluation
 
 @kernel(types.int64(types.int64, types.int64))
 def next_look(done, horizon):
-    """Return the number of iterations at which the first look after ``done`` iterations is due.
+    """Return the number of iterations at which the average policy is looked at next, after ``done`` iterations.
 
-    NUM_LOOKS of them are evenly spread over the last eighth of the horizon; the last one is at its end.
+    There are NUM_LOOKS looks, evenly spread over the last eighth of the horizon; the last one is at its end.
 
     Args:
-        horizon: number of iterations that the run is meant to have; 0 if that is open; nothing is then looked at.
+        horizon: number of iterations that the run is meant to have; 0 if that is open, and there are then no looks.
     """
     for looks_after in range(NUM_LOOKS - 1, -1, -1):
         look = horizon - horizon * looks_after // (8 * NUM_LOOKS)

@@ -6,9 +6,10 @@ their log10.
 
 - ``iterations``, ``horizon``, ``share``: log10 of the iterations done, and of the horizon; their quotient.
 - ``error``: exploitability of the average policy as a share of the uniform policy's.
-- ``slope``, ``earlier_slope``: its change per doubling of iterations since the last observation, and that before.
+- ``slope``, ``earlier_slope``: change of ``error`` per doubling of iterations since the last observation, and the
+  ``slope`` of the last observation.
 - ``current``: exploitability of the current policy as a share of the average policy's.
-- ``zeros``, ``distance``: share of zeros in the current policy, and the mean distance of the two policies.
+- ``zeros``, ``distance``: share of zeros in the current policy, and its mean distance to the average policy.
 - ``growth``: change of log10 of the sum of positive regrets per doubling.
 - ``start``: exploitability of the uniform policy as a share of the range of payoffs.
 - ``last_...``: the settings of the segment just run, since its progress depends on them: alpha / (alpha + 2), beta / 2,
@@ -53,7 +54,9 @@ LARGEST_ENTRY = 4.0
 
 @inlined
 def observe(view, tables, scratch, done, control):
-    """Write the observation to ``control.inputs`` and what later ones need to ``control.state``, unless it is there.
+    """Write the observation to ``control.inputs``, and what later observations need to ``control.state``.
+
+    A second call after the same number of iterations does nothing.
 
     Args:
         done: number of iterations done.
@@ -137,7 +140,7 @@ def error_of(view, policy, scratch, least_exploitability):
 
 @inlined
 def policy_statistics(tables, average):
-    """Return the share of zeros in the current policy, its mean distance to the average, and log10 of all regrets > 0.
+    """Return the current policy's share of zeros and mean distance to the average, and log10 of the sum of regrets > 0.
 
     Args:
         average: (m,) the average policy.

@@ -133,7 +133,7 @@ def set_policies(game, tables, rule, player, row, ahead):
 
 @kernel(types.void(HANDLE, HANDLE, types.int64, F8S))
 def back_up(game, memory, traverser, target):
-    """Set values at nodes of chance to the means of their outcomes', and targets to the means one action later.
+    """Set the values of chance nodes and the targets of players' nodes: each is the mean of the children's values.
 
     Args:
         game, memory: handles. The traverser's row of ``history_value`` in the memory's tables is changed in place at

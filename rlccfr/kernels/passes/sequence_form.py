@@ -238,7 +238,7 @@ def average_row(view, infoset, first, actions, tables, reach, decay, weight, col
 
 @kernel
 def reach_and_average_pass(view, player, tables, reach, decay, weight, column):
-    """Set the player's own reach x, and S <- decay S + weight x chance weight x x, for each of its sequences.
+    """Set the player's own reach x, and S <- decay * S + weight * (chance weight) * x, for each of its sequences.
 
     With the chance weight, increments are those of sampled walks in expectation. It cancels in the average policy.
 

@@ -19,7 +19,7 @@ def fill_strengths(view, nodes, vectors, strengths):
     Args:
         nodes: a node of each deal.
         vectors: (:func:`workspace_size`,) working array in double precision.
-        strengths: placed like the view's ``above``; the entries of these deals are set.
+        strengths: in the layout of the view's ``above``; the entries of these deals are set.
     """
     for node in nodes:
         deal = view.deals[node["deal"]]
@@ -42,8 +42,8 @@ def add_pairs(view, nodes, bucket, mass, vectors, last_met, pairs, won):
 
     Args:
         nodes: a node of each deal.
-        bucket: bucket of each row, placed like the view's ``above``.
-        mass: weight of each row of player 0, placed likewise.
+        bucket: bucket of each row, in the layout of the view's ``above``.
+        mass: weight of each row of player 0, in the same layout.
         vectors: as for :func:`fill_strengths`.
         last_met: (buckets,) -1 at first; set to the number of the last deal in which each bucket was met.
         pairs: (buckets, buckets) weighted number of pairs, added to in place.
@@ -72,12 +72,12 @@ def add_pairs(view, nodes, bucket, mass, vectors, last_met, pairs, won):
 
 @kernel
 def expand(view, node_start, bucket_start, bucket, bucket_table, row_table):
-    """Copy a table with an entry per bucket and action to each row of the bucket.
+    """Copy the entries of each bucket, one per action, to all of the bucket's rows.
 
     Args:
         node_start: (nodes,) first entry of ``bucket_start`` at each decision.
         bucket_start: for each bucket at each betting line, its first entry in ``bucket_table``.
-        bucket: bucket of each row, placed like the view's ``above``.
+        bucket: bucket of each row, in the layout of the view's ``above``.
         bucket_table: entries of buckets, action after action.
         row_table: (m,) overwritten.
     """
@@ -101,7 +101,7 @@ def add_up(view, player, node_start, bucket_start, bucket, mass, row_table, buck
     Args:
         player: whose entries are added up.
         node_start, bucket_start, bucket: as for :func:`expand`.
-        mass: weight of each row, placed like the view's ``above``.
+        mass: weight of each row, in the layout of the view's ``above``.
         row_table: (m,) entries of rows.
         bucket_table: entries of buckets, added to in place.
     """

@@ -38,7 +38,7 @@ class Drawing(NamedTuple):
     draws_own: bool  # whether the private state of the player who is updated is drawn
     draws_opponent: bool  # whether the opponent's private state is drawn
     outcome_cumulative: np.ndarray  # (nodes,) probability that chance draws this child or an earlier sibling
-    rows_by_parent: np.ndarray  # rows of each deal, sorted by the row of the deal before; placed like ``above``
+    rows_by_parent: np.ndarray  # rows of each deal, sorted by the row of the deal before; in the layout of ``above``
     root_cumulative: np.ndarray  # (rows of both players at the root,) number of private states up to each row
     regret_start: np.ndarray  # (nodes,) first entry of ``regret_log`` at each decision
     average_start: np.ndarray  # (nodes,) first entry of ``average_log`` at each decision

@@ -151,7 +151,7 @@ def end_pass(view, player, policy_source, tables, workspace, outcomes, schedule,
 
 @kernel
 def public_value(view, player, tables, workspace, outcomes, mass, best):
-    """Return a player's value against the policy that a table is proportional to, over the game's unit.
+    """Return a player's value against the policy that a table is proportional to, divided by the game's unit.
 
     Args:
         tables: ``regret`` is that table; none is changed.
@@ -177,7 +177,7 @@ def action_values(view, player, policy_source, tables, workspace, outcomes):
 
 @kernel
 def root_value(workspace, mass):
-    """Return the value of the root, over the game's unit.
+    """Return the value of the root, divided by the game's unit.
 
     Args:
         mass: (root's rows,) number of private states that each row stands for.

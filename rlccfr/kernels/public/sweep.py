@@ -7,7 +7,7 @@ vectors lie in the workspace's ``vectors`` from the frame's FREE on:
 * at one of the opponent's nodes: the node's policy (count, rows), then the reach of the present child, then its value;
 * at public chance: the reach of the present outcome, then its value.
 
-The frame of the child comes after that.
+The vectors of the child's frame come after these.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
     if mode == WRITE_VALUES:
         write_values(vectors, values, count, rows, tables.regret, start, stride)
     elif mode != MEAN and rows > 0:
-        # Tables leave out the deal's probability, so the floor is divided by it.
+        # Tables also leave out the deal's probability. The schedule's floor has been divided by the unit only.
         floor = now[FLOOR] / vectors.dtype.type(view.deals[node["deal"]]["share"])
         discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
         if drawing.draws_public:  # this iteration's discounts, and those since the last visit
@@ -304,7 +304,8 @@ def sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, 
         workspace: ``vectors`` hold the opponent's reach, and get the player's value.
         outcomes: read or written at the first public chance, if the phase is DOWN or UP.
         now, ahead: schedule rows of this iteration and of the next, in the tables' type.
-        mode, phase: see above; callers convert them, since each literal number would be compiled on its own.
+        mode, phase: constants of this module, which callers convert to ``np.int64``: for each literal number, Numba
+            would compile this kernel once more.
     """
     frames = workspace.frames
     vectors = workspace.vectors

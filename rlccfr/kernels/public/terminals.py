@@ -186,11 +186,11 @@ def equal_rows(view, deal, row):
 
 @inlined
 def pair_payoff(view, node, player, own_row, opponent_row, low, high):
-    """Return a player's payoff with one of its private states, summed over those of one of the opponent's rows.
+    """Return a player's payoff with one private state of its row, summed over the private states of the opponent's row.
 
     Args:
         own_row, opponent_row: rows of the player and of the opponent.
-        low, high: range of the rows that are as strong as one of the two.
+        low, high: at a showdown, range of the rows that are as strong as ``own_row``, or as ``opponent_row``.
     """
     deal = view.deals[node["deal"]]
     rows = deal["rows"]

@@ -4,11 +4,11 @@ All vectors of a pass lie in one array, ``vectors``; an argument such as ``reach
 ``reciprocals`` have the array's type, so that nothing is computed in double precision unless the tables are:
 ``reciprocals[A]`` is 1 / A, and ``reciprocals[0]`` is 0.
 
-``stride`` is the number of private states at a table's node, and ``rows`` how many of them the pass goes through; the
-table's entry ``start`` is that of the first one.
+``stride`` is the number of private states at a table's node, and ``rows`` is the number of them that the pass goes
+through; ``start`` is the table entry of the first private state that the pass goes through.
 
-Loops run over slices from 0 on. Only of these does the compiler know that no index is negative, so that it can make
-vector operations of them.
+Loops run over slices from 0 on. Only for such loops does the compiler know that no index is negative, so that it can
+turn them into vector operations.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class PublicTables(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """What passes below the first public chance leave behind, for each of the view's ``outcomes``."""
+    """What passes below the first public chance read and write, for each of the view's ``outcomes``."""
 
     reach: np.ndarray  # (outcomes, rows): the opponent's reach before it, at the first outcome of each chance node
     value: np.ndarray  # (outcomes, rows): the player's value of it, for the rows before it

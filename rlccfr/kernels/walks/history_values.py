@@ -6,8 +6,8 @@ play best responses, so that each traverser meets another opponent, there is a r
 * As baselines b, at all nodes, including those of chance: a child taken with probability p whose walk returned u has
   the value b + (u - b) / p; a child left out has the value b (Schmid et al. 2019, with baselines of histories). If b is
   the true value of each child, so is the value of each node.
-* In place of the walk's values: the regrets at a node follow from the table alone. On the way home, a walk sets the
-  value of each of its nodes to the mean of its children's (see catalog/one_path.py: escher).
+* In place of the walk's values: the regrets at a node follow from the table alone. On the way back up, a walk sets the
+  value of each node on its path to the mean of the values of the node's children (see catalog/one_path.py: escher).
 
 Values may also be exact (the oracle's), or a model's. Walks then leave them as they are.
 

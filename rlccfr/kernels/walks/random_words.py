@@ -26,7 +26,7 @@ _UNIT = 1.0 / (1 << 53)
 
 @inlined
 def _mixed(word):
-    """Return the generator's output in a state, all of it one uint64."""
+    """Return the generator's output, a uint64, for a state, which is also a uint64."""
     word = (word ^ (word >> _SHIFT_30)) * _MIX_1
     word = (word ^ (word >> _SHIFT_27)) * _MIX_2
     return word ^ (word >> _SHIFT_31)

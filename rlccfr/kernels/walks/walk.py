@@ -77,7 +77,7 @@ def draw_children(history, is_own, internal, sampling, parameters, memory, depth
     """Decide which children a walk takes.
 
     Args:
-        internal: whether the walk takes one own action, and all others'.
+        internal: whether the walk takes one of the traverser's actions, and all actions of the opponent and of chance.
         memory: ``frames.sampling_probability[depth]`` is overwritten with the probability of each child taken, and 0
             for the others; at the traverser's nodes, ``tables.visits`` grows by 1 if the sampler counts visits.
         shared_uniform: random number of the whole walk, for mixtures that draw once.
@@ -100,6 +100,7 @@ def draw_children(history, is_own, internal, sampling, parameters, memory, depth
         for k in range(count):
             probability[depth, k] = 1.0
     elif is_own and (plan.traverser == ONE or internal):
+        # Outcome sampling mixes exploration with the policy; for simple rules, quick_iterations.outcome_walk does so.
         for k in range(count):
             explored = plan.exploration * tables.explore[first + k] if plan.balanced else plan.exploration / count
             probability[depth, k] = explored + (1.0 - plan.exploration) * tables.policy[first + k]
@@ -131,8 +132,8 @@ def draw_shared_outcomes(history, traverser, handle, frames, depth, word):
 
     Args:
         handle: handle of the draws.
-        frames: ``sampling_probability[depth]`` is overwritten with the probability of the label drawn for each outcome
-            that has it, and 0 for the others, which may be all of them.
+        frames: ``sampling_probability[depth]`` is overwritten. Each outcome that has the drawn label gets the label's
+            probability, and every other one 0. Possibly no outcome has the label.
         word: random word of the whole walk.
     """
     draws = draws_of(handle)
@@ -196,7 +197,7 @@ def close_frame(histories, history, is_own, traverser, plan, memory, depth, rng)
 
     Args:
         memory: changed in place. At the traverser's nodes, the tables ``gain``, ``mass`` and ``visited`` are added to.
-            The table ``baseline``, if it is used, moves towards the values found.
+            The table ``baseline``, if it is used, moves towards the values of the children that were walked.
 
     Returns:
         The node's value to the traverser, and the number of histories probed.

@@ -24,7 +24,7 @@ UNVISITED = -1.0
 
 
 class WalkPlan(NamedTuple):
-    """A sampler's settings as the walk kernel sees them."""
+    """A sampler's settings as the walk kernel sees them; 0 and False stand for what is not used."""
 
     chance_all: bool
     chance_shared: bool  # of all outcomes, only those with the label drawn; see SharedDraws
@@ -91,9 +91,9 @@ class Frames(NamedTuple):
 
 
 class SharedDraws(NamedTuple):
-    """Draws that a walk makes once for many histories of chance; one row per traverser where there are two.
+    """Draws that a walk makes once for many histories of chance; arrays with two rows have one row per traverser.
 
-    Histories with the same draw number share a draw. Each draw takes one of its labels, which are neighbours.
+    Histories with the same draw number share a draw. A draw takes one of its labels, which are consecutive.
     """
 
     draw: np.ndarray  # (2, number of histories): draw number of a history of chance; -1: it draws nothing

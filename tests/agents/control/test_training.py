@@ -174,7 +174,7 @@ def test_a_controller_file_is_read_as_written(tmp_path):
     (tmp_path / "member-0").mkdir()
     save_controller(controller, tmp_path / "member-0" / CONTROLLER)
     for name, message in (
-        (tmp_path / "none.npz", rf"there is no controller file .*, such as \S+member-0.{CONTROLLER}, or shipped"),
+        (tmp_path / "none.npz", rf"there is no controller file .*, such as \S+member-0.{CONTROLLER}, or 'shipped'"),
         ("x" * 5000, "can't read"),
     ):
         with pytest.raises(ComponentError, match=message):
@@ -270,7 +270,7 @@ def test_commands(tmp_path):
         (("solve", "kuhn", "--controller", "none.npz", "--iterations", "9"), "there is no controller file"),
         (
             ("solve", "kuhn", "--control", "--then", "dcfr x none x none", "--iterations", "9"),
-            "leave out --option then",
+            "leave out `--option then=...`",
         ),
         (("train", "kuhn", "--out", str(out)), "holds a controller, whose log would be lost"),
         (("train", "--control", "--evaluations", "9"), "--control trains a controller, which takes no --evaluations"),

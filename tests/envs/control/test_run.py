@@ -20,7 +20,7 @@ LIMITS = "discounting below 10, averaging below 8, prediction below 7"
 ROWS = len(ControlRun(game("kuhn"), CONTROLLER, 60).marks)
 SIZE = len(CONTROLLER.flat_weights())
 FORCED = f"forced is {ROWS} rows of three indices"
-WEIGHTS = f"weights must be {SIZE:,} finite numbers, as Controller.flat_weights gives"
+WEIGHTS = f"weights must be {SIZE:,} finite numbers, as Controller.flat_weights returns"
 
 
 def picks(value, dtype=int) -> np.ndarray:

@@ -61,7 +61,15 @@ def test_an_exploitability_of_nothing_has_no_logarithm():
     assert rlccfr.load_game(tree).num_infosets == 2
 
 
-def test_a_small_table_tells_nearly_the_same(record, table, tmp_path):
+def at_one_speed(record):
+    """Return a record as of a machine without pauses, on which the last point takes 0.11 seconds."""
+    iterations = np.array(record["curve"]["iteration"])
+    return record | {"curve": record["curve"] | {"cpu_seconds": (0.11 * iterations / iterations[-1]).tolist()}}
+
+
+def test_a_small_table_tells_nearly_the_same(record, tmp_path):
+    record = at_one_speed(record)
+    table = TableEvaluator(to_frame([record], curves=True))
     store = Store(tmp_path / "store")
     store.put(record)
     whole, small = store.compact(tmp_path / "whole.parquet"), store.compact(tmp_path / "small.parquet", small=True)

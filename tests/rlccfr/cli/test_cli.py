@@ -478,9 +478,9 @@ def test_a_missed_target_is_in_the_json_too(run):
             ("--any", "--target", "1e-3", "--seconds", "1"),
             "--any needs a --target, and takes no budget",
         ),
-        (("--target", "1e-3", "--then", "dcfr x none x none"), "leave out --target or --option then"),
+        (("--target", "1e-3", "--then", "dcfr x none x none"), "leave out --target or `--option then=...`"),
         (("--target", "1e-3", "--blend"), "leave out --target or --option blend"),
-        (("--sampler", "external", "--blend"), "blends are made of exact passes over tables"),
+        (("--sampler", "external", "--blend"), "a blend needs exact passes and tables"),
     ],
 )
 def test_what_solve_can_not_do_together_is_one_line(run, words, message):

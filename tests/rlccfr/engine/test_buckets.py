@@ -187,5 +187,5 @@ def test_a_checkpoint_with_other_buckets_is_refused(tmp_path, monkeypatch):
     solver, _ = run("leduc", "cfr", "none", "suits", iterations=10)
     solver.save(tmp_path / "run.npz")
     monkeypatch.setattr("rlccfr.games.merging.symmetric.symmetric_buckets", lambda tree: np.arange(tree.num_infosets))
-    with pytest.raises(CheckpointError, match="was made with other buckets"):
+    with pytest.raises(CheckpointError, match="made with buckets that differ"):
         rlccfr.Solver.load(tmp_path / "run.npz")

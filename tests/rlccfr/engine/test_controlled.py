@@ -359,7 +359,7 @@ def test_sampling_and_models_are_refused():
         rlccfr.Solver(game("kuhn"), rule(), "external")
     with pytest.raises(ComponentError, match="use abstraction='none'"):
         rlccfr.Solver(game("kuhn"), rule(), "none", "rcfr")
-    with pytest.raises(ComponentError, match="must be exact_only and predict"):
+    with pytest.raises(ComponentError, match="needs exact_only=True, a prediction"):
         UpdateRule(controller=CONTROLLER)
 
 

@@ -120,13 +120,16 @@ FAULTS = [
      f"Numba can't compile summing as {POLICY_MAP}: its outside variable 'sums' is of type ndarray; keep state", None),
     ({"sampler": Sampler(traverser="one", exploration=0.5, mixture=looked_up)},
      f"Numba can't compile looked_up as {MIXTURE}: its outside variable 'shares' is of type dict; keep con", None),
-    ({"update_rule": UpdateRule(policy_map=too_few)}, f"too_few(row, state) is not {POLICY_MAP}", None),
+    ({"update_rule": UpdateRule(policy_map=too_few)},
+     f"too_few(row, state) must take the arguments of {POLICY_MAP}", None),
     ({"update_rule": UpdateRule(reweight=seven)},
-     "seven(instant_regret, mass, state, parameters, utility_range, regret, more) is not "
-     f"{REWEIGHT}, or a sixth: regret: float64 (A,)", None),
+     "seven(instant_regret, mass, state, parameters, utility_range, regret, more) must take the arguments "
+     f"of {REWEIGHT}, and may take a sixth, regret: float64 (A,)", None),
     ({"update_rule": UpdateRule(reweight=with_default)},
-     f"with_default(instant_regret, mass, state, parameters, utility_range, scale=0.5) is not {REWEIGHT}", None),
-    ({"update_rule": UpdateRule(reweight=with_any)}, f"with_any(instant_regret, *rest) is not {REWEIGHT}", None),
+     "with_default(instant_regret, mass, state, parameters, utility_range, scale=0.5) must take the arguments of "
+     f"{REWEIGHT}", None),
+    ({"update_rule": UpdateRule(reweight=with_any)},
+     f"with_any(instant_regret, *rest) must take the arguments of {REWEIGHT}", None),
     ({"update_rule": UpdateRule(policy_map=partial(too_few, 1))},
      "policy_map must be a plain function, not functools.partial", None),
     ({"update_rule": UpdateRule(reweight=np.negative)}, "reweight must be a plain function, not <ufunc", None),
