@@ -94,11 +94,15 @@ class Limit:
         """
         if self.target is None or not points:
             return False
-        if points[-1].exploitability <= self.target:
+        if self.is_reached(points):
             return True
         return self.amount == math.inf and has_stalled(
             points[begin:], ITERATIONS_BEFORE_STALL * self.nodes_per_iteration
         )
+
+    def is_reached(self, points: Sequence[CurvePoint]) -> bool:
+        """Return whether there is a target, and the curve's last point has reached it."""
+        return self.target is not None and len(points) > 0 and points[-1].exploitability <= self.target
 
     def horizon(self, iterations: int, spent: float, costs: Mapping[str, float]) -> int:
         """Return how many iterations the run is expected to have in all; 0 if that is open, as on the way to a target.

@@ -76,7 +76,8 @@ class Solver:
         threads: number of threads for exact passes over large games. It does not change the results. Each thread needs
             its own core.
         control: controller that chooses the update rule's settings during the run: ``"shipped"``, a file, or an object.
-        blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies.
+        blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies;
+            on the way to a target, such mixtures are tried where they are likely to reach it.
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games.
 
     Raises:
@@ -165,7 +166,7 @@ class Solver:
 
         Raises:
             BudgetError: neither a budget nor a target is given, or several budgets are, or a number is not positive.
-                Iterations and nodes must also be whole, and a solver that blends takes no target.
+                Iterations and nodes must also be whole.
             ComponentError: a schedule of the update rule fails at a later iteration.
             OverflowedError: the tables hold numbers that are not finite.
         """
@@ -183,9 +184,12 @@ class Solver:
                 seconds=budget_left if limit.unit == "seconds" else SLICE,
                 curve=curve or limit.target is not None,
             )
+            if limit.target is not None:
+                self._finish_near(limit.target)
             if progress:
                 progress(limit.share(self._used(limit.unit) - used_before, self._curve))
-        self._finish()
+        if not limit.is_reached(self._curve):
+            self._finish(self._engine.stepper.finish)
         return replace(self.result(), target=limit.target)
 
     def _used(self, unit: str) -> float:
@@ -194,14 +198,29 @@ class Solver:
             return self._engine.iteration
         return self._cpu_seconds if unit == "seconds" else self._engine.nodes
 
-    def _finish(self) -> None:
-        """Make the blends, if the run blends, and remove the curve's last point if it was measured before them."""
+    def _finish_near(self, target: float) -> None:
+        """Make the blends, if the run blends and they are likely to reach the target; then measure."""
+        if self._curve:
+            exploitability = self._curve[-1].exploitability
+            if self._finish(lambda: self._engine.stepper.finish_near(exploitability, target)):
+                self._measure()
+
+    def _finish(self, finish: Callable[[], bool]) -> bool:
+        """Make the blends, if the run blends, and remove the curve's last point if it was measured before them.
+
+        Args:
+            finish: the stepper's method; it returns whether the average policy may have changed.
+
+        Returns:
+            What ``finish`` returns.
+        """
         with collector_paused():
             begin = time.thread_time()
-            has_changed = self._engine.stepper.finish()
+            has_changed = finish()
             if has_changed and self._curve and self._curve[-1].iteration == self._engine.iteration:
                 del self._curve[-1]  # it was measured before the blend
             self._cpu_seconds += time.thread_time() - begin
+        return has_changed
 
     def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
         """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted.

@@ -3,11 +3,13 @@
 The average policy weighs iterations by a formula. Other weights of the same iterations are often far less exploitable.
 Good weights can be computed: exploitability is the mean of two numbers, and each is a convex function of one player's
 mixture alone. So the last half of a run is cut into windows. At the run's end, each player mixes its averages over the
-windows and its average over the whole run.
+windows and its average over the whole run. On the way to a target, the end is not known: blends are tried when they are
+likely to reach the target, and again whenever the run has grown by a quarter.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -15,7 +17,6 @@ import numpy as np
 from rlccfr.engine.evaluation import better_of, evaluated
 from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.stepper import CHUNK
-from rlccfr.errors import BudgetError
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.kernels.blending.blend_layout import BLEND, LEAST_VALUE, LOWER_BOUND, PROGRESS_SIZE, Blend
 from rlccfr.kernels.blending.centre import improve
@@ -41,6 +42,15 @@ SEARCH_ARRAYS = 4
 MEMORY_LIMIT = 2**30
 """Bytes of windows and payoffs at most, unless the least number of windows needs more."""
 
+FIRST_TRY = 200
+"""Number of iterations after which a run of open length may try its first blends."""
+
+GROWTH = 1.25
+"""Factor by which the iterations of a run of open length must grow from one try to the next."""
+
+USUAL_GAIN = 10.0
+"""On the way to a target, blends are tried where the exploitability is at most this multiple of the target."""
+
 RELATIVE_GAP = 0.02
 """The search ends when no blend can be less exploitable by more than this share of the best one found."""
 
@@ -58,8 +68,8 @@ class Blender:
         sums: (m,) policy sums.
 
     Attributes:
-        horizon: number of iterations that the run is meant to have; 0 until that is known. No window begins before the
-            horizon is known.
+        horizon: number of iterations that the run is meant to have or, if its length is open, after which blends may be
+            tried next; 0 at first. No window begins before the horizon is known.
         windows: largest number of windows.
     """
 
@@ -85,14 +95,15 @@ class Blender:
         self._sums_before = sums.copy()
         self._decay = 1.0  # factor that the window's iterations have put on ``_sums_before``
 
-    def aim(self, iterations: int) -> None:
+    def aim(self, iterations: int, done: int) -> None:
         """Learn how many iterations the run is meant to have in all; windows of its first half are dropped.
 
-        Raises:
-            BudgetError: the run has no budget, or one too large to plan for.
+        Args:
+            iterations: their number; 0 if that is open, as on the way to a target. The horizon then is the next try.
+            done: number of iterations done.
         """
         if not iterations:
-            raise BudgetError("blends are made when a budget is used up: give a smaller one, and no target")
+            iterations = self.horizon if done < self.horizon else max(FIRST_TRY, math.ceil(GROWTH * done))
         if iterations == self.horizon:
             return
         self.horizon = iterations
@@ -115,6 +126,16 @@ class Blender:
         next_window = max(self._window_of(done) + 1, 0)
         next_begin = half - (-next_window * (self.horizon - half)) // self.windows  # rounded up
         return max(next_begin - done, 1)
+
+    def is_worth_trying(self, done: int, exploitability: float, target: float) -> bool:
+        """Return whether blends made now, on the way to a target, are likely to reach it.
+
+        Args:
+            done: number of iterations done.
+            exploitability: of the average policy, or of the last blends.
+            target: exploitability to reach.
+        """
+        return done >= self.horizon > 0 and target < exploitability <= USUAL_GAIN * target
 
     def note(self, decays: np.ndarray) -> None:
         """Note some iterations, given the factors, (iterations,), by which they multiplied the policy sums."""
@@ -160,12 +181,14 @@ class Blender:
         return reach
 
     def blend(self, done: int, sums: np.ndarray) -> None:
-        """Make each player's blend of the windows' averages and of the run's average.
+        """Make each player's blend of the windows' averages and of the run's average, unless it has just been made.
 
         Args:
             done: number of iterations done.
             sums: (m,) policy sums.
         """
+        if self._blended_at == done:
+            return
         if self._window_begin < done:
             self._end_window(done, sums)
             self._begin_window(done, sums)

@@ -121,7 +121,13 @@ class ExactStepper(FlatStepper):
 
     def aim(self, iterations: int) -> None:
         if self.blender is not None:
-            self.blender.aim(iterations)
+            self.blender.aim(iterations, self.state.iteration)
+
+    def finish_near(self, exploitability: float, target: float) -> bool:
+        blender = self.blender
+        if blender is None or not blender.is_worth_trying(self.state.iteration, exploitability, target):
+            return False
+        return self.finish()
 
     def finish(self) -> bool:
         if self.blender is None:

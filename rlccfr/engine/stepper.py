@@ -109,6 +109,15 @@ class Stepper(ABC, Generic[State]):
             iterations: number of iterations; 0 if it is not known yet.
         """
 
+    def finish_near(self, exploitability: float, target: float) -> bool:
+        """End the run as :meth:`finish` does, if that is likely to reach a target; return what that returns, or False.
+
+        Args:
+            exploitability: exploitability of the average policy.
+            target: exploitability to reach.
+        """
+        return False
+
     def finish(self) -> bool:
         """End the run, which may go on later; return whether the average policy may have changed."""
         return False

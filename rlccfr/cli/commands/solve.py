@@ -221,7 +221,7 @@ def solve(
     if stop.exact:
         check_only(context, "--exact", EXACT_OPTIONS, "solves a linear program")
     algorithms = algorithm.algorithms(context)
-    _check_together(context, algorithms, stop, files, blend=options.blend)
+    _check_together(context, algorithms, stop, files)
 
     tree = load(game, compiling.max_histories)
     _check_for_game(tree, stop, files)
@@ -255,9 +255,7 @@ def _parsed_algorithm(text: str) -> Cell:
     return Cell(*components).canonical
 
 
-def _check_together(
-    context: typer.Context, algorithms: list[Cell], stop: StopOptions, files: FileOptions, *, blend: bool
-) -> None:
+def _check_together(context: typer.Context, algorithms: list[Cell], stop: StopOptions, files: FileOptions) -> None:
     """Refuse options that contradict each other, before a game is compiled; hold the checkpoint until the command ends.
 
     Raises:
@@ -266,7 +264,7 @@ def _check_together(
     budget = stop.amount()
     if len(algorithms) > 1:
         _check_segments(algorithms, budget, files.checkpoint)
-    _check_target(stop, len(algorithms), blend)
+    _check_target(stop, len(algorithms))
     if not files.checkpoint_every > 0:
         raise RLCCFRError(f"--option checkpoint-every must be a positive number, not {files.checkpoint_every}")
     if files.checkpoint is None and is_on_command_line(context, "checkpoint_every"):
@@ -290,7 +288,7 @@ def _check_segments(algorithms: list[Cell], budget: dict[str, Any], checkpoint: 
             raise ComponentError(f"{algorithm} can't run: {reason}")
 
 
-def _check_target(stop: StopOptions, segments: int, blend: bool) -> None:
+def _check_target(stop: StopOptions, segments: int) -> None:
     """Refuse a text that is not a target, and options that contradict a target or need one."""
     from rlccfr.limits import check_target
 
@@ -298,8 +296,6 @@ def _check_target(stop: StopOptions, segments: int, blend: bool) -> None:
         raise RLCCFRError("--any needs a --target, and takes no budget")
     if stop.target is None:
         return
-    if blend:
-        raise RLCCFRError("a blend is made when a budget is used up: leave out --target or --option blend")
     if segments > 1:
         raise RLCCFRError("a target is for one algorithm: leave out --target or `--option then=...`")
     check_target(stop.target)

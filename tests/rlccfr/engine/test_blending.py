@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 from support import game, iterate, policy_sums, run_part
 
 import rlccfr
-from rlccfr.engine.blending import WINDOWS, windows_for
-from rlccfr.errors import BudgetError, ComponentError
+from rlccfr.engine.blending import WINDOWS, Blender, windows_for
+from rlccfr.errors import ComponentError
 
 GAME = "random_poker(seed=1,hands=3,boards=1,raises=1)"
 ITERATIONS = 24
@@ -150,5 +150,30 @@ def test_what_can_not_blend_is_refused():
         rlccfr.Solver(tree, "dcfr", "external", blend=True)
     with pytest.raises(ComponentError, match="blend must be True or False"):
         rlccfr.Solver(tree, "dcfr", blend=1)
-    with pytest.raises(BudgetError, match="no target"):
-        rlccfr.Solver(tree, "dcfr", blend=True).run(until=1e-3)
+
+
+def test_on_the_way_to_a_target_blends_end_a_run_sooner():
+    tree = game("leduc")
+    plain = rlccfr.Solver(tree, "pcfr_plus").run(until="1e-6x")
+    solver = rlccfr.Solver(tree, "pcfr_plus", blend=True)
+    result = solver.run(until="1e-6x")
+    assert result.reached
+    assert solver.average_policy().exploitability() == pytest.approx(result.exploitability, rel=1e-9)
+    assert result.iterations < 0.7 * plain.iterations
+    assert result.points[-1].exploitability == result.exploitability
+
+
+def test_a_target_that_the_average_reaches_alone_costs_no_blend(monkeypatch):
+    monkeypatch.setattr(Blender, "blend", None)
+    assert rlccfr.Solver(game("leduc"), "dcfr", blend=True).run(until="0.1x").reached
+
+
+def test_a_run_to_a_target_goes_on_after_a_blend(tmp_path):
+    tree = game("leduc")
+    solver = rlccfr.Solver(tree, "dcfr", blend=True)
+    solver.run(until="1e-4x")
+    solver.save(tmp_path / "run.npz")
+    loaded = rlccfr.Solver.load(tmp_path / "run.npz")
+    results = [one.run(until="1e-5x") for one in (solver, loaded)]
+    assert results[0].iterations == results[1].iterations > 500
+    np.testing.assert_array_equal(*(one.average_policy().probabilities for one in (solver, loaded)))
