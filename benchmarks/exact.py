@@ -17,6 +17,7 @@ import pandas as pd
 from scipy.optimize import least_squares
 
 import rlccfr
+from rlccfr.agents.control.games import control_games
 from rlccfr.catalog.families import TRAIN, VALIDATION
 from rlccfr.engine.linear_program import predicted_time, program_size
 
@@ -42,6 +43,14 @@ MORE = (
     "leduc(ranks=10,suits=2,raises=1)",
     "goofspiel(imp_info=True,num_cards=5,points_order=descending)",
     "liars_dice(numdice=2,dice_sides=3)",
+    "random_poker(seed=31001,hands=20,boards=3,raises=2)",
+    "random_poker(seed=31002,hands=33,boards=2,raises=1)",
+    "random_poker(seed=31003,hands=12,boards=4,raises=3)",
+    "random_poker(seed=31004,hands=60,boards=1,raises=3)",
+    "random_moves(seed=31012,types=8,moves=6,actions=3)",
+    "random_moves(seed=31013,types=16,moves=8,actions=2)",
+    "random_moves(seed=31014,types=6,moves=7,actions=3)",
+    "random_moves(seed=31015,types=10,moves=5,actions=4)",
 )
 """Further games, larger than most of the families', to fit the law to."""
 
@@ -88,7 +97,7 @@ def measured() -> pd.DataFrame:
     """Measure all games, and keep the table."""
     rlccfr.solve_exactly(rlccfr.load_game("kuhn"))  # so that imports do not count
     rows = []
-    for name in dict.fromkeys((*GAMES, *MORE, *TRAIN, *VALIDATION)):
+    for name in dict.fromkeys((*GAMES, *MORE, *TRAIN, *VALIDATION, *control_games("validation"))):
         rows.append(measure(name, name in GAMES))
         print(rows[-1], file=sys.stderr, flush=True)
     table = pd.DataFrame(rows)

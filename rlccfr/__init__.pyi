@@ -24,6 +24,7 @@ from .policies.public_policy import PublicPolicy
 from .policy import Policy, Values
 from .result import RunResult
 from .solver import Solver
+from .solving import Solution, solve
 
 __version__: str
 
@@ -43,6 +44,7 @@ __all__ = [
     "PublicPolicy",
     "RLCCFRError",
     "RunResult",
+    "Solution",
     "Solver",
     "Values",
     "__version__",
@@ -57,5 +59,6 @@ __all__ = [
     "matrix_game",
     "random_game",
     "recommend",
+    "solve",
     "solve_exactly",
 ]

@@ -14,7 +14,7 @@ line in :data:`rlccfr.games.names.FORMS`; docs/architecture.md has a worked sket
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, NamedTuple, Protocol
 
@@ -79,6 +79,8 @@ class Form:
             :class:`rlccfr.ComponentError` if components or options do not run on them.
         merge: function ``(game, buckets)`` that merges infosets into buckets.
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
+        best_run: arguments of :class:`rlccfr.Solver` for the best run that was measured on such games, for those who
+            name no algorithm.
         states: function ``(policy, needles)`` that yields what players know, and what the policy does; see
             :mod:`rlccfr.policies.listing`.
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
@@ -99,6 +101,7 @@ class Form:
     states: str = ""
     page: str = ""
     table: str = ""
+    best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def part(self, name: str) -> Any:
         """Return what the import path in an attribute names.

@@ -29,7 +29,7 @@ STALLED = 0.9
 """A run has stalled if tenfold work leaves the exploitability above this share of what it was."""
 
 LEAST_STRETCH = 0.01
-"""CPU seconds of the first stretch of a run whose time to a target is predicted."""
+"""CPU seconds after which a run's time to a target is first predicted."""
 
 LONGEST_HORIZON = 2**52
 """Least number of iterations of a horizon that counts as open; doubles hold all smaller numbers."""
@@ -252,30 +252,31 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
 
 
 def run_while_sooner(
-    solver: Solver, target: float, by_program: float, progress: Callable[[float], None] | None = None
+    solver: Solver,
+    target: float,
+    by_program: float,
+    progress: Callable[[float], None] | None = None,
+    **limit: Any,
 ) -> RunResult:
-    """Run to a target, or until a linear program is predicted to be sooner; ``reached`` of the result tells which.
+    """Run to a target, or until a linear program is predicted to reach it sooner; the result tells which.
 
-    The prediction is repeated each time the run's CPU seconds have doubled.
+    The prediction is made each time that the run's CPU seconds have doubled.
 
     Args:
         solver: the solver.
         target: exploitability in the game's units.
         by_program: CPU seconds that the linear program is predicted to take.
-        progress: function called with the share of the way to the target that is done, in decades of exploitability.
+        progress: function called with the share of the decades to the target that is done.
+        limit: a budget that also ends the run, as for :meth:`rlccfr.Solver.run`.
     """
-    limit = Limit.of(solver._engine, {}, target)
-    stretch = max(LEAST_STRETCH, by_program / 10)
+    next_look = max(LEAST_STRETCH, by_program / 10)
 
-    def report(share: float) -> None:
-        if progress is not None:
-            progress(limit.share(0, solver.points))
+    def is_program_sooner() -> bool:
+        nonlocal next_look
+        if solver.cpu_seconds < next_look:
+            return False
+        next_look = 2 * solver.cpu_seconds
+        left = seconds_left(solver.points, target)
+        return left is not None and by_program < left
 
-    while True:
-        result = solver.run(until=target, seconds=stretch, progress=report)
-        if result.reached:
-            return result
-        left = seconds_left(result.points, target)
-        if left is not None and by_program < left:
-            return result
-        stretch = max(stretch, result.cpu_seconds)
+    return solver.run(until=target, progress=progress, stop=is_program_sooner, **limit)

@@ -140,6 +140,7 @@ class Solver:
         until: float | str | None = None,
         curve: bool = True,
         progress: Callable[[float], None] | None = None,
+        stop: Callable[[], bool] | None = None,
     ) -> RunResult:
         """Continue the run for one budget, to a target, or to whichever comes first.
 
@@ -147,9 +148,8 @@ class Solver:
         checked at each point of the curve; ``RunResult.reached`` tells whether it was reached. A run without a budget
         also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
 
-        A call may end in the middle of an iteration if that has a great many walks; the next call goes on with it.
-        Until then, the average policy includes the walks done, but the regrets do not. Other iterations are always
-        finished.
+        A call may end in the middle of an iteration of a great many walks; the next call goes on with it. Until then,
+        the average policy includes the walks done, but the regrets do not.
 
         Args:
             iterations: number of iterations.
@@ -160,13 +160,13 @@ class Solver:
             curve: whether to measure exploitability at ten points per decade of iterations and of nodes, not only at
                 the end. ``cpu_seconds`` excludes measuring.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
+            stop: function called as often; the run ends, without blends, once it returns True.
 
         Returns:
             Totals since the solver's start, not only of this call.
 
         Raises:
-            BudgetError: neither a budget nor a target is given, or several budgets are, or a number is not positive.
-                Iterations and nodes must also be whole.
+            BudgetError: there is neither a budget nor a target, or there are several budgets, or a number is invalid.
             ComponentError: a schedule of the update rule fails at a later iteration.
             OverflowedError: the tables hold numbers that are not finite.
         """
@@ -174,9 +174,7 @@ class Solver:
         used_before = self._used(limit.unit)
         begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
         while (spent := self._used(limit.unit) - used_before) < limit.amount and not limit.ends(self._curve, begin):
-            # Controllers and blends plan ahead: they are told how many iterations the run is expected to have.
-            if (costs := self._engine.stepper.costs) is not None:
-                self._engine.stepper.aim(limit.horizon(self._engine.iteration, spent, costs))
+            self._plan_ahead(limit, spent)
             budget_left = min(limit.amount - spent, sys.maxsize)
             self._advance(
                 iterations=math.ceil(budget_left) if limit.unit == "iterations" else sys.maxsize,
@@ -188,9 +186,17 @@ class Solver:
                 self._finish_near(limit.target)
             if progress:
                 progress(limit.share(self._used(limit.unit) - used_before, self._curve))
+            if stop is not None and not limit.is_reached(self._curve) and stop():
+                return replace(self.result(), target=limit.target)
         if not limit.is_reached(self._curve):
             self._finish(self._engine.stepper.finish)
         return replace(self.result(), target=limit.target)
+
+    def _plan_ahead(self, limit: Limit, spent: float) -> None:
+        """Tell controllers and blends how many iterations the run is expected to have."""
+        costs = self._engine.stepper.costs
+        if costs is not None:
+            self._engine.stepper.aim(limit.horizon(self._engine.iteration, spent, costs))
 
     def _used(self, unit: str) -> float:
         """Return how much of a kind of budget has been used since the solver's start."""

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlccfr.cli.console import print_json, print_table
-from rlccfr.games.flat_tree import COMPILED, GameTree
+from rlccfr.cli.solve_run import Attempt, best_run_of
+from rlccfr.games.flat_tree import COMPILED
 from rlccfr.registry import abstractions
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
-    from rlccfr.cli.solve_run import Attempt
     from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.game import Game
+    from rlccfr.solving import Solution
 
 LONGEST_TITLE = 80
 """Longest title in characters."""
@@ -40,10 +41,29 @@ def title_of(algorithms: list[Cell]) -> str:
     return ", then ".join(without_hyperparameters)
 
 
-def print_run(attempt: Attempt, algorithms: list[Cell], json: bool) -> None:
-    """Print the facts of a run, and of the linear program after it if one was solved."""
+def print_found(solution: Solution, json: bool) -> None:
+    """Print what :func:`rlccfr.solve` found, as its way's results are printed, with what was done and why."""
+    reasons = {"why": solution.why, "cpu_seconds_by_part": solution.cpu_seconds}
+    if solution.program is not None:
+        print_solution(solution.game, solution.program, json, target=solution.target, reasons=reasons)
+        return
+    assert solution.solver is not None
+    assert solution.result is not None
+    attempt = Attempt(solution.solver, solution.result, solution.interrupted)
+    print_run(attempt, [best_run_of(solution.game)], json, reasons)
+
+
+def print_run(attempt: Attempt, algorithms: list[Cell], json: bool, reasons: Mapping[str, Any] | None = None) -> None:
+    """Print the facts of a run, and of the linear program after it if one was solved.
+
+    Args:
+        attempt: the run.
+        algorithms: its algorithms.
+        json: whether to print JSON.
+        reasons: further facts: ``why``, and CPU seconds by part.
+    """
     game = attempt.solver.game
-    facts = _facts_of(attempt, algorithms)
+    facts = _facts_of(attempt, algorithms) | dict(reasons or {})
     if attempt.solution is not None:
         print_solution(game, attempt.solution, json, facts)
     elif json:
@@ -114,10 +134,23 @@ def _print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> N
     if facts["interrupted"]:
         title += ", interrupted"
     print_table(("", "", ""), rows, title=title)
+    _print_why(facts)
+
+
+def _print_why(facts: Mapping[str, Any]) -> None:
+    """Print what was done and why, if the command chose the way."""
+    if "why" in facts:
+        print(f"Done by {facts['why']}.")
 
 
 def print_solution(
-    tree: GameTree, solution: ExactSolution, json: bool, earlier: Mapping[str, Any] | None = None
+    tree: Any,
+    solution: ExactSolution,
+    json: bool,
+    earlier: Mapping[str, Any] | None = None,
+    *,
+    target: float | None = None,
+    reasons: Mapping[str, Any] | None = None,
 ) -> None:
     """Print an exact solution's facts.
 
@@ -126,9 +159,11 @@ def print_solution(
         solution: its solution.
         json: whether to print JSON.
         earlier: facts of the run before it, if there was one.
+        target: target of the command; by default that of the run before.
+        reasons: further facts: ``why``, and CPU seconds by part.
     """
-    # A target belongs to the run before, since --exact alone takes none.
-    target = None if earlier is None else earlier["target"]
+    if earlier is not None:
+        target = earlier["target"]
     facts: dict[str, Any] = {
         "game": tree.name,
         "method": "linear program",
@@ -143,6 +178,7 @@ def print_solution(
         "target": target,
         "reached": None if target is None else solution.exploitability <= target,
         "run_before": earlier,
+        **(reasons or {}),
     }
     if json:
         print_json(facts)
@@ -161,6 +197,7 @@ def print_solution(
     print_table(("", "", ""), rows, title=f"{tree.name}: linear program")
     print(_exactness(solution))
     print("At infosets that equilibrium play never reaches, the policy is one of many that would do.")
+    _print_why(facts)
 
 
 def _exactness(solution: ExactSolution) -> str:

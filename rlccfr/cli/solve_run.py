@@ -15,6 +15,7 @@ from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
     from rlccfr.engine.linear_program import ExactSolution
+    from rlccfr.game import Game
     from rlccfr.games.flat_tree import GameTree
     from rlccfr.policy import Policy
     from rlccfr.result import RunResult
@@ -76,6 +77,15 @@ class Attempt:
     def policy(self) -> Policy:
         """Return the linear program's policy if there is one, else the run's average policy."""
         return self.solver.average_policy() if self.solution is None else self.solution.policy
+
+
+def best_run_of(game: Game) -> Cell:
+    """Return the algorithm of the best measured run on games of a form."""
+    from rlccfr.catalog import Cell
+
+    arguments = game.form.best_run
+    update_rule = "controlled" if "control" in arguments else arguments.get("update_rule", "cfr_plus")
+    return Cell(update_rule, "none", "none").canonical
 
 
 def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpoint: Path | None) -> Solver:

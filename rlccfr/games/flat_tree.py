@@ -119,6 +119,7 @@ COMPILED = Form(
     states="rlccfr.policies.listing:compiled_states",
     page="rlccfr.explorer.points:whole_page",
     table="rlccfr.play.tables:CompiledTable",
+    best_run={"control": "shipped", "blend": True},
 )
 """The form of games that are compiled history by history."""
 

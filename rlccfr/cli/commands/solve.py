@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -13,10 +13,11 @@ from rlccfr.cli.command import check_only, is_on_command_line, option, rare
 from rlccfr.cli.console import Interrupted, load, quoted
 from rlccfr.cli.options import GameOptions, Json, OneBudget, Seed
 from rlccfr.cli.progress import progress
-from rlccfr.cli.solve_results import print_run, print_solution, title_of
+from rlccfr.cli.solve_results import print_found, print_run, print_solution, title_of
 from rlccfr.cli.solve_run import (
     Attempt,
     attempted,
+    best_run_of,
     reporting_time_left,
     saving,
     solve_by_linear_program,
@@ -41,12 +42,17 @@ class AlgorithmOptions:
     """What to run."""
 
     TITLE: ClassVar[str] = "Algorithm, by components from `rlccfr catalog`"
-    update_rule: str = option("cfr_plus", 'Such as "dcfr(gamma=3)".')
-    sampler: str = option("none", 'Such as "outcome(exploration=0.4)".')
-    abstraction: str = option("none", "Such as cfr_br.")
+    update_rule: str | None = option(None, 'Such as "dcfr(gamma=3)". [cfr_plus]')
+    sampler: str | None = option(None, 'Such as "outcome(exploration=0.4)". [none]')
+    abstraction: str | None = option(None, "Such as cfr_br. [none]")
     control: bool = option(False, "Let the shipped controller choose the rule's settings.", "--control")
     controller: Path | None = option(None, "Or your own controller, from `rlccfr train --control`.")
     then: list[str] | None = rare(None, 'Next algorithm: "dcfr x external x none"; may be repeated.')
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the user named any part of an algorithm."""
+        return self != AlgorithmOptions()
 
     def algorithms(self, context: typer.Context) -> list[Cell]:
         """Return the algorithms of the run, one after another.
@@ -58,7 +64,7 @@ class AlgorithmOptions:
 
         is_controlled = self.control or self.controller is not None
         update_rule = self._controlled_rule(context) if is_controlled else self.update_rule
-        first = Cell(update_rule, self.sampler, self.abstraction).canonical
+        first = Cell(update_rule or "cfr_plus", self.sampler or "none", self.abstraction or "none").canonical
         return [first, *map(_parsed_algorithm, self.then or [])]
 
     def _controlled_rule(self, context: typer.Context) -> str:
@@ -101,6 +107,11 @@ class FileOptions:
     curve: Path | None = option(None, "The convergence curve as a table: .csv.")
     plot: Path | None = option(None, "The convergence curve, drawn: .png, .svg, .pdf.")
     picture: Path | None = rare(None, "Draw the first decision, in hold'em and Bluff.")
+
+    @property
+    def need_a_run(self) -> bool:
+        """Whether a file is wanted that a linear program can't give."""
+        return (self.checkpoint, self.curve, self.plot) != (None, None, None)
 
     @property
     def paths(self) -> list[Path]:
@@ -163,7 +174,7 @@ class FileOptions:
         if self.checkpoint is not None:
             attempt.solver.save(self.checkpoint)
         if self.policy is not None or self.picture is not None:
-            self._write_policy(attempt.policy())
+            self.write_policy(attempt.policy())
         if self.curve is not None:
             from rlccfr.files import write_atomically
 
@@ -173,8 +184,8 @@ class FileOptions:
 
             save(attempt.result.plot(label=title), self.plot)
 
-    def _write_policy(self, policy: Any) -> None:
-        """Write a policy, and the picture of its first decision."""
+    def write_policy(self, policy: Any) -> None:
+        """Write a policy, and the picture of its first decision, as far as they are wanted."""
         if self.policy is not None:
             policy.save(self.policy)
         if self.picture is not None:
@@ -201,6 +212,16 @@ class SolverOptions:
     blend: bool = rare(False, "yes: mix the last half's average policies at the end. [no]", "--blend/--no-blend")
     dtype: str | None = rare(None, "float32 or float64 for the tables of hold'em and Bluff.")
 
+    @property
+    def choose_the_run(self) -> bool:
+        """Whether the user gave an option that the best measured run has no say in."""
+        return (self.averaging, self.simultaneous, self.walks, self.blend) != ("matching", False, 1, False)
+
+    @property
+    def need_a_run(self) -> bool:
+        """Whether the user gave an option that a linear program has no use for."""
+        return (self.reduce, self.dtype) != (True, None)
+
 
 def solve(
     context: typer.Context,
@@ -215,11 +236,13 @@ def solve(
 ) -> None:
     """Solve a game, and print how close to an equilibrium that is.
 
-    `rlccfr recommend` names an algorithm that is likely to do better on the game than the default one.
+    If you name no algorithm, the way that is predicted to be soonest is taken: a linear program, or the best measured
+    run, with blends. Without a target and a budget, that is to a millionth of the uniform policy's exploitability.
     """
     # Refuse what contradicts itself before a game is compiled, which may take minutes.
     if stop.exact:
         check_only(context, "--exact", EXACT_OPTIONS, "solves a linear program")
+    is_free = not algorithm.is_given and not options.choose_the_run
     algorithms = algorithm.algorithms(context)
     _check_together(context, algorithms, stop, files)
 
@@ -228,7 +251,13 @@ def solve(
     if stop.exact:
         _solve_exactly(tree, stop.seconds, files, json)
         return
+    if is_free and not (files.need_a_run or options.need_a_run or stop.any_way or stop.nodes is not None):
+        _solve_soonest(game, tree, stop, files, options.threads, json)
+        return
 
+    if is_free:
+        algorithms = [best_run_of(tree)]
+        options = replace(options, blend=tree.form.best_run.get("blend", False))
     solver = solver_for(tree, algorithms[0], vars(options) | {"seed": seed}, files.checkpoint)
     attempt = _run(game, solver, algorithms, stop, files)
 
@@ -307,6 +336,34 @@ def _check_for_game(game: Game, stop: StopOptions, files: FileOptions) -> None:
     if (stop.exact or stop.any_way) and not game.form.has_histories:
         raise RLCCFRError(
             f"{game.name!r} is held {game.form.title} and has no linear program: leave out --exact and --any"
+        )
+
+
+def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions, threads: int, json: bool) -> None:
+    """Solve a game in the way that is predicted to be soonest, write its policy, and print the facts."""
+    from rlccfr.solving import solve
+
+    with progress(f"solving {name}") as report:
+        solution = solve(
+            game,
+            until=stop.target,
+            seconds=stop.seconds,
+            iterations=stop.iterations,
+            threads=threads,
+            progress=report,
+        )
+    try:
+        files.write_policy(solution.policy)
+    finally:  # a full disk must not lose the results
+        print_found(solution, json)
+    if not json:
+        files.print_names()
+    if solution.interrupted:
+        raise Interrupted("interrupted; the policy is what there was by then")
+    if stop.target is not None and not solution.reached:
+        raise RLCCFRError(
+            f"the target {solution.target:.4g} was not reached: the exploitability is {solution.exploitability:.4g} "
+            "after the budget; give a larger one, or another target"
         )
 
 

@@ -35,7 +35,7 @@ def table(
     out: Annotated[Path | None, typer.Option(help="Write all methods to a file: .md, .csv, .html or .json.")] = None,
     json: Json = False,
 ) -> None:
-    """Print which algorithms the trained teams pick, from measurements.
+    """Print which algorithms the trained teams pick.
 
     Nothing is run. Measurements and teams come with the package. The budgets are 0.01, 0.1 and 1 CPU seconds unless
     others are given; for hold'em (`--catalog public`), 1, 10 and 60. On another catalog (`--catalog extended-tabular`

@@ -39,6 +39,7 @@ PUBLIC_TREE = Form(
     states="rlccfr.policies.listing:states_of_public_tree",
     page="rlccfr.explorer.public_points:public_page",
     table="rlccfr.play.public_table:PublicTable",
+    best_run={"update_rule": "dcfr"},
 )
 """The form of games that are built by their public tree."""
 

@@ -59,7 +59,7 @@ def test_all_of_the_public_catalog_runs_on_public_trees():
     for cell in Catalog.public():
         rlccfr.Solver(tree, *cell).run(iterations=1, curve=False)
     for rule in set(Catalog.extended_tabular().update_rules) - set(Catalog.public().update_rules):
-        with pytest.raises(rlccfr.errors.RLCCFRError, match="must be schedules alone"):
+        with pytest.raises(rlccfr.errors.RLCCFRError, match="can have only schedules"):
             rlccfr.Solver(tree, rule, "none")
 
 

@@ -251,7 +251,7 @@ def test_version(run):
         (
             ("results", "insights", "--networks", "fast"),
             1,
-            "it has the catalogs paper, tabular and extended-tabular, networks of",
+            "it has the catalogs paper, tabular and extended-tabular, with the network settings",
         ),
     ],
 )
@@ -279,7 +279,7 @@ def test_pictures_of_a_run_and_of_a_game(run, tmp_path):
     code, out, _ = run("solve", "kuhn", "--iterations", "10", "--plot", "curve.svg")
     assert (code, out.splitlines()[-1]) == (0, "written: curve.svg")
     assert run("games", "kuhn", "--plot", "tree.png")[0] == 0
-    assert "cfr_plus x none x none" in (tmp_path / "curve.svg").read_text()
+    assert "controlled x none x none" in (tmp_path / "curve.svg").read_text()
     assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -437,7 +437,7 @@ def test_a_solution_that_is_not_exact_says_so(run):
 
 def test_any_way_to_a_target_is_the_sooner_one(run):
     soon = json.loads(run("solve", "leduc", "--target", "0.1", "--any", "--json")[1])
-    assert soon["update_rule"]["id"] == "cfr_plus"
+    assert soon["update_rule"]["id"] == "controlled"
     late = json.loads(run("solve", "leduc", "--target", "1e-12", "--any", "--json")[1])
     assert late["method"] == "linear program"
     assert late["exploitability"] < 1e-12

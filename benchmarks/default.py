@@ -1,0 +1,267 @@
+"""The judge of the default: CPU seconds to a target, everything included: ``python -m benchmarks.default SPLIT``.
+
+On each game of a split, :func:`rlccfr.solve` runs to each of :data:`TARGETS`, and so does every fixed rule by exact
+passes. The seconds are those of the process, from the loaded game to the policy: predicting, iterating, blending and
+measuring. A rule is measured in one run to the last target that it reaches in its time; its run ends when it has taken
+longer than the best rule so far, since only the best rule in hindsight counts, except for CFR+ and the rule that
+``rlccfr recommend`` names. Games that are in benchmarks/results/default.csv are not measured again.
+
+SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games`) or ``test`` (the new
+test games). ``--fit`` prints the law for the number of iterations, fitted to the validation games.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import rlccfr
+from benchmarks import new_games
+from benchmarks.control import fixed_algorithms
+from benchmarks.control_games import MOST_TEST
+from benchmarks.markdown import table
+from rlccfr.agents.control.games import control_games
+from rlccfr.files import write_atomically
+from rlccfr.game import policy_class
+from rlccfr.policy import EXACT
+
+FILE = Path(__file__).parent / "results" / "default.csv"
+TARGETS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+"""Targets as shares of the uniform policy's exploitability."""
+
+OURS = "rlccfr.solve"
+STEERED = "steered and blended"
+RECOMMENDED = "recommended"
+PLAIN = "cfr_plus"
+PAPER = ("kuhn", "leduc", "royal", "goofspiel")
+PUBLIC_TREES = ("flop_holdem", "holdem", "bluff(dice=2)")
+
+LIMIT = 60.0
+"""Most CPU seconds of a run on a compiled game."""
+
+PUBLIC_LIMIT = 600.0
+"""The same on a public tree."""
+
+REPEATS = 3
+"""Runs of which the shortest counts, if a run takes less than a second."""
+
+OVER_BEST = 1.2
+"""A rule is stopped after this multiple of the best time so far to the last target."""
+
+LONGEST = 12.0
+"""CFR+ and the recommended rule are stopped after this multiple of our time; their ratio is then a lower bound."""
+
+REPETITIONS = 10_000
+"""Bootstrap samples of games behind an interval."""
+
+
+def games_of(split: str) -> tuple[str, ...]:
+    """Return the names of a split's games."""
+    if split == "test":
+        return (*new_games.names(), *PAPER, *PUBLIC_TREES)
+    names = (*control_games("validation"), *control_games("test"))
+    return tuple(name for name in names if name not in PAPER)
+
+
+def load(name: str) -> Any:
+    """Return a game, compiled if it can be."""
+    return rlccfr.load_game(name, max_histories=MOST_TEST)
+
+
+def timed_solutions(game: Any, uniform: float) -> Iterator[dict[str, Any]]:
+    """Yield a row per target: the CPU seconds of ``rlccfr.solve``, what was predicted, and what it did."""
+    for share in TARGETS:
+        best = math.inf
+        for _ in range(REPEATS):
+            begin = time.process_time()
+            solution = rlccfr.solve(game, until=_target(game, share, uniform), seconds=_limit(game))
+            best = min(best, time.process_time() - begin)
+            if best > 1:
+                break
+        yield {
+            "contender": OURS,
+            "share": share,
+            "seconds": best if solution.reached else math.inf,
+            "predicted": solution.predicted_seconds,
+            "method": solution.method,
+            "iterations": solution.result.iterations if solution.result is not None else 0,
+        }
+
+
+def timed_run(game: Any, uniform: float, name: str, limit: float, **components: Any) -> list[dict[str, Any]]:
+    """Return a row per target: the CPU seconds after which one run's curve first showed it, infinite if it did not."""
+    solver = rlccfr.Solver(game, **components)
+    begin = time.process_time()
+    shown: list[tuple[float, float]] = []
+
+    def note(_: float) -> None:
+        if solver.points and (not shown or solver.points[-1].exploitability != shown[-1][1]):
+            shown.append((time.process_time() - begin, solver.points[-1].exploitability))
+
+    def is_over() -> bool:
+        return time.process_time() - begin > limit
+
+    solver.run(until=_target(game, TARGETS[-1], uniform), seconds=limit, progress=note, stop=is_over)
+    rows = []
+    for share in TARGETS:
+        target = _target(game, share, uniform)
+        seconds = next((passed for passed, exploitability in shown if exploitability <= target), math.inf)
+        rows.append({"contender": name, "share": share, "seconds": seconds})
+    return rows
+
+
+def _target(game: Any, share: float, uniform: float) -> float:
+    """Return a target in the game's units; no less than what can be told from rounding."""
+    return max(share * uniform, EXACT * max(1.0, game.utility_range))
+
+
+def _limit(game: Any) -> float:
+    return LIMIT if game.form.has_histories else PUBLIC_LIMIT
+
+
+def measured(name: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a game: ours first, then those of the rules."""
+    game = load(name)
+    uniform = policy_class(game).uniform(game).exploitability()
+    ours = list(timed_solutions(game, uniform))
+    yield from ours
+    our_last = ours[-1]["seconds"]
+    yield from timed_run(game, uniform, STEERED, _limit(game), **game.form.best_run)
+    for contender, components in ((PLAIN, {"update_rule": PLAIN}), (RECOMMENDED, recommended(name, our_last))):
+        longest = min(_limit(game), max(LONGEST * our_last, 0.2))
+        yield from timed_run(game, uniform, contender, longest, **components)
+    best = math.inf
+    for rule, components in rules(game):
+        limit = min(_limit(game), OVER_BEST * best, max(LONGEST * our_last, 0.2))
+        rows = timed_run(game, uniform, rule, limit, **components)
+        best = min(best, rows[-1]["seconds"])
+        yield from rows
+
+
+def rules(game: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the fixed rules by exact passes that run on a game."""
+    for name, components in fixed_algorithms(1000):
+        if components.get("sampler", "none") != "none" or "abstraction" in components:
+            continue
+        try:
+            rlccfr.Solver(game, **components)
+        except rlccfr.ComponentError:
+            continue
+        yield name, components
+
+
+def recommended(name: str, seconds: float) -> dict[str, Any]:
+    """Return the components that ``rlccfr recommend`` names for a game and a budget of some seconds."""
+    advice = rlccfr.recommend(name, budget=("seconds", min(max(seconds, 0.01), 1.0)))
+    return advice.cell._asdict()
+
+
+def recorded() -> pd.DataFrame:
+    """Return the file's rows."""
+    return pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["split", "game"])
+
+
+def measure(split: str) -> pd.DataFrame:
+    """Measure the games of a split that are not in the file yet; return the split's rows."""
+    done = set(recorded().query("split == @split")["game"])
+    for name in games_of(split):
+        if name in done:
+            continue
+        about = {"split": split, "game": name, "histories": getattr(load(name), "num_histories", 0)}
+        rows = pd.DataFrame([about | row for row in measured(name)])
+        before = recorded()
+        table_of_all = pd.concat([before, rows], ignore_index=True) if len(before) else rows
+        write_atomically(FILE, table_of_all.to_csv(index=False, float_format="%.5g").encode())
+        print(name, _ratios(rows)["best rule"].round(2).to_dict(), file=sys.stderr, flush=True)
+    return recorded().query("split == @split")
+
+
+def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return by game and target how many times as long as ours the best rule, CFR+ and the recommended rule take."""
+    seconds = rows.pivot_table(
+        index=["game", "share"], columns="contender", values="seconds", aggfunc="min", dropna=False
+    )
+    fixed = seconds.drop(columns=[OURS, STEERED, RECOMMENDED])
+    ours = seconds[OURS]
+    return pd.DataFrame(
+        {
+            "best rule": fixed.min(axis=1) / ours,
+            PLAIN: seconds[PLAIN] / ours,
+            RECOMMENDED: seconds[RECOMMENDED] / ours,
+            STEERED: seconds[STEERED] / ours,
+        }
+    )
+
+
+def interval(logs: Sequence[float]) -> tuple[float, float, float]:
+    """Return a geometric mean and the bounds of its 95 % bootstrap interval over games."""
+    values = np.asarray(logs)
+    drawn = np.random.default_rng(0).integers(len(values), size=(REPETITIONS, len(values)))
+    low, high = np.percentile(values[drawn].mean(axis=1), [2.5, 97.5])
+    return math.exp(values.mean()), math.exp(low), math.exp(high)
+
+
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per rival: the geometric mean over games of how many times as long it takes, and the extremes."""
+    ratios = _ratios(rows).replace([np.inf], np.nan)
+    lines = []
+    for rival in ratios.columns:
+        logs = np.log(ratios[rival]).groupby("game").mean().dropna()
+        if len(logs) < 2:
+            continue
+        mean, low, high = interval(logs.tolist())
+        worst = ratios[rival].idxmin()
+        lines.append(
+            {
+                "rival": rival,
+                "games": len(logs),
+                "times as long as ours": mean,
+                "from": low,
+                "to": high,
+                "worst": ratios[rival].min(),
+                "where": f"{worst[0]} at {worst[1]:g}",
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def predictions(rows: pd.DataFrame) -> str:
+    """Return in one sentence how often our time was within a factor of 2 of the prediction."""
+    ours = rows[(rows["contender"] == OURS) & rows["predicted"].notna()]
+    ratio = ours["seconds"] / ours["predicted"]
+    within = ((ratio >= 0.5) & (ratio <= 2.0)).mean()
+    return f"The time was within a factor of 2 of the prediction in {within:.0%} of {len(ours)} runs."
+
+
+def fit(rows: pd.DataFrame) -> np.ndarray:
+    """Return the law for the number of iterations, fitted to the runs that iterated; see ``ITERATIONS_LAW``."""
+    ours = rows[(rows["contender"] == OURS) & (rows["method"] == "iterations")]
+    decades = -np.log10(ours["share"])
+    return np.polynomial.polynomial.polyfit(decades, np.log10(ours["iterations"]), 2)
+
+
+def main() -> None:
+    """Measure what is not measured yet, and print the page."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("split", nargs="?", choices=("validation", "test"), default="test")
+    parser.add_argument("--fit", action="store_true", help="print the law for the number of iterations")
+    given = parser.parse_args()
+    if given.fit:
+        print(fit(recorded().query("split == 'validation'")))
+        return
+    rows = measure(given.split)
+    print("\n".join(table(summary(rows))))
+    print()
+    print(predictions(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""The default way to solve a game: which way is taken, how it is corrected, and what the solution says."""
+
+from __future__ import annotations
+
+import pytest
+from support import game
+
+import rlccfr
+from rlccfr import solving
+from rlccfr.agents.shipped import unmeasured
+from rlccfr.engine import linear_program
+from rlccfr.envs import PRESETS, Budget
+from rlccfr.errors import BudgetError, GameError
+from rlccfr.games.public.view import PUBLIC_TREE
+
+SMALL_HOLDEM = "holdem(ranks=4,suits=2,private=1,flop=1)"
+
+
+def test_a_small_game_is_solved_exactly():
+    solution = rlccfr.solve("kuhn")
+    assert (solution.method, solution.reached, solution.interrupted) == ("linear program", True, False)
+    assert solution.value == pytest.approx(-1 / 18)
+    assert solution.policy.exploitability() == solution.exploitability < 1e-9
+    assert set(solution.cpu_seconds) == {"predicting", "linear program"}
+    assert solution.why.startswith("a linear program, predicted to take 0.0")
+    assert str(solution).startswith("kuhn: exploitability ")
+
+
+def test_a_coarse_target_takes_iterations():
+    solution = rlccfr.solve(game("leduc"), until="0.05x")
+    assert (solution.method, solution.reached) == ("iterations", True)
+    assert solution.policy.exploitability() == pytest.approx(solution.exploitability)
+    assert solution.exploitability <= solution.target == pytest.approx(0.05 * 2.3736, rel=1e-3)
+    assert solution.value == pytest.approx(-0.0856, abs=0.05)
+    assert solution.result.iterations < 100
+    assert set(solution.cpu_seconds) == {"predicting", "iterations", "measuring"}
+    assert solution.solver.run(iterations=10).iterations == solution.result.iterations + 10  # it can go on
+
+
+def test_a_budget_in_iterations_is_kept_and_long_runs_blend():
+    for iterations, words in ((50, "steered exact passes"), (300, "steered exact passes with blends")):
+        solution = rlccfr.solve(game("leduc"), iterations=iterations)
+        assert (solution.method, solution.why) == ("iterations", words)
+        assert solution.result.iterations == iterations
+        assert (solution.target, solution.reached) == (None, True)
+
+
+def test_a_budget_in_seconds_is_spent_on_the_linear_program_if_that_fits():
+    assert rlccfr.solve(game("leduc"), seconds=5.0).method == "linear program"
+    short = rlccfr.solve(game("leduc"), seconds=0.002)
+    assert short.method == "iterations"
+    assert 0 < short.result.cpu_seconds < 0.05
+
+
+def test_a_linear_program_that_takes_too_long_is_given_up(monkeypatch):
+    def refuse(*_, seconds, **__):
+        raise BudgetError(f"the linear program did not end in {seconds:g} seconds")
+
+    monkeypatch.setattr(linear_program, "solve_exactly", refuse)
+    solution = rlccfr.solve(game("leduc"), until="1e-5x")
+    assert (solution.method, solution.reached) == ("iterations", True)
+    assert "was given up (the linear program did not end in 0.5 seconds); steered exact passes" in solution.why
+
+
+def test_iterations_end_where_a_linear_program_is_sooner(monkeypatch):
+    monkeypatch.setattr(solving, "ITERATIONS_LAW", (-9.0,))  # far too hopeful
+    solution = rlccfr.solve(game("leduc"), until="1e-10x")
+    assert (solution.method, solution.reached) == ("linear program", True)
+    assert "then a linear program, predicted to be sooner" in solution.why
+    assert solution.result.exploitability > solution.target
+    assert {"iterations", "linear program"} <= set(solution.cpu_seconds)
+
+
+def interrupt(_: float) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_gives_what_is_there():
+    solution = rlccfr.solve(game("leduc"), iterations=10**6, progress=interrupt)
+    assert solution.interrupted
+    assert 0 < solution.result.iterations < 10**6
+    assert solution.policy.exploitability() == pytest.approx(solution.exploitability)
+    with pytest.raises(KeyboardInterrupt):  # nothing is there
+        rlccfr.solve(game("leduc(ranks=5,suits=2,raises=2)"), progress=interrupt)
+
+
+def test_a_public_tree_is_solved_by_the_rule_that_was_measured_best():
+    solution = rlccfr.solve(SMALL_HOLDEM, until="1e-3x")
+    assert (solution.method, solution.reached) == ("iterations", True)
+    assert "by dcfr, the best rule measured on games as a public tree" in solution.why
+    best = unmeasured.public_choice(Budget("seconds", 60.0), PRESETS["accuracy"]).cell
+    assert tuple(best) == (PUBLIC_TREE.best_run["update_rule"], "none", "none")
+
+
+def test_a_game_that_the_uniform_policy_solves():
+    solution = rlccfr.solve(rlccfr.matrix_game([[1.0, 1.0], [1.0, 1.0]]))
+    assert (solution.reached, solution.exploitability, solution.value) == (True, 0.0, 1.0)
+
+
+def test_what_can_not_be_done_is_refused():
+    with pytest.raises(BudgetError, match="at most one budget"):
+        rlccfr.solve("kuhn", seconds=1, iterations=1)
+    with pytest.raises(BudgetError, match="seconds must be a positive"):
+        rlccfr.solve("kuhn", seconds=0)
+    with pytest.raises(BudgetError, match="iterations must be"):
+        rlccfr.solve("kuhn", iterations=0.5)
+    with pytest.raises(BudgetError, match="a target must be"):
+        rlccfr.solve("kuhn", until="soon")
+    with pytest.raises(GameError, match="kuhhn"):
+        rlccfr.solve("kuhhn")
+    with pytest.raises(TypeError, match="game must come from"):
+        rlccfr.solve(3)
