@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 import rlccfr
+from benchmarks import exact
 from benchmarks.blending import LARGER
 from benchmarks.control_games import GENERATORS, MOST, MOST_TEST
 from rlccfr.agents.control.games import control_games
@@ -30,7 +31,7 @@ FILE = Path(__file__).parent / "results" / "new-games.csv"
 FIRST_SEED = 50_000
 """First seed of the small generated games; no earlier list has a seed from here on."""
 
-SMALL = {"random_poker": 14, "random_moves": 10, "universal_poker": 16}
+SMALL = {"random_poker": 15, "random_moves": 10, "universal_poker": 16}
 """Numbers of generated games with at most 6,500 histories, the size of the games that the controller learned from."""
 
 LARGEST_TRAINED_ON = 6_381
@@ -49,43 +50,42 @@ _BATTLESHIP = "battleship(board_width={},board_height={},ship_sizes=[{}],ship_va
 
 NAMED = (
     # small members of families
-    "liars_dice(numdice=1,dice_sides=4,bidding_rule=reset-quantity)",
-    _GOOFSPIEL.format(4, "random", "point_difference", ",num_turns=3"),
+    _GOOFSPIEL.format(4, "random", "point_difference", ""),
     "oshi_zumo(coins=5,size=1,horizon=4)",
     _BATTLESHIP.format(2, 1, "1", "2", 3),
     # at least ten times as large as any game that the controller learned from
     "random_poker(seed=51001,hands=18,boards=4,raises=2)",
     "random_poker(seed=51002,hands=30,boards=2,raises=2)",
     "random_poker(seed=51003,hands=14,boards=3,raises=3)",
-    "random_poker(seed=51004,hands=70,boards=1,raises=2)",
+    "random_poker(seed=51004,hands=64,boards=1,raises=3)",
     "random_poker(seed=51005,hands=24,boards=5,raises=1)",
     "random_moves(seed=51011,types=11,moves=9,actions=2)",
-    "random_moves(seed=51012,types=7,moves=6,actions=3)",
+    "random_moves(seed=51012,types=8,moves=6,actions=3)",
     "random_moves(seed=51013,types=15,moves=8,actions=2)",
     "random_moves(seed=51014,types=5,moves=7,actions=3)",
     "random_moves(seed=51015,types=9,moves=5,actions=4)",
     "leduc(ranks=7,suits=2,raises=2)",
-    "leduc(ranks=10,suits=2,raises=1)",
+    "leduc(ranks=9,suits=2,raises=1)",
     "leduc(ranks=5,suits=3,raises=2)",
     "leduc(ranks=11,suits=1,raises=3)",
     _LIMIT.format(2, "1 2", "1 3", "2 1", "2 3", 2, 6, "0 1"),
     _LIMIT.format(2, "1 1", "3 4", "1 1", "3 2", 3, 4, "0 1"),
-    _LIMIT.format(3, "1 1", "1 2 3", "1 1 1", "1 1 1", 2, 4, "0 1 1"),
+    _LIMIT.format(2, "1 1", "1 2", "1 1", "2 1", 3, 3, "0 2"),
     "liars_dice(numdice=1,dice_sides=5,bidding_rule=reset-quantity)",
-    _GOOFSPIEL.format(5, "descending", "point_difference", ",num_turns=4"),
-    _GOOFSPIEL.format(5, "random", "win_loss", ",num_turns=3"),
+    _GOOFSPIEL.format(6, "descending", "point_difference", ",num_turns=3"),
+    _GOOFSPIEL.format(6, "ascending", "point_difference", ",num_turns=4"),
     # a hundred times as large
-    "random_poker(seed=52001,hands=45,boards=4,raises=2)",
-    "random_poker(seed=52002,hands=36,boards=3,raises=3)",
+    "random_poker(seed=52001,hands=46,boards=4,raises=2)",
+    "random_poker(seed=52002,hands=38,boards=3,raises=3)",
     "random_moves(seed=52011,types=15,moves=7,actions=3)",
     "random_moves(seed=52012,types=14,moves=11,actions=2)",
-    "random_moves(seed=52013,types=10,moves=7,actions=4)",
-    "leduc(ranks=12,suits=2,raises=2)",
+    "random_moves(seed=52013,types=10,moves=8,actions=3)",
+    "leduc(ranks=11,suits=2,raises=2)",
     "leduc(ranks=10,suits=2,raises=3)",
     "leduc(ranks=8,suits=3,raises=2)",
-    _LIMIT.format(2, "1 2", "2 4", "2 1", "3 3", 2, 8, "0 1"),
-    _LIMIT.format(3, "1 1", "2 4 4", "1 1 1", "2 1 1", 2, 4, "0 1 1"),
-    _GOOFSPIEL.format(5, "random", "point_difference", ""),
+    _LIMIT.format(2, "1 2", "2 4", "2 1", "3 2", 2, 11, "0 1"),
+    _LIMIT.format(2, "1 2", "2 2", "2 1", "2 2", 2, 6, "0 2"),
+    _GOOFSPIEL.format(7, "ascending", "win_loss", ",num_turns=4"),
     # no limit, with all raises and with raises of the pot
     _NO_LIMIT.format(7, 3, "fullgame"),
     _NO_LIMIT.format(20, 5, "fcpa"),
@@ -104,7 +104,8 @@ def names() -> tuple[str, ...]:
 def earlier() -> set[str]:
     """Return the hashes of the compiled games of all earlier lists; another name may stand for the same game."""
     lists = [control_games(split) for split in ("train", "validation", "test")]
-    known = {*families.TRAIN, *families.VALIDATION, *families.TEST, *LARGER, *(name for one in lists for name in one)}
+    known = {*families.TRAIN, *families.VALIDATION, *families.TEST, *LARGER, *exact.GAMES, *exact.MORE}
+    known |= {name for split in lists for name in split}
     return {rlccfr.load_game(name, max_histories=MOST_TEST).content_hash for name in sorted(known)}
 
 
@@ -123,22 +124,22 @@ def generated(family: str, known: set[str]) -> Iterator[GameTree]:
 def chosen() -> Iterator[dict[str, Any]]:
     """Yield a row for each game: its name, family and size, and whether it is compiled."""
     known = earlier()
-    for family, number in SMALL.items():
-        for game in islice(generated(family, known), number):
-            yield described(game, "compiled")
     for name in NAMED:
         game = rlccfr.load_game(name, max_histories=MOST_TEST)
         if game.content_hash in known:
             raise ValueError(f"{name} is in an earlier list")
         known.add(game.content_hash)
         yield described(game, "compiled")
+    for family, number in SMALL.items():
+        for game in islice(generated(family, known), number):
+            yield described(game, "compiled")
     for name in PUBLIC:
         yield described(rlccfr.load_game(name), "public tree")
 
 
 def described(game: Any, form: str) -> dict[str, Any]:
     """Return a game's row of the file."""
-    family = families.family_of(game.full_name)
+    family = game.full_name.partition("(")[0]
     histories = game.num_histories if form == "compiled" else None
     return {
         "game": game.full_name,
