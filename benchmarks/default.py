@@ -32,6 +32,7 @@ from rlccfr.agents.control.games import control_games
 from rlccfr.files import write_atomically
 from rlccfr.game import policy_class
 from rlccfr.policy import EXACT
+from rlccfr.result import CurvePoint
 
 FILE = Path(__file__).parent / "results" / "default.csv"
 TARGETS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -100,11 +101,11 @@ def timed_run(game: Any, uniform: float, name: str, limit: float, **components: 
     """Return a row per target: the CPU seconds after which one run's curve first showed it, infinite if it did not."""
     solver = rlccfr.Solver(game, **components)
     begin = time.process_time()
-    shown: list[tuple[float, float]] = []
+    shown: list[tuple[float, CurvePoint]] = []
 
     def note(_: float) -> None:
-        if solver.points and (not shown or solver.points[-1].exploitability != shown[-1][1]):
-            shown.append((time.process_time() - begin, solver.points[-1].exploitability))
+        if solver.points and (not shown or solver.points[-1] != shown[-1][1]):
+            shown.append((time.process_time() - begin, solver.points[-1]))
 
     def is_over() -> bool:
         return time.process_time() - begin > limit
@@ -113,8 +114,9 @@ def timed_run(game: Any, uniform: float, name: str, limit: float, **components: 
     rows = []
     for share in TARGETS:
         target = _target(game, share, uniform)
-        seconds = next((passed for passed, exploitability in shown if exploitability <= target), math.inf)
-        rows.append({"contender": name, "share": share, "seconds": seconds})
+        hit = next(((passed, point.iteration) for passed, point in shown if point.exploitability <= target), None)
+        seconds, iterations = hit or (math.inf, 0)
+        rows.append({"contender": name, "share": share, "seconds": seconds, "iterations": iterations})
     return rows
 
 
@@ -242,10 +244,37 @@ def predictions(rows: pd.DataFrame) -> str:
 
 
 def fit(rows: pd.DataFrame) -> np.ndarray:
-    """Return the law for the number of iterations, fitted to the runs that iterated; see ``ITERATIONS_LAW``."""
-    ours = rows[(rows["contender"] == OURS) & (rows["method"] == "iterations")]
-    decades = -np.log10(ours["share"])
-    return np.polynomial.polynomial.polyfit(decades, np.log10(ours["iterations"]), 2)
+    """Return the law for the number of iterations, fitted to the runs that only iterated; see ``ITERATIONS_LAW``."""
+    steered = rows[(rows["contender"] == STEERED) & (rows["histories"] > 0) & (rows["iterations"] > 0)]
+    decades = -np.log10(steered["share"])
+    return np.polynomial.polynomial.polyfit(decades, np.log10(steered["iterations"]), 2)
+
+
+SAMPLED_GAMES = ("leduc(ranks=13,suits=2,raises=2)", "royal", "liars_dice(numdice=1,dice_sides=7)", "holdem(ranks=7)")
+"""Large games on which few passes fit into a short budget."""
+
+SHORT_BUDGETS = (0.01, 0.03, 0.1, 0.3)
+"""CPU seconds."""
+
+
+def beside_sampling() -> pd.DataFrame:
+    """Return exploitabilities, as shares of the uniform policy's, of exact passes and of samplers after short runs."""
+    rows = []
+    for name in SAMPLED_GAMES:
+        game = load(name)
+        uniform = policy_class(game).uniform(game).exploitability()
+        sampled = [("lcfr", "external"), ("dcfr_plus", "external"), ("lcfr", "outcome")]
+        if not game.form.has_histories:
+            sampled = [("pdcfr_plus", "public_chance"), ("lcfr", "public_chance")]
+        for seconds in SHORT_BUDGETS:
+            exact = rlccfr.Solver(game, "pcfr_plus")
+            row = {"game": name, "seconds": seconds, "exact": exact.run(seconds=seconds, curve=False).exploitability}
+            for rule, sampler in sampled:
+                result = rlccfr.Solver(game, rule, sampler).run(seconds=seconds, curve=False)
+                row["best sampler"] = min(row.get("best sampler", math.inf), result.exploitability)
+            row |= {way: row[way] / uniform for way in ("exact", "best sampler")}
+            rows.append(row | {"passes": exact.result().iterations})
+    return pd.DataFrame(rows)
 
 
 def main() -> None:
@@ -253,7 +282,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("split", nargs="?", choices=("validation", "test"), default="test")
     parser.add_argument("--fit", action="store_true", help="print the law for the number of iterations")
+    parser.add_argument("--sampling", action="store_true", help="compare exact passes with samplers in short runs")
     given = parser.parse_args()
+    if given.sampling:
+        print("\n".join(table(beside_sampling())))
+        return
     if given.fit:
         print(fit(recorded().query("split == 'validation'")))
         return

@@ -35,21 +35,25 @@ TARGET = "1e-6x"
 SECONDS = 60.0
 """CPU seconds after which such a run ends."""
 
-ITERATIONS_LAW = (0.19, 0.72, 0.0)
+ITERATIONS_LAW = (0.69, 0.46)
 """Law for the number of iterations to a target, by exact passes that are steered and blended.
 
 With d the number of decades from the uniform policy's exploitability to the target, the logarithm (base 10) of the
-number is the polynomial with these coefficients in d, the constant first. Fitted by ``python -m benchmarks.default
---fit``.
+number is the polynomial with these coefficients in d, the constant first. This law and the next were fitted by
+``python -m benchmarks.default --fit``.
 """
 
-START_SECONDS = 0.004
-"""CPU seconds of a run before and between its iterations, which make small games take longer than their passes."""
+SECONDS_LAW = (0.009, 3.6, 270.0)
+"""Law for the CPU seconds of a run, with deciding, blending and measuring.
+
+They are the first number, plus the time of an exact iteration (:func:`rlccfr.engine.reduced.pass_cost`) times the sum
+of the third number and of the second one for each iteration.
+"""
 
 MARGIN = 2.0
 """A linear program is begun in a budget only if it is this many times its predicted time."""
 
-PATIENCE = 4.0
+PATIENCE = 3.0
 """A linear program is given up after this multiple of its predicted time."""
 
 LEAST_PATIENCE = 0.5
@@ -213,7 +217,8 @@ class _Work:
                 uniform = policy_class(self.game).uniform(self.game).exploitability()
                 decades = math.log10(max(uniform / self.target, 1.0))
                 logarithm = sum(factor * decades**power for power, factor in enumerate(ITERATIONS_LAW))
-                self.run_seconds = START_SECONDS + 10**logarithm * self._iteration_seconds()
+                start, per_iteration, measuring = SECONDS_LAW
+                self.run_seconds = start + (measuring + per_iteration * 10**logarithm) * self._iteration_seconds()
         self.spent["predicting"] += time.process_time() - begin
 
     def _iteration_seconds(self) -> float:

@@ -14,6 +14,7 @@ WITH_EXAMPLES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_examples_run(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

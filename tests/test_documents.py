@@ -34,14 +34,23 @@ DOCUMENTS = [path for path in sorted(ROOT.glob("docs/**/*.md")) if not GENERATED
 PAGES = [path for path in (ROOT / "README.md", *DOCUMENTS) if blocks(path)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+LONG_NOTEBOOKS = {"02", "06", "08", "09"}
+"""Beginnings of the names of notebooks that run for a minute or longer; the long suite runs them."""
+
+
+def marked(path):
+    mark = pytest.mark.verify if path.name[:2] in LONG_NOTEBOOKS else pytest.mark.slow
+    return pytest.param(path, marks=mark, id=path.name)
+
+
+@pytest.mark.parametrize("path", map(marked, NOTEBOOKS))
 def test_notebooks_run(path, tmp_path, monkeypatch):
     """Each notebook runs in its own process, since one registers a component that the others must not see."""
     monkeypatch.setenv("MPLBACKEND", "agg")
     run_in(tmp_path, str(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_rendered_notebooks_are_the_sources(path):
     """The notebooks are rendered by ``make notebooks``; all their cells were run and none failed."""
@@ -103,6 +112,7 @@ def test_a_policy_plays_openspiels_own_players(tmp_path):
     assert abs(payoffs["best response"]) < 0.15  # nothing beats an equilibrium but by chance
 
 
+@pytest.mark.slow
 def test_a_form_of_ones_own_is_solved_by_the_catalogs_rules(tmp_path):
     lines = run_in(tmp_path, str(ROOT / "examples" / "own_form.py")).stdout.splitlines()
     left = {line.split(":")[0]: float(line.split()[1].rstrip("%")) for line in lines}
@@ -124,6 +134,7 @@ def test_a_game_of_ones_own_is_solved_listed_and_takes_parameters(tmp_path):
     assert json.loads(run_in(tmp_path, *solve).stdout)["value"][0] == pytest.approx(-1 / 18, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_overviews_recommendations_are_the_tables(run):
     (shown,) = re.findall(r"```text\n(game .*?)\n```", OVERVIEW, re.DOTALL)
     code, out, _ = run("results", "table", "--seconds", "1")
@@ -208,6 +219,7 @@ def test_the_citation_file_is_valid():
         assert all({"name"} <= set(one) or {"family-names"} <= set(one) for one in people)
 
 
+@pytest.mark.slow
 def test_the_components_page_is_the_registrys(capsys):
     from rlccfr.cli import main
 
@@ -216,7 +228,7 @@ def test_the_components_page_is_the_registrys(capsys):
     assert (ROOT / "docs" / "components.md").read_text() == capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_contributings_walk(tmp_path):
     """A rule or a sampler in a file is seen, solved with, checked, and chosen by an environment."""
     text = (ROOT / "CONTRIBUTING.md").read_text()

@@ -57,6 +57,7 @@ def test_a_plugin_is_found_checked_solved_with_and_chosen(installed):
     assert (found["iterations"], found["picked"], found["status"]) == (200, "sqrt_dcfr", "ok")
 
 
+@pytest.mark.slow
 def test_the_command_line_loads_plugins_if_asked(installed):
     main = "from rlccfr.cli import main; main(sys.argv[1:])"
     listed = run(installed, main, "--plugins", "catalog", "--json")

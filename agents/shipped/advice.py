@@ -18,7 +18,7 @@ from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import TEAM
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
-from rlccfr.agents.shipped.race import race
+from rlccfr.agents.shipped.race import final_seconds, race
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, CatalogLike, PresetLike, parse_budget, parse_catalog, parse_preset
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -34,7 +34,7 @@ from rlccfr.game import Game, checked_game
 from rlccfr.games.gambit.files import is_of_file
 from rlccfr.games.names import GameName, as_name
 
-RACED = ("exploitability", "throughput", "reward", "converged")
+RACED = ("seconds", "exploitability", "throughput", "reward", "converged")
 """Figures of each algorithm in a race."""
 
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tied_set_size", "converged")
@@ -119,8 +119,9 @@ def recommend(
             algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
             contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if it has a public tree.
         evaluator: evaluator that runs a chooser's probes and a race; by default a :class:`LiveEvaluator`.
-        measure: engine CPU seconds of each run of a race: a few promising algorithms run on the game, and the best of
-            them is recommended. Give either ``measure`` or ``budget``. By default nothing but probes is run.
+        measure: engine CPU seconds of a race in all: a few promising algorithms run on the game, the best of them for
+            longer, and the winner is recommended. Give either ``measure`` or ``budget``. By default nothing but probes
+            is run.
 
     Raises:
         TypeError: ``game`` is not a game.
@@ -134,9 +135,10 @@ def recommend(
     if measure is not None:
         if budget is not None:
             raise RLCCFRError("measure is a budget itself: leave out measure or budget")
-        limit = parse_budget({"unit": "seconds", "amount": measure})
+        seconds = parse_budget({"unit": "seconds", "amount": measure}).amount
         within = None if catalog is None else parse_catalog(catalog)
-        return raced(recommend(name, limit, preset, catalog, evaluator), limit.amount, evaluator, within)
+        final = Budget("seconds", final_seconds(seconds))
+        return raced(recommend(name, final, preset, catalog, evaluator), seconds, evaluator, within)
     part = shipped.part_of(name)
     shipped_name = shipped.name_of(name)
     weights = parse_preset(preset)
@@ -177,8 +179,11 @@ def raced(
     figures = {str(name): value for name, value in table.to_dict("records")[0].items()}  # Python's types, for JSON
     winner = figures.pop("cell")
     state = "" if figures["converged"] else "not converged: "
-    why = f"{state}the best of {len(table)} algorithms that ran on this game, once each, for {seconds:g} CPU seconds"
-    budget = Budget("seconds", seconds)
+    why = (
+        f"{state}the best of {len(table)} algorithms that ran on this game for {seconds:g} CPU seconds in all, "
+        f"the last of them for {figures.pop('seconds'):.3g} each"
+    )
+    budget = Budget("seconds", final_seconds(seconds))
     return replace(advice, budget=budget, cell=winner, basis="raced", figures=figures, why=why, race=table)
 
 

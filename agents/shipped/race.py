@@ -1,9 +1,13 @@
-"""A race on the user's own game: the algorithms that did best on measured games, run side by side."""
+"""A race on the user's own game: the algorithms that did best on measured games, within a stated total time.
+
+It is successive halving with two rounds: all of them run for one half of the time, and the better ones for the other.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +25,11 @@ from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.reward import CONVERGED_LOG, Preset, Worth
 from rlccfr.errors import RLCCFRError
 
-RUNNERS = 5
-"""Number of algorithms in a race."""
+RUNNERS = 8
+"""Number of algorithms in the first round of a race."""
+
+FINALISTS = 2
+"""Number of algorithms in the second round."""
 
 WINNERS = 2
 """Number of algorithms in a race that are the best on one of the paper's games, the predictive algorithms included."""
@@ -44,41 +51,56 @@ def race(
     within: Catalog | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> pd.DataFrame:
-    """Run some algorithms on a game, each for the same CPU time, and return their figures, the best first.
+    """Run some algorithms on a game in two rounds, and return their figures, the best first.
 
-    Algorithms that have converged come before the others, unless the weights ask for speed alone. Apart from that, the
-    reward decides.
+    In each round, the algorithms share half of the time equally. Algorithms that have converged come before the others,
+    unless the weights ask for speed alone. Apart from that, the reward decides.
 
     Args:
         game: name of the game.
         favourite: an algorithm that takes part in any case.
-        seconds: engine CPU seconds of each run.
+        seconds: engine CPU seconds of all runs together.
         preset: reward weights.
         evaluator: evaluator that runs the algorithms.
         within: catalog of those that may take part; by default all.
         progress: function called with the share done.
 
     Returns:
-        A row per algorithm whose run did not fail: ``cell``, ``exploitability``, ``throughput`` in iterations per CPU
-        second, ``reward``, ``converged``.
+        A row per algorithm whose runs did not fail, with the figures of its last run: ``cell``, ``seconds`` of the run,
+        ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``, ``converged``. Those of the second
+        round come first.
 
     Raises:
         RLCCFRError: every run has failed.
     """
-    budget = Budget("seconds", seconds)
-    cells = runners(game, favourite, budget, preset, within)
-    runs: dict[Cell, Measurement] = {}
-    for number, cell in enumerate(cells, start=1):
-        runs[cell] = evaluator.measure(Request(game, (cell,), budget, seed=0))
-        if progress is not None:
-            progress(number / len(cells))
-    worths = worths_of({cell: [run] for cell, run in runs.items()}, preset)
-    ranked = sorted(cells, key=worths.__getitem__, reverse=True)
-    rows = [_row(cell, runs[cell], worths[cell].reward) for cell in ranked if runs[cell].ok]
-    if not rows:
-        outcomes = ", ".join(f"{cell} is {run.status}" for cell, run in runs.items())
-        raise RLCCFRError(f"no algorithm of the race could run on {game!r}: {outcomes}")
-    return pd.DataFrame(rows)
+    cells = runners(game, favourite, Budget("seconds", final_seconds(seconds)), preset, within)
+    half = seconds / 2
+
+    def runs_of(participants: list[Cell], share_before: float) -> list[dict[str, object]]:
+        """Run algorithms for half of the time, and return a row for each that did not fail, the best first."""
+        budget = Budget("seconds", half / len(participants))
+        runs: dict[Cell, Measurement] = {}
+        for number, cell in enumerate(participants, start=1):
+            runs[cell] = evaluator.measure(Request(game, (cell,), budget, seed=0))
+            if progress is not None:
+                progress(share_before + number / len(participants) / 2)
+        worths = worths_of({cell: [run] for cell, run in runs.items()}, preset)
+        ranked = sorted(participants, key=worths.__getitem__, reverse=True)
+        rows = [_row(cell, budget.amount, runs[cell], worths[cell].reward) for cell in ranked if runs[cell].ok]
+        if not rows:
+            outcomes = ", ".join(f"{cell} is {run.status}" for cell, run in runs.items())
+            raise RLCCFRError(f"no algorithm of the race could run on {game!r}: {outcomes}")
+        return rows
+
+    first = runs_of(cells, 0.0)
+    finalists: list[Any] = [row["cell"] for row in first[:FINALISTS]]
+    second = runs_of(finalists, 0.5)
+    return pd.DataFrame([*second, *(row for row in first if row["cell"] not in finalists)])
+
+
+def final_seconds(seconds: float) -> float:
+    """Return the engine CPU seconds of a run in the second round of a race of ``seconds`` in all."""
+    return seconds / 2 / FINALISTS
 
 
 def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: Catalog | None = None) -> list[Cell]:
@@ -111,9 +133,10 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
     return participants
 
 
-def _row(cell: Cell, run: Measurement, reward: float) -> dict[str, object]:
+def _row(cell: Cell, seconds: float, run: Measurement, reward: float) -> dict[str, object]:
     return {
         "cell": cell,
+        "seconds": seconds,
         "exploitability": run.exploitability,
         "throughput": run.throughput,
         "reward": reward,

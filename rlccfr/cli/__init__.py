@@ -104,9 +104,9 @@ def _results(context: typer.Context) -> None:
 FIRST_STEPS = """\
 First steps:
   rlccfr doctor                        what this installation has and lacks
-  rlccfr recommend leduc               which algorithm to take for a game
-  rlccfr solve leduc --target 1e-6 --policy leduc.npz
+  rlccfr solve leduc --policy leduc.npz
   rlccfr explore leduc.npz leduc.html  a page to walk through the game
+  rlccfr recommend leduc               which CFR algorithm to take for a game
   rlccfr demo                          a team is trained, in about two minutes
 """
 

@@ -42,17 +42,17 @@ RESCALING = 2.0**13
 _one_program_at_a_time = threading.Lock()
 """highspy has one lock for all its instances, so that a second program at the same time would fail."""
 
-TIME_OVERHEAD = 0.0016
+TIME_OVERHEAD = 0.0035
 """CPU seconds of the smallest program."""
 
-TIME_LAW = (-15.23, 0.5356, 0.7721, 0.3095)
+TIME_LAW = (-14.26, 0.7669, 0.5163, 0.2646)
 """Constants of the law for the CPU seconds beyond :data:`TIME_OVERHEAD`, which is a product of powers of the sizes.
 
 The first is the law's logarithm where all sizes are 1; then comes the power of each number of :func:`program_size`.
 Fitted to benchmarks/results/exact.csv by ``python -m benchmarks.exact --fit``.
 """
 
-TIME_FACTOR = 1.5
+TIME_FACTOR = 1.9
 """Standard deviation of the residuals of programs of 10 ms or more, as a factor."""
 
 

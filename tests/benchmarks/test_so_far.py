@@ -23,6 +23,7 @@ def runs_of(name: str) -> list[Job]:
     return jobs({game(name).name: range(1)}, CATALOG, limits=Limits(50, 0.01))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swept", so_far.KEPT)
 def test_runs_saved_count_as_done_elsewhere(tmp_path, monkeypatch, swept):
     name, budgets, _ = so_far.KEPT[swept]
@@ -44,6 +45,7 @@ def test_runs_saved_count_as_done_elsewhere(tmp_path, monkeypatch, swept):
     assert (tmp_path / name).read_bytes() == once
 
 
+@pytest.mark.slow
 def test_one_processor_measures_all_of_a_game(tmp_path, monkeypatch):
     name, budgets, _ = so_far.KEPT[so_far.SWEPT]
     whole, partial = runs_of("kuhn"), runs_of("goofspiel")
@@ -80,6 +82,7 @@ def test_runs_are_handed_on_from_processor_to_processor(tmp_path, monkeypatch):
             so_far.save(places[place], tmp_path)
 
 
+@pytest.mark.slow
 def test_a_part_measured_here_gives_way_to_a_whole_measured_elsewhere(tmp_path, monkeypatch):
     name, budgets, _ = so_far.KEPT[so_far.SWEPT]
     planned = runs_of("kuhn")
@@ -93,6 +96,7 @@ def test_a_part_measured_here_gives_way_to_a_whole_measured_elsewhere(tmp_path, 
     assert {here.get(job.id)["processor"] for job in planned} == {"another"}
 
 
+@pytest.mark.slow
 def test_what_was_measured_here_in_whole_stays(tmp_path, monkeypatch):
     name, budgets, _ = so_far.KEPT[so_far.SWEPT]
     planned = runs_of("kuhn")

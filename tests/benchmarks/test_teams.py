@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks import teams
 from rlccfr.agents import shipped
 from rlccfr.catalog import Catalog
@@ -16,6 +18,7 @@ def test_the_makefile_measures_the_rules_that_join_the_extended_catalog():
     assert f'EXTENDED := "{" + ".join(("extended-tabular", *teams.JOINING))}"' in MAKEFILE.read_text().splitlines()
 
 
+@pytest.mark.slow
 def test_the_makefile_measures_the_games_with_a_public_tree(tmp_path):
     lines = MAKEFILE.read_text().replace("\\\n\t\t", "").splitlines()
     names = (name if name.isalpha() else f'"{name}"' for name in shipped.PUBLIC_GAMES)

@@ -10,6 +10,7 @@ from rlccfr.errors import ComponentError
 from rlccfr.registry import REGISTRIES, abstractions, samplers, update_rules
 
 
+@pytest.mark.slow
 def test_every_cell_is_described():
     for cell in Catalog.extended():
         known = facts(cell)

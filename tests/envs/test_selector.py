@@ -53,6 +53,7 @@ def evaluator():
     return LiveEvaluator()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("id", "segments"), IDS_AND_SEGMENTS)
 def test_a_pickled_environment_goes_on_alike(id, segments):
     env = gym.make(id, budget=SHORT, segments=segments, catalog=SMALL, games=["kuhn"], evaluator=LiveEvaluator())
@@ -165,6 +166,7 @@ def test_rewards_are_computed_from_the_measurement(evaluator):
     assert (info["scale"], info["error_cost"], info["speed_cost"]) == ("linear", pytest.approx(e), pytest.approx(s))
 
 
+@pytest.mark.slow
 def test_what_cannot_run_costs_everything(broken_rules, tmp_path):
     catalog = {"update_rules": ["cfr", "test_fails", "test_extra", "test_exact_only"], "samplers": ["external"]}
     env = SelectorEnv(

@@ -70,6 +70,7 @@ def test_a_part_that_a_damaged_directory_hides_is_missed():
         read_archive(io.BytesIO(bytes(data)))
 
 
+@pytest.mark.slow
 def test_a_table_of_zeros_is_read_although_it_is_much_larger_than_its_file(tmp_path):
     np.savez_compressed(tmp_path / "a.npz", table=np.zeros(10**7))
     assert (tmp_path / "a.npz").stat().st_size < 10**5
@@ -164,6 +165,7 @@ def names_in(path: Path) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_nothing_reads_pickles():
     """NumPy's reader is called in one place, which refuses objects; compiled kernels are in Numba's form."""
     rooms = ("rlccfr", "catalog", "envs", "agents")

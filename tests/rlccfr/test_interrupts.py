@@ -99,6 +99,7 @@ def test_an_interrupted_import_of_the_command_line_is_none_either(monkeypatch, c
     assert capsys.readouterr().err == "error: interrupted\n"
 
 
+@pytest.mark.slow
 def test_the_exit_code_is_ours_after_an_interrupt_inside_an_exec(tmp_path):
     (tmp_path / "mine.py").write_text('exec("raise KeyboardInterrupt")')
     ended = subprocess.run(

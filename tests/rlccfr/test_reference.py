@@ -10,6 +10,7 @@ from open_spiel.python.policy import TabularPolicy
 from rlccfr import reference
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker"])
 def test_values_and_exploitability_are_openspiels(name):
     game = pyspiel.load_game(name)

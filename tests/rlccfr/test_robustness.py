@@ -17,6 +17,7 @@ from rlccfr.games import compiler
 from rlccfr.registry import update_rule, update_rules
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("heeds_ctrl_c")
 @pytest.mark.parametrize("sampler", ["none", "external"])
 def test_after_an_interrupt_tables_and_counts_agree(sampler):
@@ -137,12 +138,14 @@ def test_more_children_than_fit_are_refused(monkeypatch):
         rlccfr.load_game("kuhn")
 
 
+@pytest.mark.slow
 def test_the_packages_are_there_without_an_import_of_their_own():
     code = "import rlccfr; print(rlccfr.catalog.make('dcfr').id, rlccfr.envs.Budget, rlccfr.agents.SelectorTeam)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.startswith("dcfr")
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_is_noticed_or_harmless(tmp_path):
     path = tmp_path / "solver.npz"
     solver = rlccfr.Solver(game("kuhn"), "ecfr", "variance_reduced")

@@ -155,6 +155,7 @@ def cells() -> list:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", cells(), ids=str)
 def test_every_cell_runs_repeats_and_resumes(cell, tmp_path):
     """Policies are distributions; equal seeds give equal runs; a save in the middle changes nothing, bit for bit."""
@@ -268,6 +269,7 @@ def test_budgets_end_where_they_say():
     assert 0.05 <= by_time.cpu_seconds < 1.0
 
 
+@pytest.mark.slow
 def test_more_walks_touch_more_and_vary_less():
     """Over 500 seeds, the first player's regrets after 8 walks have an eighth of the variance after one walk.
 

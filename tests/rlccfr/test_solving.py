@@ -81,7 +81,7 @@ def test_ctrl_c_gives_what_is_there():
     assert 0 < solution.result.iterations < 10**6
     assert solution.policy.exploitability() == pytest.approx(solution.exploitability)
     with pytest.raises(KeyboardInterrupt):  # nothing is there
-        rlccfr.solve(game("leduc(ranks=5,suits=2,raises=2)"), progress=interrupt)
+        rlccfr.solve(game("leduc(ranks=5,suits=2,raises=2)"), until="1e-10x", progress=interrupt)
 
 
 def test_a_public_tree_is_solved_by_the_rule_that_was_measured_best():

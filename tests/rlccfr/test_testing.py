@@ -30,6 +30,7 @@ RULES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", RULES)
 def test_update_rules_conform(id):
     check_update_rule(id)
@@ -53,6 +54,7 @@ def test_samplers_conform(id):
     check_sampler(id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", [entry.id for entry in abstractions])
 def test_abstractions_conform(id):
     check_abstraction(id)
@@ -180,6 +182,7 @@ def test_estimates_that_are_not_finite_do_not_pass(value, monkeypatch):
         check_sampler("external", walks=200)
 
 
+@pytest.mark.slow
 def test_rare_large_estimates_are_not_called_a_bias():
     check_sampler("outcome(exploration=0.2)")
 
@@ -189,6 +192,7 @@ def test_a_biased_sampler_is_found():
         check_sampler(Sampler(traverser="subset", inclusion=hardly_the_last), walks=20_000)
 
 
+@pytest.mark.slow
 def test_wrong_probabilities_of_shared_draws_are_found(monkeypatch):
     right = chance_draws.chance_labels
 

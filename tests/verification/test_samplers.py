@@ -75,6 +75,7 @@ def test_estimates_are_unbiased(sampler, name, figures):
     assert min(row["smallest p (Holm)"] for row in rows) > LEVEL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opponent", ["policy", "pure response"])
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_estimates_on_kuhn_are_unbiased(sampler, opponent):
@@ -89,6 +90,7 @@ def test_estimates_on_kuhn_are_unbiased(sampler, opponent):
     assert min(row["smallest p (Holm)"] for row in rows) > LEVEL / (2 * len(SAMPLERS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["leduc", "leduc_poker(suit_isomorphism=True)", SMALL_DICE, "random_poker(seed=1)"])
 @pytest.mark.parametrize("sampler", SHARING)
 def test_estimates_from_shared_draws_are_unbiased(sampler, name):
@@ -97,6 +99,7 @@ def test_estimates_from_shared_draws_are_unbiased(sampler, name):
     assert min(row["smallest p (Holm)"] for row in rows) > LEVEL / (4 * len(SHARING))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 @pytest.mark.parametrize("sampler", ["variance_reduced", "probing", "variance_reduced(key='history')"])
 def test_baselines_and_probes_reduce_the_variance(sampler, name):

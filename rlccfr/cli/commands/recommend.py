@@ -55,7 +55,7 @@ class AnswerOptions:
     """Who answers."""
 
     TITLE: ClassVar[str] = "Who answers [the package, from its measurements]"
-    measure: str | None = option(None, "Run the best few here, each for this long: 10s.")
+    measure: str | None = option(None, "Run the best few here, for this long in all: 10s.")
     team: Path | None = option(None, "A team of your own: the directory of `rlccfr train`.")
     catalog: str | None = option(
         None, "Let the package choose from: paper, tabular, extended-tabular or public. [all measured]"
@@ -191,12 +191,13 @@ def _race_answer(game: str, seconds: float, weights: Preset, catalog: str | None
 
     Args:
         game: name of the game.
-        seconds: budget of each run, in CPU seconds.
+        seconds: CPU seconds of all runs together.
         weights: weights of the reward.
         catalog: catalog of the algorithms that may run; by default all that were measured.
         store: directory that keeps the measurements.
     """
     from rlccfr.agents.shipped.advice import raced, recommend
+    from rlccfr.agents.shipped.race import final_seconds
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.envs.measuring.compiled_games import compiled
     from rlccfr.envs.measuring.live import LiveEvaluator
@@ -206,12 +207,12 @@ def _race_answer(game: str, seconds: float, weights: Preset, catalog: str | None
         evaluator = LiveEvaluator(store)
         algorithms = None if catalog is None else parse_catalog(catalog)
         # The package's own recommendation takes part in the race.
-        advice_before = recommend(game, Budget("seconds", seconds), weights, catalog, evaluator)
+        advice_before = recommend(game, Budget("seconds", final_seconds(seconds)), weights, catalog, evaluator)
         advice = raced(advice_before, seconds, evaluator, algorithms, report)
     assert advice.race is not None
     runs = advice.race.rename(columns={"cell": "algorithm", "throughput": "iterations/s"})
     if big_blind := compiled(game).big_blind:
-        runs.insert(2, "mbb/g", 1000 * runs["exploitability"] / big_blind)
+        runs.insert(3, "mbb/g", 1000 * runs["exploitability"] / big_blind)
     return Answer(advice.to_row(), str(advice), [advice.cell], advice.budget, runs=runs)
 
 

@@ -63,7 +63,7 @@ def test_agents_agree_on_picks_that_are_good_only_together():
     assert greedy(agents, episode(np.zeros((1, 3), int), [0.0, 0.0]).observations[0]) == list(wanted)
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 @pytest.mark.parametrize("n_steps", [1, 2])
 def test_agents_make_a_sacrifice_now_for_what_follows(n_steps):
     """Pick 2 at the first decision costs a decade at once, and lets pick 1 at the third gain three.

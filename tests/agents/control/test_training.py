@@ -40,6 +40,7 @@ def weights(of: ControlTraining) -> np.ndarray:
     return of.controller.flat_weights()
 
 
+@pytest.mark.slow
 def test_the_number_of_parts_does_not_matter():
     one, other, another = training(), training(), training(seed=1)
     one.run()
@@ -64,6 +65,7 @@ def test_worker_processes_leave_the_same_controller(tmp_path):
     assert not np.array_equal(own[0].flat_weights(), own[1].flat_weights())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stopped", [7, 10])
 def test_a_training_goes_on_from_its_file(tmp_path, stopped):
     """Stopped before networks are averaged, and after."""
@@ -103,6 +105,7 @@ def test_the_result_is_the_mean_of_the_last_networks():
     assert np.array_equal(other.controller.with_weights(weights(of)).flat_weights(), weights(of))
 
 
+@pytest.mark.slow
 def test_members_are_trained_one_after_another(tmp_path):
     """A second member goes on from what the directory has; fewer members leave what is there."""
     short = {"rounds": 8, "horizons": {30: 1.0}, "hyperparameters": QUICK, "workers": 1}
@@ -249,7 +252,7 @@ def command(*arguments) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-m", "rlccfr", *arguments], capture_output=True, text=True)
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_commands(tmp_path):
     out = tmp_path / "one"
     train = ("train", "--control", "kuhn", "--rounds", "5", "--members", "1", "--workers", "1", "--out", str(out))

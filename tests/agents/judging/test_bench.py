@@ -44,6 +44,7 @@ def row(frame, **wanted):
     return frame.iloc[0]
 
 
+@pytest.mark.slow
 def test_every_game_budget_preset_and_method_has_a_row(table):
     assert tuple(table.columns) == COLUMNS
     # Of the fixed algorithms, the small catalog has CFR, LCFR, DCFR and ES-MCCFR, but not ECFR.
@@ -53,6 +54,7 @@ def test_every_game_budget_preset_and_method_has_a_row(table):
             assert list(table[(table.game == game) & (table.preset == preset)].method) == methods
 
 
+@pytest.mark.slow
 def test_virtual_and_single_best(table):
     vbs = row(table, game="kuhn", preset="accuracy", method="VBS")
     assert tuple(vbs[["update_rule", "sampler", "abstraction"]]) == ("dcfr", "external", "none")
@@ -64,6 +66,7 @@ def test_virtual_and_single_best(table):
     assert sbs.evaluations == 18
 
 
+@pytest.mark.slow
 def test_scores_of_a_fixed_algorithm(table, evaluator, small):
     # On the log scale e falls by 1/8 per decade, so regret in R̄ is the distance in decades divided by 8.
     cfr = row(table, game="kuhn", preset="accuracy", method="CFR")
@@ -72,6 +75,7 @@ def test_scores_of_a_fixed_algorithm(table, evaluator, small):
     assert cfr.evaluations == 0
 
 
+@pytest.mark.slow
 def test_team_and_random_search_make_equal_evaluations(table):
     for method in ("team", "random search"):
         picked = table[table.method == method]
@@ -93,7 +97,7 @@ SEARCHES["my search"] = search
 """
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_a_search_of_a_loaded_file_is_judged_beside_the_team(run, tmp_path, monkeypatch):
     """It has the team's number of evaluations, and a row wherever the table goes."""
     monkeypatch.setattr(plugins, "loaded", plugins.Loaded())
@@ -180,6 +184,7 @@ def choices(evaluator, small, preset):
     return found | {"recommended": team.recommend().cell, "picked": team.pick()}
 
 
+@pytest.mark.slow
 def test_nothing_recommends_what_has_not_converged(hasty_evaluator, small):
     picks = choices(hasty_evaluator, small, HASTY)
     assert len(picks) == 11

@@ -36,6 +36,7 @@ def test_kinds_of_games(game, kind):
     assert kind_of(game, TRAIN) == kind
 
 
+@pytest.mark.slow
 def test_a_family_that_was_left_out_is_unseen():
     assert kind_of("kuhn(cards=7)", [game for game in TRAIN if not game.startswith("kuhn")]) == "unseen family"
 
@@ -66,6 +67,7 @@ def test_regret_of_the_pick_and_of_the_single_best_of_the_games_learned_from():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_summary_takes_games_as_wholes():
     rows = pd.DataFrame(
         [

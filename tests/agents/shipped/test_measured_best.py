@@ -84,6 +84,7 @@ def test_a_budget_that_nothing_can_be_read_off_is_refused():
         best_measured(table(), "kuhn", [PAPER], Budget("nodes", 5), ACCURACY)
 
 
+@pytest.mark.slow
 def test_the_package_names_the_best_of_both_catalogs(monkeypatch):
     monkeypatch.undo()
     best, paper = recommend("leduc"), recommend("leduc", catalog="paper")
@@ -93,6 +94,7 @@ def test_the_package_names_the_best_of_both_catalogs(monkeypatch):
     assert best.figures["exploitability"] < 1e-3 * paper.figures["exploitability"]
 
 
+@pytest.mark.slow
 def test_a_deterministic_algorithm_is_judged_by_the_second_timing_of_its_only_run():
     """The shipped measurement has one run of such an algorithm, which was chosen by the speed of that run."""
     found = recommend("kuhn", Budget("seconds", 0.1))

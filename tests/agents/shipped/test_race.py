@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-import numpy as np
 import pytest
 
 import rlccfr
@@ -43,16 +42,19 @@ def test_those_that_did_best_elsewhere_run():
     assert racing._mean_worths(SECOND, fast) != means  # the weights count
 
 
+@pytest.mark.slow
 def test_the_best_reward_comes_first(monkeypatch):
     others = [Cell("cfr", "none", "none"), Cell("dcfr", "none", "none"), Cell("cfr", "external", "none")]
     cells, shares = [SLOW, *others], []
     monkeypatch.setattr(racing, "runners", lambda *_: cells)
     table = race("kuhn(cards=4)", SLOW, 0.02, ACCURACY, LiveEvaluator(), progress=shares.append)
-    assert list(table) == ["cell", "exploitability", "throughput", "reward", "converged"]
-    ranks = list(zip(table["converged"], table["reward"], strict=True))
-    assert ranks == sorted(ranks, reverse=True)
+    assert list(table) == ["cell", "seconds", "exploitability", "throughput", "reward", "converged"]
+    assert table["seconds"].tolist() == [0.005, 0.005, 0.0025, 0.0025]
+    for rows in (table[: racing.FINALISTS], table[racing.FINALISTS :]):
+        ranks = list(zip(rows["converged"], rows["reward"], strict=True))
+        assert ranks == sorted(ranks, reverse=True)
     assert set(table["cell"]) == set(cells)
-    assert shares == pytest.approx(np.linspace(0.25, 1, 4))
+    assert shares == pytest.approx([0.125, 0.25, 0.375, 0.5, 0.75, 1.0])
 
 
 def test_what_can_not_run_leaves_the_race(monkeypatch):
@@ -72,8 +74,10 @@ def test_python_recommends_the_winner():
     assert found.basis == "raced"
     assert found.cell == found.race.iloc[0]["cell"]
     assert found.figures["exploitability"] == found.race.iloc[0]["exploitability"]
-    assert found.budget == Budget("seconds", 0.02)
-    assert "the best of 5 algorithms that ran on this game, once each, for 0.02 CPU seconds" in str(found)
+    assert found.budget == Budget("seconds", 0.005)
+    assert "the best of 8 algorithms that ran on this game for 0.02 CPU seconds in all, the last of them for" in str(
+        found
+    )
     json.dumps(found.to_row(), allow_nan=False)
 
 
@@ -97,20 +101,20 @@ def test_the_command_shows_the_race(run):
     code, out, _ = run("recommend", "kuhn(cards=4)", "--measure", "0.02s")
     assert code == 0
     assert "algorithm" in out.splitlines()[0]
-    assert len(out.split("kuhn(cards=4), 0.02 seconds")[0].splitlines()) == 6
+    assert len(out.split("kuhn(cards=4), 0.005 seconds")[0].splitlines()) == 9
     assert "run it: rlccfr solve" in out
     assert run("recommend", "kuhn(cards=4)", "--measure", "0.02s")[1] == out  # kept, and not measured again
     rows = json.loads(run("recommend", "kuhn(cards=4)", "--measure", "0.02", "--json")[1])["race"]
     assert [set(row) for row in rows] == [
-        {"update_rule", "sampler", "abstraction", "exploitability", "throughput", "reward", "converged"}
-    ] * 5
+        {"update_rule", "sampler", "abstraction", "seconds", "exploitability", "throughput", "reward", "converged"}
+    ] * 8
 
 
 @pytest.mark.slow
 def test_a_race_on_poker_tells_thousandths_of_a_big_blind(run):
     out = run("recommend", "holdem(ranks=4,suits=2,private=1,flop=1)", "--measure", "0.02s")[1]
     header, first = (line.split() for line in out.splitlines()[:2])
-    assert header == ["algorithm", "exploitability", "mbb/g", "iterations/s", "reward", "converged"]
+    assert header == ["algorithm", "seconds", "exploitability", "mbb/g", "iterations/s", "reward", "converged"]
     exploitability, mbb = map(float, first[-5:-3])
     assert mbb == pytest.approx(1000 * exploitability / rlccfr.load_game("holdem").big_blind, rel=0.01)
 

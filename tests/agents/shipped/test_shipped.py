@@ -41,6 +41,7 @@ def data(tmp_path_factory):
         yield folder
 
 
+@pytest.mark.verify
 def test_teams_are_small_files_that_know_budgets_and_weights(data):
     assert {path.name for path in data.iterdir()} == {
         "paper.parquet", "public.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team-public.npz",

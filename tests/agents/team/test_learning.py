@@ -76,7 +76,7 @@ def test_agents_do_what_is_best_for_all():
     assert learned(team_of(costs, preset=HASTY), 300).pick().abstraction == "none"
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_agents_make_a_sacrifice_now_for_what_follows():
     """Of two decisions, the first costs most under the only pick that the best second one can follow."""
     team = team_of({}, segments=2)

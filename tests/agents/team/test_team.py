@@ -36,7 +36,7 @@ def same(first, second):
     return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_a_trained_team_finds_the_best_of_small_catalog(evaluator, small):
     team = SelectorTeam("kuhn", catalog=small, evaluator=evaluator, seed=1)
     team.train(12)
@@ -49,7 +49,7 @@ def test_a_trained_team_finds_the_best_of_small_catalog(evaluator, small):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_one_team_learns_what_is_best_on_each_game(evaluator, small):
     team = SelectorTeam(["kuhn", "goofspiel"], catalog=small, evaluator=evaluator)
     team.train(30)
@@ -74,7 +74,7 @@ def test_the_recommendation_is_the_q_networks_argmax_not_the_best_cell_seen(eval
         assert int(np.argmax(team.q_values(team.env, picks))) == small.index(pick.cell)[agent]
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_one_team_learns_what_is_best_under_each_budget_and_preset(make_evaluator):
     """dcfr is best with many iterations, cfr with few; where speed counts, external sampling wins despite its error."""
 
@@ -115,6 +115,7 @@ def team_request(team, situation, cell):
     return team.env.request(cell)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evaluations", [1, 7, 24])
 def test_the_cap_on_evaluations_is_kept_exactly(evaluator, evaluations):
     team = quick(evaluator)
@@ -172,6 +173,7 @@ def test_what_is_unavailable_is_neither_measured_nor_recommended(make_evaluator,
     }
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_team(make_evaluator, small):
     teams = [quick(make_evaluator(), small, seed=seed) for seed in (4, 4, 5)]
     for number, team in enumerate(teams):
@@ -221,6 +223,7 @@ def test_a_team_saved_without_experience_is_smaller_and_picks_the_same(evaluator
     assert (loaded.evaluations, loaded.cost[0]) == (3, 12)
 
 
+@pytest.mark.slow
 def test_a_loaded_team_goes_on(make_evaluator, small, tmp_path):
     team = quick(make_evaluator(), small)
     team.train(6)
@@ -233,6 +236,7 @@ def test_a_loaded_team_goes_on(make_evaluator, small, tmp_path):
     assert SelectorTeam.load(tmp_path).evaluations == 10
 
 
+@pytest.mark.slow
 def test_a_pickled_team_goes_on_alike(small):
     team = quick(LiveEvaluator(), small, budget={"unit": "iterations", "amount": 20})
     team.train(2)
@@ -242,6 +246,7 @@ def test_a_pickled_team_goes_on_alike(small):
     assert (other.evaluations, team.evaluations) == (4, 2)
 
 
+@pytest.mark.slow
 def test_a_team_goes_on_in_its_directory(evaluator, small, tmp_path):
     team = quick(evaluator, small)
     team.train(2, log_dir=tmp_path)
@@ -256,6 +261,7 @@ def test_a_team_goes_on_in_its_directory(evaluator, small, tmp_path):
     assert SelectorTeam.load(tmp_path).evaluations == 4
 
 
+@pytest.mark.slow
 def test_a_team_goes_on_in_its_directory_from_another_one(evaluator, small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     quick(evaluator, small).train(2, log_dir="team")
@@ -275,6 +281,7 @@ def test_the_directory_of_another_team_is_refused(evaluator, small, tmp_path):
     assert SelectorTeam.load(tmp_path / "second").evaluations == 3
 
 
+@pytest.mark.slow
 def test_a_team_without_experience_goes_on_in_its_directory(evaluator, small, tmp_path):
     team = quick(evaluator, small)
     team.train(3)
@@ -336,6 +343,7 @@ def test_a_damaged_file_is_one_line(evaluator, small, tmp_path, damage):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_noticed_or_harmless(evaluator, small, tmp_path):
     team = quick(evaluator, small, hyperparameters=Hyperparameters(hidden=(2,), batch_size=4, settling=1))
     team.train(3)
@@ -383,6 +391,7 @@ def test_a_team_can_not_be_expanded_to_less(evaluator, small):
         expand_team(quick(evaluator, small), Catalog(("dcfr", "cfr"), small.samplers, small.abstractions))
 
 
+@pytest.mark.slow
 def test_an_interrupted_training_goes_on_where_it_stopped(make_evaluator, small, tmp_path):
     evaluator = make_evaluator(interrupt_at=6)
     team = quick(evaluator, small)
@@ -514,7 +523,7 @@ def test_evaluations_are_whole(evaluator, small, evaluations):
         quick(evaluator, small).train(evaluations)
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 @pytest.mark.parametrize("seed", range(3))
 def test_a_switch_that_pays_is_learned(make_evaluator, seed):
     """Only exact passes with any rule, followed by cfr, reach an exploitability of 1e-7.
@@ -587,6 +596,7 @@ def test_a_team_trains_on_the_engine(small):
     assert team.experience.cpu_seconds > 0
 
 
+@pytest.mark.slow
 def test_a_team_is_carried_from_the_papers_catalog_to_the_extended_one(make_evaluator):
     team = quick(make_evaluator(lambda game, cell: 0.01 if cell.abstraction == "none" else 0.1))
     team.train(9)

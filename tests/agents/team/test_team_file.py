@@ -127,6 +127,7 @@ def test_a_team_that_was_saved_without_digests_is_loaded(saved, evaluator):
     assert SelectorTeam.load(saved, evaluator=evaluator).catalog.update_rules[-1] == "test_stranger(power=2)"
 
 
+@pytest.mark.slow
 def test_recommend_names_the_team_the_component_and_the_ways_out(run, register, evaluator):
     mine = register(RULE)
     SelectorTeam(catalog=CATALOG.plus(["test_stranger"]), evaluator=evaluator).save("runs/kuhn")

@@ -79,6 +79,7 @@ def test_games_and_horizons_are_drawn_by_the_seed():
     assert len({tuple(draw.values()) for draw in draws}) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "message"),
     [

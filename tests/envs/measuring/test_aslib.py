@@ -70,6 +70,7 @@ def test_the_description_names_what_the_files_have(scenario):
     assert about["feature_steps"]["structure"]["provides"] == list(GameFeatures._fields)
 
 
+@pytest.mark.slow
 def test_folds_are_even_and_drawn_by_the_seed(tmp_path):
     def parts(seed):
         write_aslib(shipped.results(), tmp_path / "small", BUDGET, CATALOG, games=GAMES, folds=2, seed=seed)
@@ -81,6 +82,7 @@ def test_folds_are_even_and_drawn_by_the_seed(tmp_path):
     assert len(set(map(tuple, found))) > 1
 
 
+@pytest.mark.slow
 def test_a_failed_run_counts_as_the_uniform_policy(tmp_path):
     frame = shipped.results().frame().assign(budget_unit="seconds", budget_amount=0.1)
     failed = frame["game"].eq("kuhn") & frame["update_rule"].eq("dcfr") & frame["sampler"].eq("none")

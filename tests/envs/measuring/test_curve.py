@@ -23,6 +23,7 @@ def table(record):
     return TableEvaluator(to_frame([record], curves=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("iterations", [1, 10, 100, 1000])
 def test_on_the_curves_grid_it_is_what_a_shorter_run_measures(table, iterations):
     request = Request("leduc", (CELL,), Budget("iterations", iterations))

@@ -120,6 +120,7 @@ def test_speed_means_the_same_under_every_unit_of_budget():
     assert 0.6 < statistics.median(ratios) < 1.6
 
 
+@pytest.mark.slow
 def test_segments_equal_switching_by_hand(solvers):
     triples = (SAMPLED, Cell("dcfr", "external", "none"), Cell("dcfr", "none", "cfr_br"))
     solver = Solver(cells.compiled("kuhn"), *triples[0], seed=2)
@@ -144,6 +145,7 @@ def test_a_constant_triple_in_segments_equals_one_run():
     assert_equal(measured, solver.run(60))
 
 
+@pytest.mark.slow
 def test_a_branch_does_not_disturb_another(solvers):
     evaluator = LiveEvaluator()
     for second in (EXACT, SAMPLED):
@@ -153,6 +155,7 @@ def test_a_branch_does_not_disturb_another(solvers):
     assert len(solvers) == 2  # the second branch started again, because the first had used the live solver
 
 
+@pytest.mark.slow
 def test_a_sampled_segment_after_a_deterministic_one_has_its_own_seed():
     evaluator = LiveEvaluator()
     for seed in (1, 2):

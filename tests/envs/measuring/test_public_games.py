@@ -19,6 +19,7 @@ SMALL = Catalog(("cfr", "dcfr"), ("none", "public_chance", "external"), ("none",
 BUDGET = {"unit": "iterations", "amount": 20}
 
 
+@pytest.mark.slow
 def test_an_environment_measures_a_public_tree_game():
     env = SelectorEnv(GAME, BUDGET, catalog=SMALL)
     check_env(env, skip_render_check=True)

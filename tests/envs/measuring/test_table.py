@@ -22,6 +22,7 @@ def measured(tmp_path_factory):
     return evaluator
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["store", "directory", "parquet", "frame"])
 def test_a_table_answers_as_the_engine_did(measured, kind):
     store = measured.store

@@ -9,6 +9,7 @@ from rlccfr.envs.sweeping.plan import PATIENCE, Job, Limits, jobs
 from rlccfr.registry import parse, update_rules
 
 
+@pytest.mark.slow
 def test_each_algorithm_has_the_seeds_that_make_a_difference():
     planned = jobs(
         {"kuhn": range(5), "goofspiel": range(3)}, Catalog.paper().with_networks("sweep"), model_seeds=(0, 1)

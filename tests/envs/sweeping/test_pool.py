@@ -20,6 +20,7 @@ def blocked() -> set[signal.Signals]:
     return signal.pthread_sigmask(signal.SIG_BLOCK, set())
 
 
+@pytest.mark.slow
 def test_workers_are_born_deaf_to_ctrl_c_and_their_parent_is_not():
     pool, before = Pool(1), blocked()
     try:
@@ -29,6 +30,7 @@ def test_workers_are_born_deaf_to_ctrl_c_and_their_parent_is_not():
         pool.kill()
 
 
+@pytest.mark.slow
 def test_workers_that_are_killed_leave_nothing_to_wait_for():
     pool = Pool(1)
     pool.submit(os.getpid).result()
@@ -38,6 +40,7 @@ def test_workers_that_are_killed_leave_nothing_to_wait_for():
         endless.result()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_while_the_pools_thread_starts_leaves_a_pool_that_can_be_killed(monkeypatch):
     start = process._ExecutorManagerThread.start

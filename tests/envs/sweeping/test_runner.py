@@ -31,6 +31,7 @@ def store(tmp_path):
     return Store(tmp_path / "store")
 
 
+@pytest.mark.slow
 def test_each_run_is_kept_and_reported_once_and_none_runs_again(store):
     planned = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS)
     reported = []
@@ -65,6 +66,7 @@ def test_what_another_sweep_has_measured_meanwhile_is_reported_and_not_run_again
     assert {record["status"] for record in store.records()} == {"ok"}
 
 
+@pytest.mark.slow
 def test_what_another_sweep_measured_before_the_first_run_is_not_run_again(store, monkeypatch):
     """Between the list of what is left and the first run lies the pilot, which may take minutes."""
     planned, run = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS), []
@@ -126,6 +128,7 @@ def test_a_full_disk_ends_the_sweep_in_one_line_and_the_next_goes_on(store, monk
     assert left_to_do(planned, store) == []
 
 
+@pytest.mark.slow
 def test_runs_of_a_file_are_taken_over(store, tmp_path):
     job = Job("kuhn", Cell("cfr", "none", "none"), 0, LIMITS)
     store.put(measure(job))
@@ -138,6 +141,7 @@ def test_runs_of_a_file_are_taken_over(store, tmp_path):
         take_over(store.compact(tmp_path / "small.parquet", small=True), [job], other)
 
 
+@pytest.mark.slow
 def test_another_processors_runs_count_as_done(store, tmp_path):
     planned = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS)
     for job in planned[:3]:

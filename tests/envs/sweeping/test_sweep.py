@@ -18,6 +18,7 @@ SMALL = Catalog(("cfr", "dcfr"), ("external", "none"), ("none",))
 PLAN = SweepPlan(["kuhn"], SMALL, seeds=2, limits=Limits(iterations=20, seconds=0.0))
 
 
+@pytest.mark.slow
 def test_a_notebook_sweeps_with_a_pool_of_its_own(tmp_path):
     told = []
     with ThreadPoolExecutor(2) as executor:
@@ -28,6 +29,7 @@ def test_a_notebook_sweeps_with_a_pool_of_its_own(tmp_path):
     assert TableEvaluator(tmp_path).games == ["kuhn"]
 
 
+@pytest.mark.slow
 def test_a_sweep_goes_on_from_what_its_store_has(tmp_path):
     with ThreadPoolExecutor(1) as executor:
         sweep(SweepPlan(["kuhn"], SMALL, seeds=1, limits=PLAN.limits), tmp_path, executor=executor)

@@ -40,6 +40,7 @@ def test_a_run_goes_on_to_its_further_iterations():
     assert measure(job(seconds=0, further=120))["iterations"] == 120
 
 
+@pytest.mark.slow
 def test_plain_cfr_is_timed_along_the_run(monkeypatch):
     found = []
 
@@ -75,6 +76,7 @@ def test_a_run_with_models_lasts_its_iterations_and_is_kept(cell, tmp_path):
     assert Store(tmp_path).get(learner.id) == record
 
 
+@pytest.mark.slow
 def test_a_run_with_models_that_is_over_in_a_moment_goes_on():
     record = measure(Job("kuhn", Cell("cfr", "none", "rcfr"), 1, Limits(iterations=2, seconds=0.2)))
     assert record["cpu_seconds"] >= 0.2
@@ -89,6 +91,7 @@ def test_a_run_that_takes_too_long_is_given_up_and_what_it_measured_kept():
     assert record["exploitability"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux's")
 def test_a_run_that_takes_too_much_memory_is_told_so(monkeypatch):
     def hungry(*_, **__):
@@ -150,6 +153,7 @@ def test_timings_of_a_deterministic_run_are_repeated_until_two_agree(monkeypatch
     assert not worker.was_disturbed({**record, "throughput_again": 700.0, "deterministic": False})
 
 
+@pytest.mark.slow
 def test_a_run_whose_timings_never_agree_is_recorded_all_the_same(monkeypatch):
     exact = Job("kuhn", Cell("cfr", "none", "none"), 0, Limits(iterations=50, seconds=0.0))
     monkeypatch.setattr(worker, "_agree", lambda first, second: False)

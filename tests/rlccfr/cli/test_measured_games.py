@@ -79,6 +79,7 @@ def test_the_printed_command_makes_the_runs_that_are_missing(store, run):
     assert after - before == {job.id for job in plan.jobs()[-6:]}
 
 
+@pytest.mark.slow
 def test_what_was_swept_whole_is_told(store):
     store(SweepPlan(["kuhn"], Catalog.tabular(), 1, 1), 0)
     found = message()
@@ -87,22 +88,26 @@ def test_what_was_swept_whole_is_told(store):
     assert found.endswith('or complete the sweep with `rlccfr sweep "kuhn" --seeds 1 --store "runs"`')
 
 
+@pytest.mark.slow
 def test_a_sweep_of_the_public_catalog_is_told(store):
     store(SweepPlan(["bluff"], Catalog.public(), 1, 1, limits=Limits(iterations=3, seconds=0.0)), 0)
     assert "but has all runs of 'public': give --catalog public" in message(["bluff"])
 
 
+@pytest.mark.slow
 def test_what_was_loaded_is_loaded_by_the_command(store, tmp_path, monkeypatch):
     store(SweepPlan(["kuhn"], Catalog.tabular()), 1)
     monkeypatch.setattr("rlccfr.plugins.loaded.files", [str(tmp_path / "my rule.py"), "/elsewhere/rule.py"])
     assert '`rlccfr --load "my rule.py" --load "/elsewhere/rule.py" sweep' in message(catalog="tabular")
 
 
+@pytest.mark.slow
 def test_a_file_of_runs_is_gone_on_from_by_importing_it(store):
     store(SweepPlan(["kuhn"], Catalog.tabular()), 1).compact("runs.parquet")
     assert '--catalog "tabular" --option import="runs.parquet"`' in message(results="runs.parquet", catalog="tabular")
 
 
+@pytest.mark.slow
 def test_networks_and_model_seeds_are_repeated(store):
     catalog = Catalog(("cfr", "deep_cfr"), ("none", "external", "outcome"), ("none",))
     store(SweepPlan(["kuhn"], catalog.with_networks("paper"), 3, 3), 1)
@@ -111,6 +116,7 @@ def test_networks_and_model_seeds_are_repeated(store):
     assert '--networks "paper" --seeds 3 --model-seeds 3 --store' in found
 
 
+@pytest.mark.slow
 def test_a_game_without_runs_is_told_from_an_unfinished_one(store):
     store(SweepPlan(["kuhn"], Catalog.tabular()), 1)
     assert message(["leduc"], catalog="tabular") == "runs has no runs on 'leduc'; it has kuhn: name one of these"
@@ -137,6 +143,7 @@ def failed_plan(store):
     return counts
 
 
+@pytest.mark.slow
 def test_why_runs_have_failed_is_said_by_the_sweep_and_by_what_reads_it(tmp_path, run):
     counts = failed_plan(Store("runs"))
     said = [f"{counts[0]} runs failed, such as ", f"{counts[1]} runs had too little memory, such as "]

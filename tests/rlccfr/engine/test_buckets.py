@@ -72,6 +72,7 @@ def test_rules_and_samplers_approach_equilibria_of_the_abstraction(rule, sampler
     assert result.exploitability_abstract < result.exploitability
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"simultaneous": True}, {"averaging": "pre"}, {"blend": True}, {"threads": 2}])
 def test_options_run_over_buckets(options):
     _, result = run(WIDE, "cfr_plus", "none", "equity(buckets=3)", **options)
@@ -140,6 +141,7 @@ def test_responses_to_a_bucket_for_each_infoset_are_those_of_the_game(rule):
     np.testing.assert_allclose(one.current_policy().probabilities, other.current_policy().probabilities, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("buckets", [2, 5])
 def test_learning_against_responses_in_the_game_ends_less_exploitable(buckets):
     _, inside = run(WIDE, "cfr_plus", "none", f"equity(buckets={buckets})", iterations=1000)
@@ -159,6 +161,7 @@ def test_a_run_against_responses_resumes_bitwise(tmp_path):
         assert np.array_equal(array, engine_state(resumed)[name]), name
 
 
+@pytest.mark.slow
 def test_a_run_may_turn_to_responses_in_the_same_buckets():
     solver, _ = run(WIDE, "cfr_plus", "none", "equity(buckets=5)", iterations=200)
     solver.switch(abstraction="equity(buckets=5,respond=True)")

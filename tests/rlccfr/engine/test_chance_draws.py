@@ -34,6 +34,7 @@ def test_each_traverser_has_the_labels_of_its_draws():
                 assert found.cumulative[row][-1] == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_draws_are_computed_once_for_each_game_while_it_lives(monkeypatch):
     tree, calls = rlccfr.load_game("kuhn"), []
     compute = chance_draws.chance_labels

@@ -225,6 +225,7 @@ def test_between_looks_each_player_has_the_better_of_two_policies():
     assert steered.exploitability() == pytest.approx(present.exploitability(), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.skipif(CORES < 2, reason="one core"))])
 def test_policies_kept_are_saved(tmp_path, monkeypatch, threads):
     monkeypatch.setattr("rlccfr.engine.threads.LEAST_COST", 0.0)

@@ -43,6 +43,7 @@ def test_an_exact_solution_can_hardly_be_exploited(name):
         assert found.value == pytest.approx(VALUES[name], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_random_games_have_the_plain_programs_value(tmp_path):
     for seed, hidden in zip(range(30), cycle([(), (0,), (1,)])):
         one = RandomGame(Random(seed))
@@ -132,6 +133,7 @@ def with_constant(name: str, offset: float, path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kuhn", "leduc(ranks=3,suits=1,raises=1)", "random_poker(seed=1,hands=3)"])
 def test_the_constant_in_a_games_payoffs_does_not_matter(name, tmp_path):
     plain = rlccfr.solve_exactly(game(name))
@@ -155,6 +157,7 @@ def test_the_constant_in_a_random_games_payoffs_does_not_matter(tmp_path):
         assert found.value == pytest.approx(offset + value, rel=1e-15, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_payoffs_of_two_rows_and_columns_of_any_sizes_have_the_exact_value():
     random = np.random.default_rng(0)
     for _ in range(100):
@@ -344,7 +347,7 @@ def test_the_law_is_fitted_to_the_measured_times():
 def test_a_prediction_says_how_sure_it_is():
     predicted = linear_program.predicted_time(game("leduc"))
     assert 0.001 < predicted.seconds < 0.1
-    assert re.fullmatch(r"0\.00\d+ s \(usually 0\.00\d+ to 0\.0\d+ s\)", str(predicted))
+    assert re.fullmatch(r"0\.0\d+ s \(usually 0\.0\d+ to 0\.0\d+ s\)", str(predicted))
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), "5", True])

@@ -99,6 +99,7 @@ def test_a_switch_drops_the_rest_of_an_unfinished_iteration():
     assert result.exploitability < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_is_heeded_within_an_iteration():
     """The signal arrives while a kernel runs, and Python handles it when the walks pause."""

@@ -34,6 +34,7 @@ def turn_based(tree):
     return pyspiel.load_game_as_turn_based(tree.openspiel_name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("abstraction", ["none", "cfr_br"])
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 @pytest.mark.parametrize("rule", FOLDS)
@@ -107,6 +108,7 @@ def test_the_extended_rules_go_on_as_the_references(rule, name, iterations):
     assert_iterates_agree(ours, theirs, iterations)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "iterations"), [("kuhn", 12), ("leduc", 2)])
 @pytest.mark.parametrize("rule", RULES)
 def test_the_extended_rules_begin_as_the_references(rule, name, iterations):

@@ -195,6 +195,7 @@ def test_what_was_not_run_in_full_is_said(run, tmp_path):
     assert (tmp_path / "claims.md").read_text() == out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", EXPERIMENTS)
 @pytest.mark.parametrize("quick", [True, False])
 def test_every_case_has_a_key_of_its_own(id, quick):
@@ -217,7 +218,10 @@ def test_the_guide_names_every_experiment():
 @pytest.mark.slow
 @RUNNABLE
 def test_a_quick_run_writes_its_page(run, id, tmp_path):
-    """Within about a minute; a second call measures nothing, and writes the same page."""
+    """Within about a minute; a second call measures nothing, and writes the same page.
+
+    The rows have all that the claims read, but the verdicts of a quick run mean nothing.
+    """
     arguments = ("reproduce", id, "--quick", "--out", str(tmp_path), "--store", str(tmp_path))
     code, out, _ = run(*arguments)
     page = tmp_path / "quick" / f"{id}.md"
@@ -232,14 +236,7 @@ def test_a_quick_run_writes_its_page(run, id, tmp_path):
     assert all((page.parent / name).stat().st_size > 1_000 for name in pictures)
     assert run(*arguments)[0] == 0
     assert page.read_text() == text
-
-
-@pytest.mark.slow
-@RUNNABLE
-def test_claims_are_judged_by_the_rows_of_a_run(id, tmp_path):
-    """A quick run's rows have all that the claims read; its verdicts mean nothing."""
-    found = load_experiment(id)
-    claims = found.claims(measure(found, tmp_path, True))
+    claims = load_experiment(id).claims(measure(load_experiment(id), tmp_path, True))
     assert claims
     assert {finding.verdict for one in claims for finding in one.findings.values()} <= set(VERDICTS)
 

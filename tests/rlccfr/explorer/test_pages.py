@@ -72,6 +72,7 @@ def start(driver):
         go(driver, driver.find_element("css selector", "#path button").click)
 
 
+@pytest.mark.slow
 def test_it_needs_nothing_else_and_reports_no_error(kuhn, tmp_path):
     driver, policy = kuhn
     text = driver.page_source
@@ -97,6 +98,7 @@ def test_it_begins_where_the_first_player_decides(kuhn):
     assert len(bars) == 3
 
 
+@pytest.mark.slow
 def test_clicks_walk_through_the_game(kuhn):
     driver, _ = kuhn
     start(driver)
@@ -149,6 +151,7 @@ def test_texts_narrow_the_states_and_columns_sort_them(kuhn):
     assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["J", "Q", "K"]
 
 
+@pytest.mark.slow
 def test_an_action_has_one_colour(tmp_path):
     path = tmp_path / "leduc.html"
     write_page(solved("leduc", 2), path)
@@ -166,6 +169,7 @@ def test_an_action_has_one_colour(tmp_path):
         assert first.items() < colours(driver).items()
 
 
+@pytest.mark.slow
 def test_hands_have_a_grid(tmp_path):
     policy = solved("holdem(ranks=5,suits=4,private=2,flop=1)", 20)
     path = tmp_path / "holdem.html"
@@ -194,6 +198,7 @@ def test_hands_have_a_grid(tmp_path):
         assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
+@pytest.mark.slow
 def test_hostile_texts_are_shown_and_not_run(tmp_path):
     efg = tmp_path / "hostile.efg"
     name = "</script><script>document.title='run'</script><img src=x onerror=\\\"document.title='run'\\\">"

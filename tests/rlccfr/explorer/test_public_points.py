@@ -66,6 +66,7 @@ def test_figures_are_those_of_the_compiled_game(parameters):
     assert len(ours) == game.num_sequences
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["holdem(ranks=4,suits=2,private=2,flop=1)", "bluff", "bluff(dice=1)"])
 def test_shares_and_values_add_up(name):
     policy, below = random_policy(rlccfr.load_game(name)), defaultdict(list)
@@ -96,6 +97,7 @@ def test_little_gains_on_a_solved_game():
             assert weight * max((gain for _, _, gain in held.actions if gain == gain), default=0.0) < 1e-4
 
 
+@pytest.mark.slow
 def test_a_page_begins_anywhere_and_ends_in_time():
     policy = random_policy(rlccfr.load_game("holdem(ranks=4,suits=2,private=2,flop=1)"))
     whole = list(public_points(policy, most=ALL))

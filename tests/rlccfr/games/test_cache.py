@@ -81,6 +81,7 @@ def test_a_process_that_meets_a_kept_game_first_can_walk_it(cache):
     assert float(found.stdout) == rlccfr.Solver(tree, "cfr", "external").run(iterations=50).exploitability
 
 
+@pytest.mark.slow
 def test_recall_limits_and_small_games_are_minded(cache, monkeypatch):
     rlccfr.load_game("kuhn")
     assert not cache.exists()
@@ -113,6 +114,7 @@ def test_what_is_damaged_or_old_is_compiled_anew(cache, monkeypatch, damage):
     assert walked == [LARGE]
 
 
+@pytest.mark.slow
 def test_games_of_another_layout_are_dropped(cache, monkeypatch):
     monkeypatch.setattr(game_cache, "FORMAT", "older")
     rlccfr.load_game(LARGE)
@@ -212,6 +214,7 @@ def value(tree):
     return rlccfr.Policy.uniform(tree).values().game[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["test_large", "misere(game=test_large())"])
 def test_a_game_of_ones_own_is_compiled_each_time(cache, name):
     sign = -1 if name.startswith("misere") else 1
@@ -237,6 +240,7 @@ def test_a_function_that_makes_one_of_openspiels_games_is_code_of_ones_own():
     assert registered_code(made, "my_poker(cards=3)", ["leduc_poker", "my_poker"], pyspiel.load_game) == ()
 
 
+@pytest.mark.slow
 def test_a_kept_game_that_is_played_otherwise_now_is_compiled_anew(cache, monkeypatch):
     """This happens if OpenSpiel changes a game but not its version."""
     whole = rlccfr.load_game(LARGE)

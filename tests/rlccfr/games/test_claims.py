@@ -92,6 +92,7 @@ def check_games(seeds, compiled):
     return planted
 
 
+@pytest.mark.slow
 def test_faults_in_some_random_games_are_told_by_their_kind():
     planted = check_games(range(40), without_openspiel)
     assert min(planted.values()) > 0

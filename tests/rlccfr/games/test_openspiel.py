@@ -97,6 +97,7 @@ def test_a_policy_goes_to_openspiel_and_comes_back(name, recall):
     )
 
 
+@pytest.mark.slow
 def test_openspiels_own_solver_is_measured_as_openspiel_does():
     solver = cfr.CFRSolver(pyspiel.load_game("leduc_poker"))
     for _ in range(3):

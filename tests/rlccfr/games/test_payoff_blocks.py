@@ -51,6 +51,7 @@ def test_blocks_equal_but_for_a_factor_share_their_payoffs():
         assert found == pytest.approx(matrix @ reach, abs=1e-14 * abs(factor))
 
 
+@pytest.mark.slow
 def test_gradient_pass_reads_the_blocks_so():
     from support import game, random_policy
 

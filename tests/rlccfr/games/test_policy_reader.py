@@ -50,6 +50,7 @@ def forms_of(solver: pyspiel.CFRSolver, spiel_game: pyspiel.Game) -> dict[str, o
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", SMALL_DICE, BIDS])
 def test_all_forms_of_a_policy_have_openspiels_exploitability(name):
     spiel_game = turn_based(name)
@@ -83,6 +84,7 @@ def test_a_policy_of_a_simultaneous_game_is_read_by_that_games_states():
     assert ours.values().game[0] == pytest.approx(responses[0].value(simultaneous.new_initial_state()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("player", [0, 1])
 def test_best_responses_are_read_beside_a_policy_of_the_other_player(player):
     tree = game("leduc")

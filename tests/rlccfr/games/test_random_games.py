@@ -96,6 +96,7 @@ FOLDS = {
 }
 
 
+@pytest.mark.slow
 @games(60)
 @given(seed=SEEDS, depth=DEPTHS, rule=st.sampled_from(sorted(FOLDS)))
 def test_iterations_are_the_references(seed, depth, rule, tmp_path):
@@ -120,6 +121,7 @@ def test_iterations_are_the_references(seed, depth, rule, tmp_path):
         assert row == pytest.approx(np.array(theirs.regrets[key]), abs=1e-12), key
 
 
+@pytest.mark.slow
 @games(150)
 @given(seed=SEEDS, depth=DEPTHS, cell=st.sampled_from(TABULAR))
 def test_every_algorithm_runs_on_every_game(seed, depth, cell, tmp_path):

@@ -14,6 +14,7 @@ def left(monkeypatch):
     return lambda number: monkeypatch.setattr(size, "available_memory", lambda: number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["go", "phantom_ttt", "liars_dice(numdice=2)"])
 def test_a_game_far_beyond_the_limit_is_refused_after_a_few_of_its_histories(left, name):
     left(None)

@@ -201,6 +201,7 @@ def test_constants_of_kernels_come_from_files_that_count():
             assert {name.name for name in node.names} <= not_compiled.get(node.module, set()), f"{path}: {node.module}"
 
 
+@pytest.mark.slow
 def test_imports_are_found_as_python_finds_them():
     known = {path: name for name, path in imports.modules().items()}
     graph = imports.graph()

@@ -93,6 +93,7 @@ def weigh_by_regret(instant_regret, mass, state, parameters, utility_range, regr
         instant_regret[a] *= exp(parameters[0] * regret[a] / (1.0 + abs(regret[a])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("abstraction", ["none", "cfr_br"])
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 def test_a_rule_that_weighs_by_regrets_is_the_references(name, abstraction):

@@ -39,6 +39,7 @@ def test_a_game_without_cards_is_refused():
         rlccfr.Solver(game("dark_hex(board_size=2)"), "deep_cfr(model='cards')", "external")
 
 
+@pytest.mark.slow
 def test_the_head_starts_at_zero_and_fits():
     inputs = inputs_of(game("leduc"), 0, per_sequence=False, cards=True)
     model = CardNetwork(inputs, SETTINGS, [1])
@@ -63,6 +64,7 @@ def test_draws_do_not_touch_torchs_generator():
     assert torch.rand(1) == expected
 
 
+@pytest.mark.slow
 def test_a_network_can_be_saved_before_its_first_fit():
     inputs = inputs_of(game("kuhn"), 0, per_sequence=False, cards=True)
     first, second = CardNetwork(inputs, SETTINGS, [1]), CardNetwork(inputs, SETTINGS, [2])

@@ -60,6 +60,7 @@ def test_training_is_pytorchs_by_automatic_differentiation_and_its_adam(per_sequ
     assert model.predict() == pytest.approx(expected, abs=2e-4 * scale)
 
 
+@pytest.mark.slow
 def test_small_batches_are_drawn_by_weight():
     """If only a few infosets have weight, a fit by batches depends on these alone, and its error on them shrinks."""
     inputs, target, weight = problem()

@@ -45,6 +45,7 @@ def test_sums_are_exact_while_all_rows_fit():
     assert reservoir.vector() == pytest.approx(vectors, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_full_reservoir_estimates_the_sums_without_bias():
     """Test at level 1e-3 of the largest |z| of the means over 400 reservoirs, Bonferroni-corrected."""
     masses, vectors = true_sums(20)

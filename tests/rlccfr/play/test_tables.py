@@ -37,11 +37,13 @@ def check_mean(policy, made, games):
     assert np.mean(payoffs) == pytest.approx(policy.values().game[0], abs=4 * error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel", "liars_dice(numdice=1,dice_sides=3)"])
 def test_compiled_games_have_their_values(name):
     check_mean(random_policy(rlccfr.load_game(name), 0), CompiledTable, 2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["holdem(ranks=4,suits=2,private=2,flop=1)", "holdem(ranks=3,suits=3,private=1,flop=2)", "bluff(dice=1)"]
 )
@@ -51,6 +53,7 @@ def test_games_with_a_public_tree_have_their_values(name):
     check_mean(policy, PublicTable, 2000)
 
 
+@pytest.mark.slow
 def test_all_cards_are_dealt_alike():
     policy = rlccfr.PublicPolicy.uniform(rlccfr.load_game("holdem(ranks=3,suits=3,private=1,flop=2)"))
     rng, cards, boards = np.random.default_rng(0), Counter(), Counter()

@@ -100,6 +100,7 @@ def test_a_function_draws_a_policy_for_each_pair():
     assert abs(found.value - half) < 3 * found.error
 
 
+@pytest.mark.slow
 def test_two_functions_draw_independently():
     tree = game("kuhn")
     solver, second = rlccfr.Solver(tree), random_policy(tree, 2)

@@ -49,6 +49,7 @@ def file(tmp_path, monkeypatch):
     return "rules.py"
 
 
+@pytest.mark.slow
 def test_all_components_of_a_file_are_checked(run, file):
     code, out, err = run("--load", file, "check")
     sound, broken, sampler = out.splitlines()
@@ -59,6 +60,7 @@ def test_all_components_of_a_file_are_checked(run, file):
     assert (code, err) == (1, "error: 1 of 3 components fail\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

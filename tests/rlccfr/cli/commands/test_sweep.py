@@ -9,6 +9,7 @@ from holding import other_process_holding
 from rlccfr.cli.commands.sweep import _counting
 
 
+@pytest.mark.slow
 def test_a_sweep_on_dask_connects_before_its_pilot(run, monkeypatch):
     dask = pytest.importorskip("dask")
     pytest.importorskip("distributed")
@@ -28,6 +29,7 @@ def test_a_sweep_on_a_local_dask_cluster_says_where_its_dashboard_is(run, monkey
     assert re.fullmatch(r"Dask's dashboard: http://127\.0\.0\.1:\d+/status\n", err)
 
 
+@pytest.mark.slow
 def test_a_second_sweep_on_one_store_says_so_and_takes_another_order(run, monkeypatch):
     """What it would measure is noted; the process that holds the store stands for the first sweep."""
     planned = []
@@ -46,6 +48,7 @@ def test_a_second_sweep_on_one_store_says_so_and_takes_another_order(run, monkey
     assert set(planned[1]) == set(planned[0])
 
 
+@pytest.mark.slow
 def test_the_estimate_of_a_short_sweep_is_in_seconds(run, monkeypatch):
     monkeypatch.setattr("rlccfr.envs.sweeping.runner.Runner.run", lambda *_: None)
     sweep = ("sweep", "kuhn", "--catalog", "tabular", "--seeds", "1", "--seconds", "0", "--iterations", "3")

@@ -32,6 +32,7 @@ def play(*arguments, answers="", **environment):
     )
 
 
+@pytest.mark.slow
 def test_a_scripted_person_plays(kuhn):
     told = play("kuhn", "--against", kuhn, "--games", "2", "--seat", "0", answers="?\npass\n!\npass\npass\npass\n")
     assert (told.returncode, told.stderr) == (0, "")
@@ -73,6 +74,7 @@ def test_a_reader_that_leaves_is_no_error(kuhn):
     assert told.stderr == ""
 
 
+@pytest.mark.slow
 def test_ctrl_c_tells_the_score(kuhn, heeds_ctrl_c):
     with subprocess.Popen(
         [sys.executable, "-m", "rlccfr", "play", "kuhn", "--against", kuhn],
@@ -90,12 +92,14 @@ def test_ctrl_c_tells_the_score(kuhn, heeds_ctrl_c):
     assert err == "error: interrupted; score: no game is over yet\n"
 
 
+@pytest.mark.slow
 def test_other_encodings_get_plain_cards(kuhn):
     told = play("kuhn", "--against", kuhn, "--games", "1", PYTHONIOENCODING="ascii")
     assert told.returncode == 0
     assert "+----+" in told.stdout
 
 
+@pytest.mark.slow
 def test_a_files_control_characters_do_not_reach_the_terminal(tmp_path):
     path = tmp_path / "hostile.efg"
     nodes = 'p "" 1 1 "\x1b]0;x\x07" { "\x1b[2J" "b" } 0\nt "" 1 "" { 1 -1 }\nt "" 2 "" { 0 0 }\n'

@@ -25,6 +25,7 @@ def kept(tmp_path_factory):
     return folder, solver.average_policy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["kuhn.csv", "kuhn.json", "kuhn.npz", "kuhn.efg", "run.npz"])
 def test_every_file_shows_the_policy(run, kept, file):
     folder, policy = kept

@@ -64,6 +64,7 @@ def assert_same(ours: rlccfr.Solver, theirs: rlccfr.Solver, *, averages: bool = 
         assert policy(ours).probabilities[clear] == pytest.approx(policy(theirs).probabilities[clear], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "sampler", "name", "iterations"),
     [
@@ -186,6 +187,7 @@ def _exact_or_table(id: str) -> UpdateRule:
     return exact(id) if id.startswith("deep_") else tabular(id)
 
 
+@pytest.mark.slow
 def test_a_switch_of_the_sampler_or_the_opponent_keeps_the_networks():
     solver = rlccfr.Solver(game("kuhn"), "deep_cfr_plus", "external")
     solver.run(iterations=20, curve=False)
@@ -199,6 +201,7 @@ def test_a_switch_of_the_sampler_or_the_opponent_keeps_the_networks():
     assert learners(solver) is not players
 
 
+@pytest.mark.slow
 def test_networks_take_over_from_tables_and_tables_from_networks():
     """Real networks start near the tables' average policy, and leave tables that continue to converge.
 
@@ -236,6 +239,7 @@ def test_the_bootstrapped_form_is_what_its_source_fits():
     assert len(masses) == 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learning", "kept", "model"),
     pairwise_cases([("deep_cfr", 1), ("deep_lcfr", 3), ("deep_ecfr_plus", 1)], [0, 4, 100], ["table", "mlp"]),
@@ -271,6 +275,7 @@ def reach(tree, policy: np.ndarray) -> np.ndarray:
     return found[:-2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["nothing", "a tabular rule"])
 def test_episodes_with_drawn_policies_are_played_as_by_the_average_policy(before):
     """The mean reach over 3,000 draws is the average policy's: largest |z|, Bonferroni-corrected, at level 1e-3."""
@@ -311,6 +316,7 @@ def test_a_small_memory_forgets_but_still_learns():
     assert all(len(rows) == 50 for rows in sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_waits_for_the_iteration_to_end():
     """The interrupt is raised, and tables and counts are those of whole iterations."""
@@ -407,6 +413,7 @@ def test_networks_are_told_enough_to_be_the_rule(wrong, message):
         UpdateRule(networks=networks, **wrong)
 
 
+@pytest.mark.slow
 def test_torchs_threads_come_back_when_the_last_solver_is_done():
     before = torch.get_num_threads()
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
@@ -434,6 +441,7 @@ def test_memories_and_models_are_freed_with_their_solver(components):
         gc.enable()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("heeds_ctrl_c")
 def test_a_second_ctrl_c_breaks_an_iteration_off(monkeypatch, tmp_path):
     """The run is then neither whole nor saved, and says so; its average policy can still be read."""

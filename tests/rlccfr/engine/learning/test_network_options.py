@@ -74,6 +74,7 @@ def test_the_share_of_fits_halves_with_each_half_life():
     assert [options.retrain(t) for t in (0, 100, 300)] == [1.0, 0.5, 0.125]
 
 
+@pytest.mark.slow
 def test_a_sample_of_models_is_uniform():
     """After 40 models, each is kept in 10 of 40 samples on average; of 2,000 samples, within 5 standard errors."""
     counts = np.zeros(40)

@@ -120,6 +120,7 @@ def test_terminals_in_linear_time_are_those_pair_by_pair(parameters):
     assert regrets(ours) == pytest.approx(regrets(theirs), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", RELATIVES)
 def test_merging_suits_changes_nothing(parameters):
     whole, merged = unmerged(parameters), rlccfr.load_game(f"holdem({parameters})")

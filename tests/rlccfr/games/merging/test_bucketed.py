@@ -115,6 +115,7 @@ def test_hand_strengths_before_the_flop_are_fair_and_rise_with_the_card(suits, e
     assert strengths[0] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_a_game_of_buckets_is_kept_without_keeping_the_game():
     public = holdem(SMALL)
     first, second = (merged_game(public, lambda one: equity_buckets(one, 2), "two") for _ in range(2))

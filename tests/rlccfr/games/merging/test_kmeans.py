@@ -38,6 +38,7 @@ def test_histograms_rise_and_tell_distances():
     assert far == pytest.approx(2 * near)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("features", ["histogram", "moments"])
 def test_more_buckets_are_less_exploitable(features):
     found = [

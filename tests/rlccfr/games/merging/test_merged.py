@@ -50,6 +50,7 @@ def test_a_policy_of_buckets_has_the_same_value_in_both_games():
     assert evaluated(merged.tree, policy) == pytest.approx(evaluated(leduc, merged.expand(policy)), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_merged_game_is_kept_without_keeping_the_game():
     tree = rlccfr.load_game("leduc(ranks=2,suits=2,raises=1)")
     assert merged_game(tree, symmetric_buckets, "suits").tree is merged_game(tree, symmetric_buckets, "suits").tree

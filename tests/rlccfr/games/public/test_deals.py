@@ -12,6 +12,7 @@ from rlccfr.games.public.deals import Deck
 FULL = Deck(13, 4, 2)
 
 
+@pytest.mark.slow
 def test_known_numbers_of_boards_and_hands():
     first = FULL.first()
     flops = list(first.following(3))

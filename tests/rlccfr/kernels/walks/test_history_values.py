@@ -77,6 +77,7 @@ def history_values(solver):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sampler", "name"),
     [("escher(explores='actions')", "leduc"), ("variance_reduced(exploration=1.0,key='history')", "kuhn")],
@@ -92,6 +93,7 @@ def test_values_of_a_fixed_policy_are_learned(sampler, name):
     assert history_values(solver)[0][learned] == pytest.approx(wanted[learned], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", [{"values": "network"}, {"baseline": "network"}])
 def test_a_model_that_fits_exactly_learns_the_values_of_a_fixed_policy(fields):
     """Each fit carries values one action further up, so that as many fits as the tree is deep reach the root."""
@@ -201,6 +203,7 @@ def test_a_switch_that_fails_leaves_no_values_behind():
     assert not [name for name in engine_state(solver) if name.startswith("values_")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sampler", "rule", "iterations"),
     [(FITTED[0], "cfr", 1_000), (FITTED[1], "deep_lcfr(preset='sweep')", 300)],

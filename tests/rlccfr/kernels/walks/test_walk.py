@@ -98,6 +98,7 @@ def test_runs_resume_from_a_checkpoint(sampler, tmp_path):
         np.testing.assert_array_equal(array, engine_state(resumed)[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("abstraction", ["none", "cfr_br"])
 @pytest.mark.parametrize("sampler", SHARING)
 def test_runs_on_leduc_converge(sampler, abstraction):
