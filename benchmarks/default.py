@@ -7,7 +7,7 @@ longer than the best rule so far, since only the best rule in hindsight counts, 
 ``rlccfr recommend`` names. Games that are in benchmarks/results/default.csv are not measured again.
 
 SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games`) or ``test`` (the new
-test games). ``--fit`` prints the law for the number of iterations, fitted to the validation games.
+test games). ``--fit`` prints the laws for iterations and their time, fitted to the validation games.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import least_squares
 
 import rlccfr
 from benchmarks import new_games
@@ -29,6 +30,7 @@ from benchmarks.control import fixed_algorithms
 from benchmarks.control_games import MOST_TEST
 from benchmarks.markdown import table
 from rlccfr.agents.control.games import control_games
+from rlccfr.engine.reduced import pass_cost, quotient_for_passes
 from rlccfr.files import write_atomically
 from rlccfr.game import policy_class
 from rlccfr.policy import EXACT
@@ -58,7 +60,7 @@ OVER_BEST = 1.2
 """A rule is stopped after this multiple of the best time so far to the last target."""
 
 LONGEST = 12.0
-"""CFR+ and the recommended rule are stopped after this multiple of our time; their ratio is then a lower bound."""
+"""Multiple of our time after which a run is stopped; a ratio counts as no more than that."""
 
 REPETITIONS = 10_000
 """Bootstrap samples of games behind an interval."""
@@ -162,7 +164,7 @@ def rules(game: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def recommended(name: str, seconds: float) -> dict[str, Any]:
     """Return the components that ``rlccfr recommend`` names for a game and a budget of some seconds."""
-    advice = rlccfr.recommend(name, budget=("seconds", min(max(seconds, 0.01), 1.0)))
+    advice = rlccfr.recommend(name, budget={"unit": "seconds", "amount": min(max(seconds, 0.01), 1.0)})
     return advice.cell._asdict()
 
 
@@ -182,7 +184,7 @@ def measure(split: str) -> pd.DataFrame:
         before = recorded()
         table_of_all = pd.concat([before, rows], ignore_index=True) if len(before) else rows
         write_atomically(FILE, table_of_all.to_csv(index=False, float_format="%.5g").encode())
-        print(name, _ratios(rows)["best rule"].round(2).to_dict(), file=sys.stderr, flush=True)
+        print(name, _ratios(rows)["best rule"].round(2).tolist(), file=sys.stderr, flush=True)
     return recorded().query("split == @split")
 
 
@@ -213,7 +215,7 @@ def interval(logs: Sequence[float]) -> tuple[float, float, float]:
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row per rival: the geometric mean over games of how many times as long it takes, and the extremes."""
-    ratios = _ratios(rows).replace([np.inf], np.nan)
+    ratios = _ratios(rows).clip(upper=LONGEST)
     lines = []
     for rival in ratios.columns:
         logs = np.log(ratios[rival]).groupby("game").mean().dropna()
@@ -243,11 +245,27 @@ def predictions(rows: pd.DataFrame) -> str:
     return f"The time was within a factor of 2 of the prediction in {within:.0%} of {len(ours)} runs."
 
 
-def fit(rows: pd.DataFrame) -> np.ndarray:
-    """Return the law for the number of iterations, fitted to the runs that only iterated; see ``ITERATIONS_LAW``."""
+def fit(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return the laws for the number of iterations and for their time, fitted to the runs that only iterated.
+
+    See ``ITERATIONS_LAW`` and ``SECONDS_LAW`` in :mod:`rlccfr.solving`.
+    """
     steered = rows[(rows["contender"] == STEERED) & (rows["histories"] > 0) & (rows["iterations"] > 0)]
-    decades = -np.log10(steered["share"])
-    return np.polynomial.polynomial.polyfit(decades, np.log10(steered["iterations"]), 2)
+    iterations = steered["iterations"].to_numpy(float)
+    law = np.polynomial.polynomial.polyfit(-np.log10(steered["share"]), np.log10(iterations), 1)
+    seconds_of = {name: _iteration_seconds(load(name)) for name in steered["game"].unique()}
+    iteration_seconds = steered["game"].map(seconds_of).to_numpy(float)
+
+    def residuals(logs: np.ndarray) -> np.ndarray:
+        start, per_iteration, measuring = np.exp(logs)
+        return np.log(start + (measuring + per_iteration * iterations) * iteration_seconds) - np.log(steered["seconds"])
+
+    return law, np.exp(least_squares(residuals, np.log([0.005, 3.0, 200.0])).x)
+
+
+def _iteration_seconds(game: Any) -> float:
+    """Return the CPU seconds that an exact iteration over a compiled game is predicted to take."""
+    return 1e-9 * pass_cost((quotient_for_passes(game) or game).view)
 
 
 SAMPLED_GAMES = ("leduc(ranks=13,suits=2,raises=2)", "royal", "liars_dice(numdice=1,dice_sides=7)", "holdem(ranks=7)")
@@ -281,14 +299,15 @@ def main() -> None:
     """Measure what is not measured yet, and print the page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("split", nargs="?", choices=("validation", "test"), default="test")
-    parser.add_argument("--fit", action="store_true", help="print the law for the number of iterations")
+    parser.add_argument("--fit", action="store_true", help="print the laws, fitted to the validation games")
     parser.add_argument("--sampling", action="store_true", help="compare exact passes with samplers in short runs")
     given = parser.parse_args()
     if given.sampling:
         print("\n".join(table(beside_sampling())))
         return
     if given.fit:
-        print(fit(recorded().query("split == 'validation'")))
+        for law in fit(recorded().query("split == 'validation'")):
+            print(", ".join(f"{number:.3g}" for number in law))
         return
     rows = measure(given.split)
     print("\n".join(table(summary(rows))))

@@ -279,4 +279,4 @@ def run_while_sooner(
         left = seconds_left(solver.points, target)
         return left is not None and by_program < left
 
-    return solver.run(until=target, progress=progress, stop=is_program_sooner, **limit)
+    return solver.run(until=target, curve=False, progress=progress, stop=is_program_sooner, **limit)

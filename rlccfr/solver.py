@@ -153,12 +153,11 @@ class Solver:
 
         Args:
             iterations: number of iterations.
-            seconds: CPU seconds of the engine.
-            nodes: number of histories touched.
+            seconds, nodes: CPU seconds of the engine, or number of histories touched.
             until: target in the game's units, or a text: ``"1e-6x"``, a share of the uniform policy's exploitability,
                 or ``"10mbb"``, thousandths of a big blind.
-            curve: whether to measure exploitability at ten points per decade of iterations and of nodes, not only at
-                the end. ``cpu_seconds`` excludes measuring.
+            curve: whether to measure at ten points per decade of iterations and of nodes, which ``cpu_seconds`` excludes.
+                False: only at the end or, on the way to a target, the average policy at points by iterations alone.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
             stop: function called as often; the run ends, without blends, once it returns True.
 
@@ -180,7 +179,8 @@ class Solver:
                 iterations=math.ceil(budget_left) if limit.unit == "iterations" else sys.maxsize,
                 nodes=math.ceil(budget_left) if limit.unit == "nodes" else sys.maxsize,
                 seconds=budget_left if limit.unit == "seconds" else SLICE,
-                curve=curve or limit.target is not None,
+                curve=curve,
+                average=limit.target is not None,
             )
             if limit.target is not None:
                 self._finish_near(limit.target)
@@ -228,7 +228,7 @@ class Solver:
             self._cpu_seconds += time.thread_time() - begin
         return has_changed
 
-    def _advance(self, iterations: int, nodes: int, seconds: float, curve: bool) -> None:
+    def _advance(self, iterations: int, nodes: int, seconds: float, *, curve: bool, average: bool) -> None:
         """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted.
 
         Args:
@@ -236,14 +236,15 @@ class Solver:
             nodes: largest number of histories to touch; the iteration that exceeds it is the last.
             seconds: CPU seconds that are left.
             curve: whether to stop at the next point of the curve, and to measure there.
+            average: whether to stop at the next point by iterations, and to measure the average policy there.
         """
         nodes_before = self._engine.nodes
-        if curve:
+        if curve or average:
             iterations_to_point, nodes_to_point = steps_to_next_point(
                 self._engine.iteration, nodes_before, self._engine.stepper.sparse
             )
             iterations = min(iterations, iterations_to_point)
-            nodes = min(nodes, nodes_to_point)
+            nodes = min(nodes, nodes_to_point) if curve else nodes
         with collector_paused():
             begin = time.thread_time()
             try:
@@ -252,11 +253,15 @@ class Solver:
                 elapsed = time.thread_time() - begin
                 self._cpu_seconds += elapsed
         self._pace.note(done, elapsed)
-        if curve and (done >= iterations or self._engine.nodes - nodes_before >= nodes):
-            self._measure()
+        if (curve or average) and (done >= iterations or self._engine.nodes - nodes_before >= nodes):
+            self._measure(current=curve)
 
-    def _measure(self) -> Values:
-        """Measure the average policy, and add the current point to the curve unless it is there already."""
+    def _measure(self, *, current: bool = True) -> Values:
+        """Measure the average policy, and add a point to the curve unless there is one for this iteration.
+
+        Args:
+            current: whether to measure the current policy, too; its exploitability is NaN otherwise.
+        """
         if not self._engine.stepper.is_finite():
             raise OverflowedError(
                 f"{self!r} has overflowed, or a function gave NaN: its tables hold numbers that are not finite; use "
@@ -265,7 +270,8 @@ class Solver:
         average_values = self.values()
         now = (self._engine.iteration, self._engine.nodes)  # an unfinished iteration moves the average policy, too
         if not self._curve or self._curve[-1][:2] != now:
-            current_exploitability = Values.of(*self._engine.current_value()).exploitability
+            current_values = self._engine.current_value() if current else (math.nan,) * 3
+            current_exploitability = Values.of(*current_values).exploitability
             point = CurvePoint(*now, self._cpu_seconds, average_values.exploitability, current_exploitability)
             self._curve.append(point)
         return average_values

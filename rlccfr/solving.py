@@ -330,7 +330,7 @@ class _Work:
             seconds /= 1 + SHARE  # the blends at the end take the rest
         try:
             if self.target is None:
-                return solver.run(self.iterations, seconds=seconds, progress=self.progress)
+                return solver.run(self.iterations, seconds=seconds, curve=False, progress=self.progress)
             limit = {"iterations": self.iterations, "seconds": seconds}
             return run_while_sooner(solver, self.target, self.program_seconds, self.progress, **limit)
         finally:

@@ -23,6 +23,9 @@ from rlccfr.errors import GameError, PolicyError
 from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, checked_game
 from rlccfr.games.records import BLOCK, CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
 
+SUM_TOLERANCE = 1e-5
+"""Largest difference from 1 of a sum of probabilities."""
+
 
 class Classes(NamedTuple):
     """The classes of infosets and sequences that have equal values, numbered in the order of their first members.
@@ -85,14 +88,16 @@ class SequenceForm:
         """
         with np.errstate(invalid="ignore"):  # of infinities
             sums = self.row_sums(probabilities)
-            is_distribution = np.isclose(sums, 1) & (self.row_sums(~(probabilities >= 0)) == 0)
-        if not is_distribution.all():
-            infoset = int(np.flatnonzero(~is_distribution)[0])
-            least = probabilities[self.infoset_sequences(infoset)].min()
-            raise PolicyError(
-                "probabilities must be at least 0 and sum to 1 over each infoset's sequences; those of infoset "
-                f"{infoset} sum to {sums[infoset]:.6g}, and the least is {least:.6g}"
-            )
+            sums_to_one = np.abs(sums - 1.0) <= SUM_TOLERANCE
+            if sums_to_one.all() and (probabilities >= 0).all():
+                return
+            is_distribution = sums_to_one & (self.row_sums(~(probabilities >= 0)) == 0)
+        infoset = int(np.flatnonzero(~is_distribution)[0])
+        least = probabilities[self.infoset_sequences(infoset)].min()
+        raise PolicyError(
+            "probabilities must be at least 0 and sum to 1 over each infoset's sequences; those of infoset "
+            f"{infoset} sum to {sums[infoset]:.6g}, and the least is {least:.6g}"
+        )
 
     def over_all_members(self, table: np.ndarray) -> np.ndarray:
         """Return a table over this form's sequences, expanded to the sequences of the game that the form stands for."""
