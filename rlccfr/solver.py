@@ -156,7 +156,7 @@ class Solver:
             seconds, nodes: CPU seconds of the engine, or number of histories touched.
             until: target in the game's units, or a text: ``"1e-6x"``, a share of the uniform policy's exploitability,
                 or ``"10mbb"``, thousandths of a big blind.
-            curve: whether to measure at ten points per decade of iterations and of nodes, which ``cpu_seconds`` excludes.
+            curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
                 False: only at the end or, on the way to a target, the average policy at points by iterations alone.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
             stop: function called as often; the run ends, without blends, once it returns True.
