@@ -25,7 +25,6 @@ from rlccfr.garbage import collector_paused
 kernels.prepare_cache()
 
 from rlccfr.engine.binding import Binding, RunOptions, checked_threads  # noqa: E402
-from rlccfr.engine.responding import check_responding  # noqa: E402
 from rlccfr.engine.state import RunState  # noqa: E402
 from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind  # noqa: E402
 
@@ -140,6 +139,8 @@ class Engine:
             FailedRunError: a function of a component that is not this library's fails.
         """
         if abstraction.responds:  # before the game's hands are split, which takes a while
+            from rlccfr.engine.responding import check_responding  # which loads the kernels of public trees
+
             check_responding(rule, sampler, self.options, self.game.form)
         old_state = self._over_buckets(abstraction)
         game = self.game if old_state.merged is None else old_state.merged.walked

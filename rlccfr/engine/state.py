@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.merging.bucketed import BucketedGame
-from rlccfr.games.merging.merged import MergedGame
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import (
     AVERAGE,
@@ -29,6 +27,10 @@ from rlccfr.kernels.layout import (
 )
 from rlccfr.kernels.passes.exact_iterations import refresh_policies
 from rlccfr.kernels.walks.scales import settle_all
+
+if TYPE_CHECKING:
+    from rlccfr.games.merging.bucketed import BucketedGame
+    from rlccfr.games.merging.merged import MergedGame
 
 _SAVED_ARRAYS = ("counts", "scale", "rng", "baseline", "uniform_count", "visits")
 _SAVED_TABLES = ("regret", "policy", "policy_sum")

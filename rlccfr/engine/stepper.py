@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.evaluation import evaluated
-from rlccfr.engine.public.evaluation import public_values
 from rlccfr.engine.state import RunState
 from rlccfr.errors import ComponentError
 from rlccfr.game import RunTables
 from rlccfr.games.flat_tree import SequenceForm
-from rlccfr.games.merging.bucketed import BucketedGame
-from rlccfr.games.merging.merged import MergedGame
 from rlccfr.kernels.handles import prepare_handles
 from rlccfr.kernels.layout import RUN, Tables
+
+if TYPE_CHECKING:
+    from rlccfr.games.merging.bucketed import BucketedGame
+    from rlccfr.games.merging.merged import MergedGame
 
 CHUNK = 4096
 """Largest number of iterations per kernel call; it bounds the schedule's memory."""
@@ -224,8 +225,10 @@ class WholeEvaluator:
     """
 
     def __init__(self, merged: MergedGame | BucketedGame) -> None:
-        self._merged = merged
-        self.slow = isinstance(merged, BucketedGame) and merged.whole.is_large
+        whole: Any = merged.whole
+        self._merged: Any = merged
+        self._is_public = not whole.form.has_histories
+        self.slow = self._is_public and whole.is_large
         self._last_values: list[tuple[np.ndarray, tuple[float, float, float]]] = []  # of at most two policies
 
     def __call__(self, sums: np.ndarray) -> tuple[float, float, float]:
@@ -239,7 +242,9 @@ class WholeEvaluator:
             if np.array_equal(last_policy, policy):
                 return last_values
         whole_policy = self._merged.expand(policy)
-        if isinstance(self._merged, BucketedGame):
+        if self._is_public:
+            from rlccfr.engine.public.evaluation import public_values  # which loads the kernels of public trees
+
             values = public_values(self._merged.whole, whole_policy)
         else:
             values = evaluated(self._merged.whole, whole_policy)

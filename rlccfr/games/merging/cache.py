@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rlccfr.game import Game
-from rlccfr.games.merging.bucketed import BucketedGame
-from rlccfr.games.merging.merged import MergedGame
+
+if TYPE_CHECKING:
+    from rlccfr.games.merging.bucketed import BucketedGame
+    from rlccfr.games.merging.merged import MergedGame
 
 Buckets = Callable[[Any], np.ndarray]
 """Function of a game that returns buckets: any numbers, equal ones for one bucket.
