@@ -80,7 +80,8 @@ class Form:
         merge: function ``(game, buckets)`` that merges infosets into buckets.
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
         best_run: arguments of :class:`rlccfr.Solver` for the best run that was measured on such games, for those who
-            name no algorithm.
+            name no algorithm: ``update_rule``, or ``control`` and ``blend``.
+        quick_run: the same to coarse targets.
         states: function ``(policy, needles)`` that yields what players know, and what the policy does; see
             :mod:`rlccfr.policies.listing`.
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
@@ -102,6 +103,7 @@ class Form:
     page: str = ""
     table: str = ""
     best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    quick_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def part(self, name: str) -> Any:
         """Return what the import path in an attribute names.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 from rlccfr.errors import BudgetError, brief, whole_number
 from rlccfr.game import Game, policy_class
 from rlccfr.policy import EXACT
-from rlccfr.result import CurvePoint, RunResult
+from rlccfr.result import CurvePoint
 
 if TYPE_CHECKING:
     from rlccfr.engine.engine import Engine
@@ -251,32 +251,37 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
     return now * max(0.0, math.expm1(min(log_factor, 700.0)))  # exp(700) is still a double
 
 
-def run_while_sooner(
-    solver: Solver,
-    target: float,
-    by_program: float,
-    progress: Callable[[float], None] | None = None,
-    **limit: Any,
-) -> RunResult:
-    """Run to a target, or until a linear program is predicted to reach it sooner; the result tells which.
+class ProgramWatch:
+    """A test during a run to a target: whether a linear program is predicted to reach the target sooner.
 
-    The prediction is made each time that the run's CPU seconds have doubled.
+    The prediction is made each time that the run's CPU seconds have doubled. Pass the object as ``stop`` to
+    :meth:`rlccfr.Solver.run`.
 
     Args:
-        solver: the solver.
-        target: exploitability in the game's units.
-        by_program: CPU seconds that the linear program is predicted to take.
-        progress: function called with the share of the decades to the target that is done.
-        limit: a budget that also ends the run, as for :meth:`rlccfr.Solver.run`.
+        solver: the solver that runs.
+        target: exploitability in the game's units; without one, the answer is always no.
+        program_seconds: CPU seconds that the linear program is predicted to take.
+
+    Attributes:
+        says_sooner: whether the answer has been yes.
+        seconds_left: CPU seconds that the run was last predicted to need; infinite if that is not known.
     """
-    next_look = max(LEAST_STRETCH, by_program / 10)
 
-    def is_program_sooner() -> bool:
-        nonlocal next_look
-        if solver.cpu_seconds < next_look:
+    def __init__(self, solver: Solver, target: float | None, program_seconds: float) -> None:
+        self._solver = solver
+        self._target = target
+        self._program_seconds = program_seconds
+        self._next_look = max(LEAST_STRETCH, program_seconds / 10)
+        self.says_sooner = False
+        self.seconds_left = math.inf
+
+    def __call__(self) -> bool:
+        """Return whether a linear program is predicted to be sooner."""
+        if self._target is None or self._solver.cpu_seconds < self._next_look:
             return False
-        next_look = 2 * solver.cpu_seconds
-        left = seconds_left(solver.points, target)
-        return left is not None and by_program < left
-
-    return solver.run(until=target, curve=False, progress=progress, stop=is_program_sooner, **limit)
+        self._next_look = 2 * self._solver.cpu_seconds
+        left = seconds_left(self._solver.points, self._target)
+        if left is not None:
+            self.seconds_left = left
+            self.says_sooner = self._program_seconds < left
+        return self.says_sooner

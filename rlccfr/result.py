@@ -27,7 +27,7 @@ class CurvePoint(NamedTuple):
         nodes: number of histories touched; see :class:`RunResult`.
         cpu_seconds: CPU seconds inside the engine.
         exploitability: NashConv / 2 of the average policy, in the game's units.
-        exploitability_current: NashConv / 2 of the current policy, likewise.
+        exploitability_current: NashConv / 2 of the current policy, likewise; NaN where it was not measured.
     """
 
     iteration: int

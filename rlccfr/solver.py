@@ -159,7 +159,7 @@ class Solver:
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
                 False: only at the end or, on the way to a target, the average policy at points by iterations alone.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
-            stop: function called as often; the run ends, without blends, once it returns True.
+            stop: function called as often as ``progress``; once it returns True, the run ends without new blends.
 
         Returns:
             Totals since the solver's start, not only of this call.
@@ -183,7 +183,7 @@ class Solver:
                 average=limit.target is not None,
             )
             if limit.target is not None:
-                self._finish_near(limit.target)
+                self._finish_near(limit.target, curve=curve)
             if progress:
                 progress(limit.share(self._used(limit.unit) - used_before, self._curve))
             if stop is not None and not limit.is_reached(self._curve) and stop():
@@ -204,12 +204,12 @@ class Solver:
             return self._engine.iteration
         return self._cpu_seconds if unit == "seconds" else self._engine.nodes
 
-    def _finish_near(self, target: float) -> None:
+    def _finish_near(self, target: float, *, curve: bool) -> None:
         """Make the blends, if the run blends and they are likely to reach the target; then measure."""
         if self._curve:
             exploitability = self._curve[-1].exploitability
             if self._finish(lambda: self._engine.stepper.finish_near(exploitability, target)):
-                self._measure()
+                self._measure(current=curve)
 
     def _finish(self, finish: Callable[[], bool]) -> bool:
         """Make the blends, if the run blends, and remove the curve's last point if it was measured before them.

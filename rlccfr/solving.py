@@ -1,7 +1,7 @@
 """Solving a game in the way that is predicted to be soonest: ``rlccfr.solve(game)`` and ``rlccfr solve GAME``.
 
 There are two ways. A linear program solves a compiled game exactly; its time is predicted from the game's size. All
-other games, and coarse targets, take iterations by the best measured algorithm for the game's form
+other games, and coarse targets, take iterations by the best measured run for the game's form
 (:attr:`rlccfr.game.Form.best_run`). For a compiled game these are exact passes that a controller steers, with blends;
 the number of iterations to a target is predicted by a law that is fitted to measured games.
 
@@ -19,18 +19,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlccfr.engine.binding import checked_threads
 from rlccfr.errors import BudgetError, RLCCFRError, whole_number
 from rlccfr.game import Game, checked_game, policy_class
-from rlccfr.limits import checked_seconds, run_while_sooner, target_of
-from rlccfr.policy import Policy
+from rlccfr.limits import ProgramWatch, checked_seconds, target_of
+from rlccfr.policy import EXACT, Policy
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
 
 if TYPE_CHECKING:
     from rlccfr.engine.linear_program import ExactSolution
 
-TARGET = "1e-6x"
-"""Target without a target or a budget: this share of the uniform policy's exploitability."""
+TARGET = 1e-6
+"""Target where neither a target nor a budget is given: this share of the uniform policy's exploitability."""
 
 SECONDS = 60.0
 """CPU seconds after which such a run ends."""
@@ -44,23 +45,28 @@ number is the polynomial with these coefficients in d, the constant first. This 
 """
 
 SECONDS_LAW = (0.009, 3.6, 270.0)
-"""Law for the CPU seconds of a run, with deciding, blending and measuring.
+"""Law (s, a, b) for the CPU seconds of n iterations, with deciding, blending and measuring: s + (b + a n) p.
 
-They are the first number, plus the time of an exact iteration (:func:`rlccfr.engine.reduced.pass_cost`) times the sum
-of the third number and of the second one for each iteration.
+p is the predicted time of an exact iteration (:func:`rlccfr.engine.reduced.pass_cost`).
 """
 
+QUICK_DECADES = 3.0
+"""Number of decades from the uniform policy up to which :attr:`rlccfr.game.Form.quick_run` is sooner."""
+
 MARGIN = 2.0
-"""A linear program is begun in a budget only if it is this many times its predicted time."""
+"""A linear program is begun only if the budget is at least this multiple of its predicted time."""
 
 PATIENCE = 3.0
-"""A linear program is given up after this multiple of its predicted time."""
+"""A linear program is given up after this multiple of its predicted time, in seconds by the clock."""
 
-LEAST_PATIENCE = 0.5
-"""CPU seconds that a linear program always gets."""
+LEAST_PATIENCE = 0.05
+"""Seconds that a linear program gets in any case."""
 
 LEAST_BLENDED = 200
 """Least number of iterations of a run that blends are worth; below it they cost more than they gain."""
+
+LEAST_SECONDS = 0.01
+"""CPU seconds of iterations that a run gets in any case, even if a linear program has used the budget up."""
 
 WRONG = 2.0
 """Factor by which a time may differ from its prediction before the solution says so."""
@@ -75,14 +81,14 @@ class Solution:
 
     Attributes:
         game: the game.
-        method: ``"linear program"`` or ``"iterations"``.
+        method: ``"linear program"`` or ``"iterations"``, by which the policy was found.
         why: one line on what was done and why.
         policy: both players' policies.
         exploitability: NashConv / 2 of the policy, in the game's units.
         value: player 0's value of the policy in the game's units; of a policy without exploitability, the game's value.
         target: exploitability that was to be reached, in the game's units; None if only a budget was given.
-        cpu_seconds: CPU seconds by part: ``"predicting"``, ``"linear program"``, ``"iterations"`` (with blends) and
-            ``"measuring"`` (best responses on the way, and all else).
+        cpu_seconds: CPU seconds by part: ``"predicting"``, ``"linear program"``, ``"iterations"`` (in the engine's main
+            thread, with blends), and ``"other"``, such as measuring on the way.
         predicted_seconds: CPU seconds that the way taken first was predicted to need; NaN without a prediction.
         result: totals and curve of the iterations; None if there were none.
         program: solution of the linear program; None if none was solved.
@@ -111,7 +117,7 @@ class Solution:
 
     def __str__(self) -> str:
         total = sum(self.cpu_seconds.values())
-        return f"{self.game.name}: exploitability {self.exploitability:.3g} in {total:.2g} CPU seconds, {self.why}"
+        return f"{self.game.name}: exploitability {self.exploitability:.3g} in {total:.2g} CPU seconds, by {self.why}"
 
 
 def solve(
@@ -121,6 +127,7 @@ def solve(
     seconds: float | None = None,
     iterations: int | None = None,
     threads: int = 1,
+    curve: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Solution:
     """Solve a game in the way that is predicted to be soonest.
@@ -131,9 +138,10 @@ def solve(
     Args:
         game: a game, or a name or file that :func:`rlccfr.load_game` takes.
         until: target, an exploitability: a number in the game's units, or a text as for :meth:`rlccfr.Solver.run`.
-        seconds: budget in CPU seconds of linear program, iterations and blends; measuring on the way is not counted.
+        seconds: budget in CPU seconds of a linear program, iterations and blends; measuring on the way is not counted.
         iterations: budget in iterations; no linear program is then solved.
         threads: number of threads of exact passes; results are the same.
+        curve: whether to iterate in any case, and to measure the whole convergence curve.
         progress: function called repeatedly with the share that is done.
 
     Returns:
@@ -141,7 +149,9 @@ def solve(
 
     Raises:
         BudgetError: the target or the budget is invalid, or both kinds of budget are given.
+        ComponentError: the number of threads is invalid.
         GameError: the game is unknown, or can't be solved.
+        TypeError: ``game`` is neither a game nor a name.
 
     Examples:
         >>> import rlccfr
@@ -151,26 +161,39 @@ def solve(
         >>> rlccfr.solve("kuhn", iterations=100).method
         'iterations'
     """
-    if isinstance(game, (str, Path)):
-        from rlccfr.games.names import load_game
-
-        loaded = load_game(game)
-    else:
-        loaded = checked_game(game)
+    loaded = _loaded(game)
     if seconds is not None and iterations is not None:
         raise BudgetError("give at most one budget: seconds= or iterations=")
+    target = None if until is None else target_of(loaded, until)
     if until is None and seconds is None and iterations is None:
-        until = TARGET
+        target = default_target(loaded)
         seconds = SECONDS
     work = _Work(
         game=loaded,
-        target=None if until is None else target_of(loaded, until),
+        target=target,
         seconds=None if seconds is None else checked_seconds(seconds),
         iterations=None if iterations is None else whole_number(iterations, "iterations", 1, BudgetError),
-        threads=threads,
+        threads=checked_threads(threads),
+        curve=curve,
         progress=progress,
     )
-    return work.done()
+    return work.solution()
+
+
+def _loaded(game: Game | str | Path) -> Game:
+    """Return a game, given itself, its name or its file."""
+    if isinstance(game, (str, Path)):
+        from rlccfr.games.names import load_game
+
+        named: Game = load_game(game)
+        return named
+    return checked_game(game)
+
+
+def default_target(game: Game) -> float:
+    """Return the target where none is given, in the game's units: :data:`TARGET`, or what rounding allows."""
+    uniform: float = policy_class(game).uniform(game).exploitability()
+    return max(TARGET * uniform, EXACT * max(1.0, game.utility_range))
 
 
 @dataclass
@@ -178,9 +201,10 @@ class _Work:
     """A game, how far it is to be solved (see :func:`solve`), and what has been done.
 
     Attributes:
-        program_seconds: CPU seconds that a linear program is predicted to take; infinite if there is none for the game
-            and the budget, or if it was given up.
+        program_seconds: CPU seconds that a linear program is predicted to take; infinite where there is none.
         run_seconds: CPU seconds that iterations are predicted to take to the target; NaN without a prediction.
+        first_prediction: the prediction for the way that was taken first.
+        program: the linear program's solution, even if it misses the target; None without one.
         spent: CPU seconds by part; see :class:`Solution`.
         reasons: what was done and why, to be joined in one line.
     """
@@ -190,107 +214,133 @@ class _Work:
     seconds: float | None
     iterations: int | None
     threads: int
+    curve: bool
     progress: Callable[[float], None] | None
     program_seconds: float = math.inf
     run_seconds: float = math.nan
+    first_prediction: float = math.nan
+    program: ExactSolution | None = None
     spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     reasons: list[str] = field(default_factory=list)
+    begin: float = field(default_factory=time.process_time)
 
-    def done(self) -> Solution:
+    def solution(self) -> Solution:
         """Do the work."""
         self._predict()
         if self._program_comes_first():
-            solution = self._by_program(f"a linear program, predicted to take {_in_words(self.program_seconds)}")
-            if solution is not None:
-                return solution
-        return self._by_iterations()
+            self.first_prediction = self.program_seconds
+            self._solve_program("a linear program", at_most=math.inf)
+            if self._is_program_enough():
+                return self._by_program()
+        else:
+            self.first_prediction = self.run_seconds
+        return self._iterate()
 
     def _predict(self) -> None:
         """Predict both ways, where there are laws for them: for compiled games."""
         begin = time.process_time()
         if self.game.form.has_histories:
-            if self.iterations is None:
+            if self.iterations is None and not self.curve:
                 from rlccfr.engine.linear_program import predicted_time
 
                 self.program_seconds = predicted_time(self.game).seconds
             if self.target is not None:
-                uniform = policy_class(self.game).uniform(self.game).exploitability()
-                decades = math.log10(max(uniform / self.target, 1.0))
-                logarithm = sum(factor * decades**power for power, factor in enumerate(ITERATIONS_LAW))
+                logarithm = sum(factor * self._decades**power for power, factor in enumerate(ITERATIONS_LAW))
                 start, per_iteration, measuring = SECONDS_LAW
-                self.run_seconds = start + (measuring + per_iteration * 10**logarithm) * self._iteration_seconds()
+                self.run_seconds = start + (measuring + per_iteration * 10**logarithm) * self._iteration_seconds
         self.spent["predicting"] += time.process_time() - begin
 
+    @property
+    def _decades(self) -> float:
+        """Number of decades from the uniform policy's exploitability to the target; infinite without a target."""
+        if self.target is None:
+            return math.inf
+        uniform = policy_class(self.game).uniform(self.game).exploitability()
+        return math.log10(max(uniform / self.target, 1.0))
+
+    @property
     def _iteration_seconds(self) -> float:
-        """Return the CPU seconds that an exact iteration over a compiled game is predicted to take."""
+        """CPU seconds that an exact iteration over a compiled game is predicted to take."""
         from rlccfr.engine.reduced import pass_cost, quotient_for_passes
 
         form = quotient_for_passes(self.game) or self.game
         return 1e-9 * pass_cost(form.view)
 
-    def _program_comes_first(self) -> bool:
-        """Return whether to begin with a linear program: whether it fits into the budget, and is predicted sooner."""
-        if self.seconds is not None and MARGIN * self.program_seconds > self.seconds:
-            return False
-        # Without a target, the linear program is the better way wherever it fits, since its policy is exact.
-        return self.program_seconds < (math.inf if self.target is None else self.run_seconds)
+    @property
+    def _seconds_left(self) -> float:
+        """CPU seconds that are left of the budget; infinite without one."""
+        if self.seconds is None:
+            return math.inf
+        return self.seconds - self.spent["linear program"] - self.spent["iterations"]
 
-    def _by_program(self, reason: str) -> Solution | None:
-        """Solve a linear program; return None if it fails, takes far longer than predicted, or misses the target."""
+    def _does_program_fit(self) -> bool:
+        """Return whether a linear program is likely to end within the budget."""
+        return math.isfinite(self.program_seconds) and MARGIN * self.program_seconds <= self._seconds_left
+
+    def _program_comes_first(self) -> bool:
+        """Return whether to begin with a linear program: whether it fits, and is predicted to be sooner."""
+        # Without a target, the linear program is the better way wherever it fits, since its policy is exact.
+        return self._does_program_fit() and (self.target is None or self.program_seconds < self.run_seconds)
+
+    def _is_program_enough(self) -> bool:
+        """Return whether the linear program's policy is what was asked for."""
+        if self.program is None:
+            return False
+        return self.program.exact if self.target is None else self.program.exploitability <= self.target
+
+    def _solve_program(self, name: str, at_most: float) -> None:
+        """Solve the linear program, unless it fails or takes much longer than predicted; tell it in the reasons.
+
+        Args:
+            name: what to call it in the reasons.
+            at_most: seconds that it is worth.
+        """
         from rlccfr.engine.linear_program import solve_exactly
 
         predicted = self.program_seconds
-        patience = max(PATIENCE * predicted, LEAST_PATIENCE)
-        if self.seconds is not None:
-            patience = min(patience, self._seconds_left())
         self.program_seconds = math.inf  # it is not tried again
+        reason = f"{name}, predicted to take {_in_words(predicted)}"
+        # Half of the budget is left to iterations, in case that the linear program is given up.
+        patience = max(min(PATIENCE * predicted, at_most, self._seconds_left / MARGIN), LEAST_PATIENCE)
         begin = time.process_time()
         try:
-            program = solve_exactly(self.game, seconds=patience, progress=self.progress)
-        except RLCCFRError as error:
-            self.reasons.append(f"{reason}, was given up ({error})")
-            return None
+            self.program = solve_exactly(self.game, seconds=patience, progress=self.progress)
+        except (RLCCFRError, MemoryError) as error:
+            cause = f"after {_in_words(patience)}" if isinstance(error, BudgetError) else f"({error or 'no memory'})"
+            reason += f" and given up {cause}"
         finally:
             self.spent["linear program"] += time.process_time() - begin
-        if self.target is not None and program.exploitability > self.target:
-            self.reasons.append(f"{reason}, missed the target ({program.caveat})")
-            return None
-        reason += _surprise(predicted, program.cpu_seconds)
-        if self.target is not None and not math.isnan(self.run_seconds):
-            reason += f"; iterations were predicted to take {_in_words(self.run_seconds)}"
-        return Solution(
-            game=self.game,
-            method="linear program",
-            why="; ".join([*self.reasons, reason]),
-            policy=program.policy,
-            exploitability=program.exploitability,
-            value=program.value,
-            target=self.target,
-            cpu_seconds={part: seconds for part, seconds in self.spent.items() if seconds},
-            predicted_seconds=predicted,
-            program=program,
-        )
+        if self.program is not None:
+            reason += _surprise(predicted, self.program.cpu_seconds)
+            reason += f", {self.program.caveat}" if self.program.caveat else ""
+            if self.target is not None and not math.isnan(self.run_seconds):
+                reason += f"; iterations were predicted to take {_in_words(self.run_seconds)}"
+        self.reasons.append(reason)
 
-    def _by_iterations(self) -> Solution:
+    def _iterate(self) -> Solution:
         """Iterate for the budget or to the target, or until a linear program is predicted to reach that sooner."""
         solver = self._solver()
+        watch = ProgramWatch(solver, self.target, self.program_seconds)
         interrupted = False
+        self.reasons.append(_algorithm_of(solver))
         try:
-            result = self._run(solver)
-            while not result.reached and math.isfinite(self.program_seconds) and self._seconds_left() > 0:
-                self.reasons.append(f"{_algorithm_of(solver)} for {_in_words(solver.cpu_seconds)}")
-                reason = f"then a linear program, predicted to be sooner with {_in_words(self.program_seconds)}"
-                solution = self._by_program(reason)
-                if solution is not None:
-                    return replace(solution, result=result, solver=solver)
-                result = self._run(solver)
+            result = self._run(solver, watch)
+            if watch.says_sooner and self._does_program_fit():
+                self.reasons[-1] += f" for {_in_words(solver.cpu_seconds)}"
+                self._solve_program("then a linear program", at_most=watch.seconds_left)
+                if not self._is_program_enough():
+                    self.reasons.append("then iterations again")
+                    result = self._run(solver, None)
         except KeyboardInterrupt:
             result = replace(solver.result(), target=self.target)
             interrupted = True
-        self.reasons.append(_algorithm_of(solver))
+        if self.program is not None and self.program.exploitability <= result.exploitability:
+            return replace(self._by_program(), result=result, solver=solver, interrupted=interrupted)
+        self._account()
         if not math.isnan(self.run_seconds):
             self.reasons[-1] += f", predicted to take {_in_words(self.run_seconds)}"
-            self.reasons[-1] += _surprise(self.run_seconds, solver.cpu_seconds) if result.reached else ""
+            if result.reached:
+                self.reasons[-1] += _surprise(self.run_seconds, self.spent["iterations"] + self.spent["other"])
         return Solution(
             game=self.game,
             method="iterations",
@@ -300,56 +350,87 @@ class _Work:
             value=solver.values().game[0],
             target=self.target,
             cpu_seconds={part: seconds for part, seconds in self.spent.items() if seconds},
-            predicted_seconds=self.run_seconds,
+            predicted_seconds=self.first_prediction,
             result=result,
+            program=self.program,
             solver=solver,
             interrupted=interrupted,
         )
 
+    def _by_program(self) -> Solution:
+        """Return the linear program's solution."""
+        assert self.program is not None
+        self._account()
+        return Solution(
+            game=self.game,
+            method="linear program",
+            why="; ".join(self.reasons),
+            policy=self.program.policy,
+            exploitability=self.program.exploitability,
+            value=self.program.value,
+            target=self.target,
+            cpu_seconds={part: seconds for part, seconds in self.spent.items() if seconds},
+            predicted_seconds=self.first_prediction,
+            program=self.program,
+        )
+
+    def _account(self) -> None:
+        """Count what belongs to no other part."""
+        self.spent.pop("other", None)
+        self.spent["other"] = max(time.process_time() - self.begin - sum(self.spent.values()), 0.0)
+
     def _solver(self) -> Solver:
-        """Return the solver of the best measured run for the game's form."""
-        arguments = dict(self.game.form.best_run)
+        """Return the solver of the best measured run for the game's form and the target."""
+        form = self.game.form
+        if self.target is not None and form.quick_run and self._decades <= QUICK_DECADES:
+            return Solver(self.game, threads=self.threads, **form.quick_run)
+        arguments = dict(form.best_run)
         if arguments.get("blend") and self._iterations_in_budget() < LEAST_BLENDED:
             del arguments["blend"]
         return Solver(self.game, threads=self.threads, **arguments)
 
     def _iterations_in_budget(self) -> float:
-        """Return how many iterations the budget is predicted to allow."""
+        """Return how many iterations the budget is predicted to allow on a compiled game."""
         if self.iterations is not None:
             return self.iterations
-        return math.inf if self.seconds is None else self.seconds / self._iteration_seconds()
+        return math.inf if self.seconds is None else self.seconds / self._iteration_seconds
 
-    def _run(self, solver: Solver) -> RunResult:
-        """Continue the iterations; return their totals."""
-        begin = time.process_time()
-        engine_seconds = solver.cpu_seconds
-        seconds = None if self.seconds is None else self._seconds_left()
-        if seconds is not None and solver.blend:
+    def _run(self, solver: Solver, watch: ProgramWatch | None) -> RunResult:
+        """Continue the iterations; return their totals.
+
+        Args:
+            solver: the solver.
+            watch: what ends them where a linear program is sooner.
+        """
+        seconds = None if self.seconds is None else max(self._seconds_left, LEAST_SECONDS)
+        if seconds is not None and solver.blend and self.target is None:
             from rlccfr.engine.blending import SHARE
 
             seconds /= 1 + SHARE  # the blends at the end take the rest
         try:
-            if self.target is None:
-                return solver.run(self.iterations, seconds=seconds, curve=False, progress=self.progress)
-            limit = {"iterations": self.iterations, "seconds": seconds}
-            return run_while_sooner(solver, self.target, self.program_seconds, self.progress, **limit)
+            return solver.run(
+                self.iterations,
+                seconds=seconds,
+                until=self.target,
+                curve=self.curve,
+                progress=self.progress,
+                stop=watch,
+            )
         finally:
-            engine_seconds = solver.cpu_seconds - engine_seconds
-            self.spent["iterations"] += engine_seconds
-            self.spent["measuring"] += max(time.process_time() - begin - engine_seconds, 0.0)
-
-    def _seconds_left(self) -> float:
-        """Return the CPU seconds that are left of the budget; infinite without one."""
-        if self.seconds is None:
-            return math.inf
-        return self.seconds - self.spent["linear program"] - self.spent["iterations"]
+            self.spent["iterations"] = solver.cpu_seconds
 
 
 def _algorithm_of(solver: Solver) -> str:
     """Return in words what a solver runs."""
-    if solver.update_rule.controller is None:
-        return f"exact passes by {solver.update_rule.id}, the best rule measured on games {solver.game.form.title}"
-    return f"steered exact passes{' with blends' if solver.blend else ''}"
+    form = solver.game.form
+    if solver.update_rule.controller is not None:
+        return f"steered exact passes{' with blends' if solver.blend else ''}"
+    rule = solver.update_rule.id
+    if rule == form.quick_run.get("update_rule"):
+        return f"exact passes by {rule}, the soonest measured to coarse targets"
+    if rule == form.best_run.get("update_rule"):
+        return f"exact passes by {rule}, the best rule measured on games {form.title}"
+    return f"exact passes by {rule}"
 
 
 def _surprise(predicted: float, taken: float) -> str:

@@ -181,9 +181,9 @@ def raced(
     state = "" if figures["converged"] else "not converged: "
     why = (
         f"{state}the best of {len(table)} algorithms that ran on this game for {seconds:g} CPU seconds in all, "
-        f"the last of them for {figures.pop('seconds'):.3g} each"
+        f"the last of them for {figures['seconds']:.3g} each"
     )
-    budget = Budget("seconds", final_seconds(seconds))
+    budget = Budget("seconds", figures.pop("seconds"))
     return replace(advice, budget=budget, cell=winner, basis="raced", figures=figures, why=why, race=table)
 
 

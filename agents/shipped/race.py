@@ -59,7 +59,8 @@ def race(
     Args:
         game: name of the game.
         favourite: an algorithm that takes part in any case.
-        seconds: engine CPU seconds of all runs together.
+        seconds: engine CPU seconds of all runs together; what the evaluator runs beside them, to compare speeds, is not
+            counted.
         preset: reward weights.
         evaluator: evaluator that runs the algorithms.
         within: catalog of those that may take part; by default all.
@@ -76,7 +77,7 @@ def race(
     cells = runners(game, favourite, Budget("seconds", final_seconds(seconds)), preset, within)
     half = seconds / 2
 
-    def runs_of(participants: list[Cell], share_before: float) -> list[dict[str, object]]:
+    def runs_of(participants: list[Cell], share_before: float) -> list[dict[str, Any]]:
         """Run algorithms for half of the time, and return a row for each that did not fail, the best first."""
         budget = Budget("seconds", half / len(participants))
         runs: dict[Cell, Measurement] = {}
@@ -87,15 +88,15 @@ def race(
         worths = worths_of({cell: [run] for cell, run in runs.items()}, preset)
         ranked = sorted(participants, key=worths.__getitem__, reverse=True)
         rows = [_row(cell, budget.amount, runs[cell], worths[cell].reward) for cell in ranked if runs[cell].ok]
-        if not rows:
+        if not rows and participants == cells:
             outcomes = ", ".join(f"{cell} is {run.status}" for cell, run in runs.items())
             raise RLCCFRError(f"no algorithm of the race could run on {game!r}: {outcomes}")
         return rows
 
     first = runs_of(cells, 0.0)
-    finalists: list[Any] = [row["cell"] for row in first[:FINALISTS]]
-    second = runs_of(finalists, 0.5)
-    return pd.DataFrame([*second, *(row for row in first if row["cell"] not in finalists)])
+    second = runs_of([row["cell"] for row in first[:FINALISTS]], 0.5)
+    again = {row["cell"] for row in second}
+    return pd.DataFrame([*second, *(row for row in first if row["cell"] not in again)])
 
 
 def final_seconds(seconds: float) -> float:
@@ -133,7 +134,7 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
     return participants
 
 
-def _row(cell: Cell, seconds: float, run: Measurement, reward: float) -> dict[str, object]:
+def _row(cell: Cell, seconds: float, run: Measurement, reward: float) -> dict[str, Any]:
     return {
         "cell": cell,
         "seconds": seconds,

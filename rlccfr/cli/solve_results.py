@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlccfr.cli.console import print_json, print_table
-from rlccfr.cli.solve_run import Attempt, best_run_of
+from rlccfr.cli.solve_run import Attempt, algorithm_of
 from rlccfr.games.flat_tree import COMPILED
 from rlccfr.registry import abstractions
 
@@ -44,13 +44,18 @@ def title_of(algorithms: list[Cell]) -> str:
 def print_found(solution: Solution, json: bool) -> None:
     """Print what :func:`rlccfr.solve` found, as its way's results are printed, with what was done and why."""
     reasons = {"why": solution.why, "cpu_seconds_by_part": solution.cpu_seconds}
-    if solution.program is not None:
-        print_solution(solution.game, solution.program, json, target=solution.target, reasons=reasons)
-        return
-    assert solution.solver is not None
-    assert solution.result is not None
-    attempt = Attempt(solution.solver, solution.result, solution.interrupted)
-    print_run(attempt, [best_run_of(solution.game)], json, reasons)
+    attempt = None
+    algorithms = []
+    if solution.solver is not None and solution.result is not None:
+        attempt = Attempt(solution.solver, solution.result, solution.interrupted)
+        algorithms = [algorithm_of(solution.solver)]
+    if solution.method == "linear program":
+        assert solution.program is not None
+        earlier = None if attempt is None else _facts_of(attempt, algorithms)
+        print_solution(solution.game, solution.program, json, earlier, target=solution.target, reasons=reasons)
+    else:
+        assert attempt is not None
+        print_run(attempt, algorithms, json, reasons)
 
 
 def print_run(attempt: Attempt, algorithms: list[Cell], json: bool, reasons: Mapping[str, Any] | None = None) -> None:

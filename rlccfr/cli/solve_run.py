@@ -88,6 +88,13 @@ def best_run_of(game: Game) -> Cell:
     return Cell(update_rule, "none", "none").canonical
 
 
+def algorithm_of(solver: Solver) -> Cell:
+    """Return the algorithm that a solver runs."""
+    from rlccfr.catalog import Cell
+
+    return Cell(**{axis: spec["id"] for axis, spec in solver.specs.items()}).canonical
+
+
 def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpoint: Path | None) -> Solver:
     """Return the solver in a checkpoint if there is one, else a new solver.
 
@@ -185,7 +192,7 @@ def attempted(
         assert budget is not None
         return Attempt.of(solver, None, lambda: _run_segments(solver, algorithms, budget, report))
     from rlccfr.engine.linear_program import predicted_time
-    from rlccfr.limits import run_while_sooner, target_of
+    from rlccfr.limits import ProgramWatch, target_of
 
     target_exploitability = target_of(solver.game, target)
     if not any_way:
@@ -195,11 +202,11 @@ def attempted(
             target_exploitability,
             lambda: solver.run(until=target_exploitability, progress=report, **limit),
         )
-    program_seconds = predicted_time(solver.game).seconds
+    watch = ProgramWatch(solver, target_exploitability, predicted_time(solver.game).seconds)
     return Attempt.of(
         solver,
         target_exploitability,
-        lambda: run_while_sooner(solver, target_exploitability, program_seconds, report),
+        lambda: solver.run(until=target_exploitability, progress=report, stop=watch),
     )
 
 

@@ -103,7 +103,8 @@ class Blender:
             done: number of iterations done.
         """
         if not iterations:
-            iterations = self.horizon if done < self.horizon else max(FIRST_TRY, math.ceil(GROWTH * done))
+            next_try = max(FIRST_TRY, math.ceil(GROWTH * done))
+            iterations = min(self.horizon, next_try) if done < self.horizon else next_try
         if iterations == self.horizon:
             return
         self.horizon = iterations
@@ -252,7 +253,7 @@ class Blender:
             "window_before": self._sums_before,
             "blend": self._blend_sums,
             "blend_values": self._blend_values,
-            "blend_state": np.array([self._window_begin, self._decay, self._blended_at, self.horizon]),
+            "blend_state": np.array([self._window_begin, self._decay, self._blended_at, self.horizon, self.windows]),
         }
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
@@ -262,11 +263,13 @@ class Blender:
         self._sums_before = saved["window_before"]
         self._blend_sums = saved["blend"]
         self._blend_values = saved["blend_values"]
-        window_begin, decay, blended_at, horizon = saved["blend_state"].tolist()
+        window_begin, decay, blended_at, horizon, *windows = saved["blend_state"].tolist()
         self._window_begin = int(window_begin)
         self._decay = decay
         self._blended_at = int(blended_at)
         self.horizon = int(horizon)
+        if windows:  # files of earlier versions have none; their horizon is told anew
+            self.windows = int(windows[0])
 
 
 def windows_for(form: SequenceForm, iterations: int) -> int:

@@ -125,6 +125,7 @@ COMPILED = Form(
     page="rlccfr.explorer.points:whole_page",
     table="rlccfr.play.tables:CompiledTable",
     best_run={"control": "shipped", "blend": True},
+    quick_run={"update_rule": "dcfr"},
 )
 """The form of games that are compiled history by history."""
 

@@ -12,6 +12,7 @@ import pytest
 
 import rlccfr
 from rlccfr import reference
+from rlccfr.engine.blending import Blender
 from rlccfr.games.flat_tree import GameTree
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -60,6 +61,11 @@ def regrets(solver: rlccfr.Solver) -> np.ndarray:
 def policy_sums(solver: rlccfr.Solver) -> np.ndarray:
     """Return the weighted sum of the players' reach-weighted policies, (m,), the newest with weight 1."""
     return solver._engine.state.true_policy_sum()
+
+
+def blender_of(solver: rlccfr.Solver) -> Blender:
+    """Return what makes the blends of a run of exact passes."""
+    return solver._engine.stepper.blender
 
 
 def set_policy_sums(solver: rlccfr.Solver, sequences: slice, value: float) -> None:

@@ -63,6 +63,11 @@ def test_what_a_form_lacks_is_refused_in_one_line(own_form, use, message):
         use(own_form.MatrixGame("mine", PAYOFFS))
 
 
+def test_a_form_without_a_measured_run_is_solved_by_the_plain_default(own_form):
+    solution = rlccfr.solve(own_form.MatrixGame("mine", PAYOFFS), until=0.01)
+    assert (solution.reached, solution.why) == (True, "exact passes by cfr_plus")
+
+
 @pytest.mark.parametrize("name", ["kuhn", "holdem(rounds=1,ranks=3,suits=2)"])
 def test_every_part_of_a_form_is_there(name):
     game = rlccfr.load_game(name)

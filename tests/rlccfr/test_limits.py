@@ -9,7 +9,7 @@ from support import game
 
 import rlccfr
 from rlccfr.errors import BudgetError
-from rlccfr.limits import Limit, has_stalled, run_while_sooner, seconds_left, target_of
+from rlccfr.limits import Limit, ProgramWatch, has_stalled, seconds_left, target_of
 from rlccfr.result import CurvePoint
 
 
@@ -148,7 +148,8 @@ def test_too_few_times_say_nothing(points):
 
 @pytest.mark.parametrize(("target", "by_program", "exactly"), [(1e-2, 100.0, False), (1e-12, 1e-3, True)])
 def test_the_sooner_way_is_taken(target, by_program, exactly):
-    shares = []
-    found = run_while_sooner(rlccfr.Solver(game("leduc"), "dcfr"), target, by_program, shares.append)
-    assert found.reached != exactly
-    assert shares
+    solver = rlccfr.Solver(game("leduc"), "dcfr")
+    watch = ProgramWatch(solver, target, by_program)
+    found = solver.run(until=target, stop=watch)
+    assert (found.reached, watch.says_sooner) == (not exactly, exactly)
+    assert watch.seconds_left > 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 from support import game
 
@@ -10,7 +13,7 @@ from rlccfr import solving
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.engine import linear_program
 from rlccfr.envs import PRESETS, Budget
-from rlccfr.errors import BudgetError, GameError
+from rlccfr.errors import BudgetError, ComponentError, GameError
 from rlccfr.games.public.view import PUBLIC_TREE
 
 SMALL_HOLDEM = "holdem(ranks=4,suits=2,private=1,flop=1)"
@@ -21,7 +24,8 @@ def test_a_small_game_is_solved_exactly():
     assert (solution.method, solution.reached, solution.interrupted) == ("linear program", True, False)
     assert solution.value == pytest.approx(-1 / 18)
     assert solution.policy.exploitability() == solution.exploitability < 1e-9
-    assert set(solution.cpu_seconds) == {"predicting", "linear program"}
+    assert set(solution.cpu_seconds) == {"predicting", "linear program", "other"}
+    assert solution.predicted_seconds == pytest.approx(0.0035, rel=0.2)
     assert solution.why.startswith("a linear program, predicted to take 0.0")
     assert str(solution).startswith("kuhn: exploitability ")
 
@@ -33,7 +37,10 @@ def test_a_coarse_target_takes_iterations():
     assert solution.exploitability <= solution.target == pytest.approx(0.05 * 2.3736, rel=1e-3)
     assert solution.value == pytest.approx(-0.0856, abs=0.05)
     assert solution.result.iterations < 100
-    assert set(solution.cpu_seconds) == {"predicting", "iterations", "measuring"}
+    assert solution.why.startswith(
+        "exact passes by dcfr, the soonest measured to coarse targets, predicted to take 0.0"
+    )
+    assert set(solution.cpu_seconds) == {"predicting", "iterations", "other"}
     assert solution.solver.run(iterations=10).iterations == solution.result.iterations + 10  # it can go on
 
 
@@ -57,16 +64,61 @@ def test_a_linear_program_that_takes_too_long_is_given_up(monkeypatch):
         raise BudgetError(f"the linear program did not end in {seconds:g} seconds")
 
     monkeypatch.setattr(linear_program, "solve_exactly", refuse)
-    solution = rlccfr.solve(game("leduc"), until="1e-5x")
+    solution = rlccfr.solve(game("leduc"), until="1e-6x")
     assert (solution.method, solution.reached) == ("iterations", True)
-    assert "was given up (the linear program did not end in 0.5 seconds); steered exact passes" in solution.why
+    assert re.search(r"a linear program, .* and given up after 0.052? s; steered exact passes", solution.why)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), rlccfr.RLCCFRError("no program today")])
+def test_a_linear_program_that_fails_loses_nothing(monkeypatch, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(linear_program, "solve_exactly", fail)
+    for law in (solving.ITERATIONS_LAW, (-9.0,)):  # before the iterations, or after some
+        monkeypatch.setattr(solving, "ITERATIONS_LAW", law)
+        solution = rlccfr.solve(game("leduc"), until="1e-6x")
+        assert (solution.method, solution.reached) == ("iterations", True)
+        assert "and given up" in solution.why
+
+
+def slow_program(tree, *, seconds, **_):
+    """Stand for a linear program that takes all the time it is given, and more."""
+    end = time.process_time() + 1.2 * seconds
+    while time.process_time() < end:
+        pass
+    raise BudgetError("the linear program did not end")
+
+
+@pytest.mark.parametrize("predicted", [0.001, 0.02, 0.04, 10.0])
+def test_a_slow_linear_program_leaves_a_policy_in_every_budget(monkeypatch, predicted):
+    prediction = linear_program.PredictedTime(predicted, 2.0)
+    monkeypatch.setattr(linear_program, "predicted_time", lambda tree: prediction)
+    monkeypatch.setattr(linear_program, "solve_exactly", slow_program)
+    for limit in ({"seconds": 0.08}, {"seconds": 0.08, "until": "1e-12x"}):
+        solution = rlccfr.solve(game("leduc"), **limit)
+        assert (solution.method, solution.interrupted) == ("iterations", False)
+        assert solution.policy.exploitability() < 0.5
+        assert ("given up" in solution.why) == (predicted < 1)
+
+
+def test_the_better_of_two_policies_is_returned():
+    solution = rlccfr.solve(game("leduc"), until=2.7e-14, seconds=0.3)  # less than the program promises
+    assert solution.exploitability <= 1e-9
+    assert solution.method == "linear program"
+
+
+def test_a_curve_is_measured_if_it_is_wanted():
+    solution = rlccfr.solve(game("kuhn"), curve=True)
+    assert (solution.method, solution.reached) == ("iterations", True)
+    assert all(point.exploitability_current >= 0 for point in solution.result.points)
 
 
 def test_iterations_end_where_a_linear_program_is_sooner(monkeypatch):
     monkeypatch.setattr(solving, "ITERATIONS_LAW", (-9.0,))  # far too hopeful
     solution = rlccfr.solve(game("leduc"), until="1e-10x")
     assert (solution.method, solution.reached) == ("linear program", True)
-    assert "then a linear program, predicted to be sooner" in solution.why
+    assert re.match("steered exact passes with blends for .* s; then a linear program, predicted to ", solution.why)
     assert solution.result.exploitability > solution.target
     assert {"iterations", "linear program"} <= set(solution.cpu_seconds)
 
@@ -87,7 +139,7 @@ def test_ctrl_c_gives_what_is_there():
 def test_a_public_tree_is_solved_by_the_rule_that_was_measured_best():
     solution = rlccfr.solve(SMALL_HOLDEM, until="1e-3x")
     assert (solution.method, solution.reached) == ("iterations", True)
-    assert "by dcfr, the best rule measured on games as a public tree" in solution.why
+    assert solution.why == "exact passes by dcfr, the best rule measured on games as a public tree"
     best = unmeasured.public_choice(Budget("seconds", 60.0), PRESETS["accuracy"]).cell
     assert tuple(best) == (PUBLIC_TREE.best_run["update_rule"], "none", "none")
 
@@ -95,6 +147,10 @@ def test_a_public_tree_is_solved_by_the_rule_that_was_measured_best():
 def test_a_game_that_the_uniform_policy_solves():
     solution = rlccfr.solve(rlccfr.matrix_game([[1.0, 1.0], [1.0, 1.0]]))
     assert (solution.reached, solution.exploitability, solution.value) == (True, 0.0, 1.0)
+
+
+def test_a_game_of_tiny_payoffs_has_a_default_target():
+    assert rlccfr.solve(rlccfr.matrix_game([[2e-10, 0.0], [0.0, 1e-10]])).reached
 
 
 def test_what_can_not_be_done_is_refused():
@@ -108,5 +164,7 @@ def test_what_can_not_be_done_is_refused():
         rlccfr.solve("kuhn", until="soon")
     with pytest.raises(GameError, match="kuhhn"):
         rlccfr.solve("kuhhn")
+    with pytest.raises(ComponentError, match="threads must be"):
+        rlccfr.solve("kuhn", threads=0)
     with pytest.raises(TypeError, match="game must come from"):
         rlccfr.solve(3)

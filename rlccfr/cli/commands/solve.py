@@ -16,6 +16,7 @@ from rlccfr.cli.progress import progress
 from rlccfr.cli.solve_results import print_found, print_run, print_solution, title_of
 from rlccfr.cli.solve_run import (
     Attempt,
+    algorithm_of,
     attempted,
     best_run_of,
     reporting_time_left,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rlccfr.catalog import Cell
     from rlccfr.game import Game
     from rlccfr.games.flat_tree import GameTree
+    from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 
 EXACT_OPTIONS = {"game", "exact", "seconds", "policy", "max_histories", "json"}
@@ -41,7 +43,7 @@ EXACT_OPTIONS = {"game", "exact", "seconds", "policy", "max_histories", "json"}
 class AlgorithmOptions:
     """What to run."""
 
-    TITLE: ClassVar[str] = "Algorithm, by components from `rlccfr catalog`"
+    TITLE: ClassVar[str] = "Algorithm, by components from `rlccfr catalog` [the soonest way]"
     update_rule: str | None = option(None, 'Such as "dcfr(gamma=3)". [cfr_plus]')
     sampler: str | None = option(None, 'Such as "outcome(exploration=0.4)". [none]')
     abstraction: str | None = option(None, "Such as cfr_br. [none]")
@@ -95,6 +97,14 @@ class StopOptions(OneBudget):
         """Whether something other than a target ends the run."""
         return self.exact or self.is_given
 
+    def or_default(self, game: Game) -> StopOptions:
+        """Return these options, or those of the default way to solve if neither a target nor a budget was given."""
+        if self.target is not None or self.is_given:
+            return self
+        from rlccfr.solving import SECONDS, default_target
+
+        return replace(self, target=str(default_target(game)), seconds=SECONDS)
+
 
 @dataclass(frozen=True)
 class FileOptions:
@@ -109,9 +119,9 @@ class FileOptions:
     picture: Path | None = rare(None, "Draw the first decision, in hold'em and Bluff.")
 
     @property
-    def need_a_run(self) -> bool:
+    def need_a_curve(self) -> bool:
         """Whether a file is wanted that a linear program can't give."""
-        return (self.checkpoint, self.curve, self.plot) != (None, None, None)
+        return (self.curve, self.plot) != (None, None)
 
     @property
     def paths(self) -> list[Path]:
@@ -175,14 +185,23 @@ class FileOptions:
             attempt.solver.save(self.checkpoint)
         if self.policy is not None or self.picture is not None:
             self.write_policy(attempt.policy())
-        if self.curve is not None:
+        self.write_curve(attempt.result, title)
+
+    def write_curve(self, result: RunResult | None, title: str) -> None:
+        """Write the curve of a run as a table and as a plot, as far as they are wanted.
+
+        Args:
+            result: the run; None if there was none, and then no curve is wanted.
+            title: title of the plot.
+        """
+        if self.curve is not None and result is not None:
             from rlccfr.files import write_atomically
 
-            write_atomically(self.curve, attempt.result.curve.to_csv(index=False).encode(), RLCCFRError)
-        if self.plot is not None:
+            write_atomically(self.curve, result.curve.to_csv(index=False).encode(), RLCCFRError)
+        if self.plot is not None and result is not None:
             from rlccfr.pictures import save
 
-            save(attempt.result.plot(label=title), self.plot)
+            save(result.plot(label=title), self.plot)
 
     def write_policy(self, policy: Any) -> None:
         """Write a policy, and the picture of its first decision, as far as they are wanted."""
@@ -209,13 +228,17 @@ class SolverOptions:
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
     walks: int = rare(1, "Walks per player and iteration. [1]")
     reduce: bool = rare(True, "no: exact passes leave the game's symmetry unused. [yes]")
-    blend: bool = rare(False, "yes: mix the last half's average policies at the end. [no]", "--blend/--no-blend")
+    blend: bool | None = rare(
+        None,
+        "yes: mix the last half's average policies at the end. [no, if you name an algorithm]",
+        "--blend/--no-blend",
+    )
     dtype: str | None = rare(None, "float32 or float64 for the tables of hold'em and Bluff.")
 
     @property
     def choose_the_run(self) -> bool:
         """Whether the user gave an option that the best measured run has no say in."""
-        return (self.averaging, self.simultaneous, self.walks, self.blend) != ("matching", False, 1, False)
+        return (self.averaging, self.simultaneous, self.walks, self.blend) != ("matching", False, 1, None)
 
     @property
     def need_a_run(self) -> bool:
@@ -251,14 +274,19 @@ def solve(
     if stop.exact:
         _solve_exactly(tree, stop.seconds, files, json)
         return
-    if is_free and not (files.need_a_run or options.need_a_run or stop.any_way or stop.nodes is not None):
+    needs_a_solver = files.checkpoint is not None or options.need_a_run or stop.any_way or stop.nodes is not None
+    if is_free and not needs_a_solver:
         _solve_soonest(game, tree, stop, files, options.threads, json)
         return
 
     if is_free:
         algorithms = [best_run_of(tree)]
-        options = replace(options, blend=tree.form.best_run.get("blend", False))
-    solver = solver_for(tree, algorithms[0], vars(options) | {"seed": seed}, files.checkpoint)
+        options = replace(options, blend=bool(tree.form.best_run.get("blend")))
+    has_target = stop.target is not None
+    if is_free:
+        stop = stop.or_default(tree)
+    arguments = vars(options) | {"blend": bool(options.blend), "seed": seed}
+    solver = solver_for(tree, algorithms[0], arguments, files.checkpoint)
     attempt = _run(game, solver, algorithms, stop, files)
 
     try:
@@ -267,6 +295,8 @@ def solve(
         print_run(attempt, algorithms, json)
     if not json:
         files.print_names()
+    if not has_target:  # to miss the default target is no failure
+        attempt = replace(attempt, result=replace(attempt.result, target=None))
     _fail_if_cut_short(attempt, stop.has_budget, files.checkpoint)
 
 
@@ -350,10 +380,13 @@ def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions,
             seconds=stop.seconds,
             iterations=stop.iterations,
             threads=threads,
+            curve=files.need_a_curve,
             progress=report,
         )
     try:
         files.write_policy(solution.policy)
+        title = solution.method if solution.solver is None else title_of([algorithm_of(solution.solver)])
+        files.write_curve(solution.result, title)
     finally:  # a full disk must not lose the results
         print_found(solution, json)
     if not json:
@@ -361,9 +394,10 @@ def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions,
     if solution.interrupted:
         raise Interrupted("interrupted; the policy is what there was by then")
     if stop.target is not None and not solution.reached:
+        advice = "after the budget; give a larger one, or another target" if stop.is_given else "; give another target"
         raise RLCCFRError(
             f"the target {solution.target:.4g} was not reached: the exploitability is {solution.exploitability:.4g} "
-            "after the budget; give a larger one, or another target"
+            f"{advice}"
         )
 
 

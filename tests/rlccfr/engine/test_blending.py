@@ -8,9 +8,10 @@ from math import ceil
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from support import game, iterate, policy_sums, run_part
+from support import blender_of, game, iterate, policy_sums, run_part
 
 import rlccfr
+from rlccfr.engine import blending
 from rlccfr.engine.blending import WINDOWS, Blender, windows_for
 from rlccfr.errors import ComponentError
 
@@ -168,12 +169,22 @@ def test_a_target_that_the_average_reaches_alone_costs_no_blend(monkeypatch):
     assert rlccfr.Solver(game("leduc"), "dcfr", blend=True).run(until="0.1x").reached
 
 
-def test_a_run_to_a_target_goes_on_after_a_blend(tmp_path):
+def test_a_run_to_a_target_goes_on_after_a_blend(tmp_path, monkeypatch):
+    monkeypatch.setattr(blending, "windows_for", lambda *_: 16)  # more than there are before a horizon is known
     tree = game("leduc")
     solver = rlccfr.Solver(tree, "dcfr", blend=True)
     solver.run(until="1e-4x")
     solver.save(tmp_path / "run.npz")
     loaded = rlccfr.Solver.load(tmp_path / "run.npz")
+    assert blender_of(loaded).windows == 16
     results = [one.run(until="1e-5x") for one in (solver, loaded)]
     assert results[0].iterations == results[1].iterations > 500
     np.testing.assert_array_equal(*(one.average_policy().probabilities for one in (solver, loaded)))
+
+
+def test_a_horizon_that_was_given_up_delays_no_blend():
+    solver = rlccfr.Solver(game("leduc"), "pcfr_plus", blend=True)
+    solver.run(iterations=10**6, stop=lambda: solver.result().iterations > 300)
+    assert 300 < solver.result().iterations < 10**5
+    solver.run(until="1e-6x")
+    assert 0 < blender_of(solver)._blended_at < 10**5
