@@ -230,7 +230,7 @@ class SolverOptions:
     reduce: bool = rare(True, "no: exact passes leave the game's symmetry unused. [yes]")
     blend: bool | None = rare(
         None,
-        "yes: mix the last half's average policies at the end. [no, if you name an algorithm]",
+        "yes: mix the last half's average policies at the end. [no]",
         "--blend/--no-blend",
     )
     dtype: str | None = rare(None, "float32 or float64 for the tables of hold'em and Bluff.")
