@@ -64,7 +64,7 @@ def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
     et al., AAAI 2012. CFR-BR ends at the least exploitable policies that the buckets allow. It needs exact passes
     and rules without networks; both players are updated at once.
     """
-    equity_buckets = partial(_buckets, "rlccfr.games.merging.equity:equity_buckets", buckets=buckets)
+    equity_buckets = partial(_buckets, "rlccfr.games.merging.percentiles:equity_buckets", buckets=buckets)
     return Abstraction(best_response=respond, buckets=equity_buckets)
 
 

@@ -52,7 +52,7 @@ def outcome(exploration: float = 0.6) -> Sampler:
 )
 def external() -> Sampler:
     """All own actions; one drawn action or outcome at each node of the opponent and of chance."""
-    return Sampler()
+    return Sampler(traverser="all", opponent="one", chance="one")
 
 
 @sampler(

@@ -1,4 +1,7 @@
-"""Controllers on disk: a NumPy archive, without pickles, of networks and choices."""
+"""Controllers on disk: a NumPy archive, without pickles, of networks and choices.
+
+The shipped controller is found by :func:`rlccfr.catalog.scheduled.controller_named`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Results under a shorter budget, read off the curve of a longer run."""
+"""Results under a shorter budget, read off the curve of a longer run.
+
+Which run is read is decided by :class:`rlccfr.envs.measuring.table.TableEvaluator`.
+"""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class TableEvaluator(Evaluator):
             RLCCFRError: an invalid request.
         """
         check(request)
-        record = self._find(request)
+        record = self._record_for(request)
         if record is None:
             triples = ", then ".join(str(cell) for cell in request.cells)
             raise MissingCellError(
@@ -95,7 +95,7 @@ class TableEvaluator(Evaluator):
     def known(self, request: Request) -> bool:
         """Return whether the table has the measurement."""
         check(request)
-        return self._find(request) is not None
+        return self._record_for(request) is not None
 
     def result(self, cell_id: str) -> dict[str, Any]:
         """Return the full record, with its ``curve`` as a DataFrame (empty if the table has no curves).
@@ -190,7 +190,7 @@ class TableEvaluator(Evaluator):
         """Return every record as a row, without its curve."""
         return to_frame(self._by_id.values())
 
-    def _find(self, request: Request) -> dict[str, Any] | None:
+    def _record_for(self, request: Request) -> dict[str, Any] | None:
         """Return the record that answers a request; None if the table has no answer.
 
         The answer is the first of these that exists: the request's own record, if its run succeeded; a result read off

@@ -54,11 +54,11 @@ def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) 
 
     The numbers of seeds are inferred from the recorded runs; without any, the defaults of :class:`SweepPlan` apply.
     """
-    # Algorithms that draw at random are those with a run for a second seed.
+    # Algorithms that draw at random are those for which a run with seed 1 is planned.
     second_runs = [job for job in jobs(dict.fromkeys(games, range(2)), catalog) if job.seed == 1]
     recorded_seeds = [(job.learns, table.seeds(job.game, job.cell)) for job in second_runs]
     seeds = _common_seeds([recorded for learns, recorded in recorded_seeds if not learns and recorded])
-    # Models that are close to the best have more seeds than most, so the mode counts.
+    # Algorithms with models that are close to the best got more seeds than the others, so the mode counts.
     seed_counts = [len(recorded) for learns, recorded in recorded_seeds if learns and recorded]
     model_seeds = min(mode(seed_counts) if seed_counts else SweepPlan.model_seeds, seeds)
     planned = jobs(dict.fromkeys(games, range(seeds)), catalog, range(model_seeds))

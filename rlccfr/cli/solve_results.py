@@ -42,7 +42,7 @@ def title_of(algorithms: list[Cell]) -> str:
 
 
 def print_found(solution: Solution, json: bool) -> None:
-    """Print what :func:`rlccfr.solve` found, as its way's results are printed, with what was done and why."""
+    """Print a solution by :func:`rlccfr.solve`: a linear program's facts or a run's, with what was done and why."""
     reasons = {"why": solution.why, "cpu_seconds_by_part": solution.cpu_seconds}
     attempt = None
     algorithms = []

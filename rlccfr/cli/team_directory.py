@@ -1,4 +1,4 @@
-"""Default directories of teams that users train."""
+"""Default directories of teams that users train: their paths. `rlccfr train` compares what is in them."""
 
 from __future__ import annotations
 

@@ -119,7 +119,8 @@ class UpdateRule(Component):
             )
         if (self.reweight is None) != (networks.action_weight is None):
             raise ComponentError("networks need an action_weight if and only if the rule has a reweight")
-        # Old data can be reweighted without new labels only if all regrets shrink alike.
+        # A fit without relabelling only changes the weights of old data. That gives the discounted regrets only if
+        # positive and negative regrets are discounted alike, which is tried for some iterations.
         discounts = self.schedule(1, 100)[:, :2]
         if not networks.relabel and (self.floor == 0.0 or not np.array_equal(discounts[:, 0], discounts[:, 1])):
             raise ComponentError(

@@ -1,5 +1,7 @@
 """Equilibria in rational arithmetic, for small games whose payoffs double precision can't hold side by side.
 
+When it is tried is decided in :mod:`rlccfr.engine.linear_program`.
+
 The linear program is that of :mod:`rlccfr.engine.linear_program`, over all sequences of the game:
 
     minimise u(empty) over x >= 0 and u, where x is a realisation plan of player 0 and u(J) >= w(t) for each action t at

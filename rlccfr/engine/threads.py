@@ -4,6 +4,8 @@ An infoset's level is the number of its player's infosets on the way to it. Each
 The first thread does the few infosets above the cut. Below the cut, the tree falls into components, such as the
 subtrees below one public state, which share no payoffs; each thread has some of these. So threads wait for each other
 only around the work above the cut; see :mod:`rlccfr.kernels.passes.threaded_iterations`.
+
+How many threads a run may have is checked by :func:`rlccfr.engine.binding.checked_threads`.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ KINDS = {
     "DREAM": "weighted",
     "outcome sampling": "weighted",
 }
-"""Kind of the estimates of each of :data:`ESTIMATORS`."""
+"""Whether the estimates of each of :data:`ESTIMATORS` are weighted by the inverse of the sampling probability."""
 
 BATCH = 200
 """Number of walks whose estimates are held at once."""
@@ -377,8 +377,10 @@ def variances(rows: pd.DataFrame) -> Iterator[str]:
     # What is no larger than its rounding error is shown as 0.
     spreads = rows[rows["part"] == "variance"]
     errors = rounding(rows)
-    levels = [errors[str(game), KINDS[str(name)]] for game, name in spreads[["name", "other"]].itertuples(index=False)]
-    rounded = spreads.assign(variance=spreads["variance"].where(spreads["variance"] > levels, 0.0))
+    rounding_errors = [
+        errors[str(game), KINDS[str(name)]] for game, name in spreads[["name", "other"]].itertuples(index=False)
+    ]
+    rounded = spreads.assign(variance=spreads["variance"].where(spreads["variance"] > rounding_errors, 0.0))
     by_game = grouped(rounded, "name", "other", value="variance")
     lines: list[tuple[str, ...]] = [
         (f"{game}, here", *(interval(by_game[game, name]) for name in ESTIMATORS))

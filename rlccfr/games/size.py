@@ -1,4 +1,8 @@
-"""Limits on a game's size: the largest number of histories that the caller allows, and the memory that is left."""
+"""Early refusal of games that are too large: for the number of histories that is allowed, or for the memory left.
+
+The number is by default :data:`rlccfr.games.openspiel.MAX_HISTORIES`. Sizes are estimated here; the traversal counts
+(:mod:`rlccfr.games.traversal`), and refuses a game as soon as it has more histories.
+"""
 
 from __future__ import annotations
 

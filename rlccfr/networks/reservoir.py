@@ -1,4 +1,7 @@
-"""A bounded reservoir of the rows that a model is fitted to, with their sums per infoset."""
+"""A bounded reservoir of the rows that a model is fitted to, with their sums per infoset.
+
+Which rows stay is drawn in :mod:`rlccfr.kernels.learning.reservoir`.
+"""
 
 from __future__ import annotations
 

@@ -141,7 +141,8 @@ class DeepPlayer:
     def _weight_of_average(self, state: RunState) -> float:
         """Return the weight of all iterations so far in the policy sum.
 
-        It is the sum at the player's first infosets, divided by the probability that chance reaches them.
+        It is the sum at the player's first infosets, divided by the probability that chance reaches them, by which
+        passes weigh what they add.
         """
         view = state.game.view
         infosets = state.game.infosets_of(self._player)

@@ -1,4 +1,8 @@
-"""Buckets of hands, round by round: in a compiled game, or in a public tree of cards."""
+"""Buckets of hands, round by round: in a compiled game, or in a public tree of cards.
+
+Hands are split by percentiles (:mod:`rlccfr.games.merging.percentiles`) or by k-means
+(:mod:`rlccfr.games.merging.kmeans`).
+"""
 
 from __future__ import annotations
 

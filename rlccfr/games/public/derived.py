@@ -272,7 +272,8 @@ def _values(game: GameTree) -> tuple[np.ndarray, np.ndarray]:
     """Return player 0's expected utility at histories after which nobody acts, and a mask of the other histories.
 
     Returns:
-        Utilities, (histories,), and whether somebody acts at or below each history, (histories,).
+        Utilities, (histories,), which mean nothing at the other histories, and whether somebody acts at or below each
+        history, (histories,).
     """
     histories = game.histories
     value = game.utility.copy()
@@ -282,7 +283,7 @@ def _values(game: GameTree) -> tuple[np.ndarray, np.ndarray]:
         records = histories[levels[-1]]
         counts = np.where(records["actor"] == tree_records.TERMINAL, 0, records["num_children"]).astype(np.int64)
         levels.append(ranges(records["first_child"], counts))
-    for level in levels[-2::-1]:
+    for level in levels[-2::-1]:  # from the deepest one up; the last list is empty
         inner = level[histories["actor"][level] != tree_records.TERMINAL]
         if not len(inner):
             continue

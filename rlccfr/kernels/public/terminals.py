@@ -132,7 +132,7 @@ def fill_dice(view, node, player, vectors, reach, value, sums, zero):
     # Rolls of player 0 come first in the view.
     own_start = 0 if player == 0 else rows[0]
     opponent_start = rows[0] if player == 0 else 0
-    # What the player gets if the bid holds, and if it fails: what the bidder wins, and what it loses.
+    # What player 0 gets if its own bid holds, and if it fails; two swaps make it the player's, whoever has bid.
     payoff_held = vectors.dtype.type(view.payoffs[0])
     payoff_failed = vectors.dtype.type(view.payoffs[1])
     if player == 1:  # the view's payoffs are player 0's

@@ -176,7 +176,7 @@ def test_one_run_is_said_to_be_one():
         (lambda: Finding(HOLDS, -1), "number of seeds must not be negative, as -1 is"),
         (lambda: Claim("said", {}, "figures", "-"), "'said' must name the games"),
         (lambda: Claim("said", {"": Finding(HOLDS, 1)}, "figures", "-"), "'said' must name the games"),
-        (lambda: Claim("said", {"kuhn": Finding(HOLDS, 1)}, "figures", ""), "'said' must have stand_in"),
+        (lambda: Claim("said", {"kuhn": Finding(HOLDS, 1)}, "figures", ""), "has an empty 'stand_in'"),
     ],
 )
 def test_a_claim_that_hides_what_it_rests_on_is_refused(make, message):

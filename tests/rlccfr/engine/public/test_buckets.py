@@ -12,7 +12,7 @@ from rlccfr.components import Abstraction
 from rlccfr.engine.responding import FlatResponses, PublicResponses
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.games.merging.cache import merged_game
-from rlccfr.games.merging.equity import equity_buckets
+from rlccfr.games.merging.percentiles import equity_buckets
 from rlccfr.kernels.public.buckets import expand
 
 # Tests against best responses in the game itself are slow, because their kernels take half a minute to compile; over
@@ -168,7 +168,7 @@ def test_a_run_to_a_target_stalls_by_what_its_own_passes_touch(respond):
 def test_a_checkpoint_with_other_buckets_is_refused(tmp_path, monkeypatch):
     solver, _ = run(("cfr", "none", "equity(buckets=2)"), 10)
     solver.save(tmp_path / "run.npz")
-    monkeypatch.setattr("rlccfr.games.merging.equity.equity_buckets", lambda one, buckets: equity_buckets(one, 3))
+    monkeypatch.setattr("rlccfr.games.merging.percentiles.equity_buckets", lambda one, buckets: equity_buckets(one, 3))
     with pytest.raises(CheckpointError, match="was made with buckets that differ from those computed now; start anew"):
         rlccfr.Solver.load(tmp_path / "run.npz")
 
@@ -177,7 +177,7 @@ def test_a_checkpoint_with_other_buckets_is_refused(tmp_path, monkeypatch):
 def test_hands_are_split_once_for_both_kinds_of_opponent(monkeypatch):
     calls = []
     monkeypatch.setattr(
-        "rlccfr.games.merging.equity.equity_buckets",
+        "rlccfr.games.merging.percentiles.equity_buckets",
         lambda one, buckets: calls.append(buckets) or equity_buckets(one, buckets),
     )
     public = rlccfr.load_game(NAME)

@@ -17,10 +17,10 @@ from rlccfr.errors import ComponentError
 from rlccfr.games.merging import pairs
 from rlccfr.games.merging.bucketed import bucketed
 from rlccfr.games.merging.cache import merged_game
-from rlccfr.games.merging.equity import equity_buckets
 from rlccfr.games.merging.hands import hand_buckets, rounds_by_cards, rows_of
 from rlccfr.games.merging.kmeans import kmeans_buckets
 from rlccfr.games.merging.pairs import numbered, pairs_of
+from rlccfr.games.merging.percentiles import equity_buckets
 from rlccfr.games.merging.symmetric import symmetric_buckets
 
 SMALL = "ranks=4,suits=2,private=2,flop=2"

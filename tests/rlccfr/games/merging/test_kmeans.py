@@ -10,8 +10,8 @@ from support import game
 
 import rlccfr
 from rlccfr.errors import ComponentError
-from rlccfr.games.merging.equity import equity_buckets
 from rlccfr.games.merging.kmeans import clusters, cumulative_histogram, kmeans_buckets
+from rlccfr.games.merging.percentiles import equity_buckets
 
 WIDE = "leduc(ranks=13,suits=2,raises=1)"
 

@@ -191,7 +191,7 @@ def test_learned_baselines_leave_estimates_unbiased(player):
 
 def test_estimates_of_a_run_against_best_responses_are_refused():
     solver = rlccfr.Solver(game("kuhn"), "cfr", FITTED[0], "cfr_br")
-    with pytest.raises(ComponentError, match=r"take Estimates\.of"):
+    with pytest.raises(ComponentError, match=r"use Estimates\.of"):
         Estimates.now(solver, 0, batches=2, walks=2)
 
 

@@ -7,7 +7,7 @@ import pytest
 from support import game
 
 from rlccfr.errors import ComponentError
-from rlccfr.games.merging.equity import equity_buckets, percentiles
+from rlccfr.games.merging.percentiles import equity_buckets, percentiles
 from rlccfr.games.merging.rounds import Rounds, expected_over_boards, hand_strengths
 from rlccfr.games.merging.symmetric import symmetric_buckets
 
