@@ -1,4 +1,4 @@
-"""Abstractions that merge infosets into buckets, which share tables and play one policy."""
+"""Abstractions that merge infosets into buckets: all infosets of a bucket share its table entries and its policy."""
 
 from __future__ import annotations
 

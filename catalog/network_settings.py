@@ -41,7 +41,7 @@ class NetworkOptions:
     skipped_steps: int = 0
 
     def probability(self, iteration: int) -> float:
-        """Return the probability that a fit which is due after an iteration takes place."""
+        """Return the probability that a fit is made when it is due, after the given iteration."""
         if self.retrain == "linear":
             return max(0.0, 1.0 - iteration / self.retrain_horizon)
         if self.retrain == "exponential":

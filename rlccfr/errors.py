@@ -97,10 +97,12 @@ def what_failed(error: BaseException, functions: Iterable[Callable[..., Any]] = 
 
 
 def raised_in(error: BaseException, files: Collection[str], otherwise: str = "") -> str:
-    """Return a text with an error's class, its first line, and the last line of ``files`` in its traceback.
+    """Return an error's class, the first line of its message, and the place in ``files`` where it was raised.
+
+    The place is the last one of the traceback that lies in one of the files.
 
     Args:
-        otherwise: end of the text if the traceback has none of the files.
+        otherwise: what ends the text, in place of the place, if the traceback has none of the files.
     """
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     where = f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})" if lines else otherwise

@@ -106,7 +106,7 @@ class Form:
     quick_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def part(self, name: str) -> Any:
-        """Return what the import path in an attribute names.
+        """Return the object to which the import path in an attribute leads.
 
         Raises:
             GameError: the form has no such part.

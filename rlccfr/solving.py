@@ -191,7 +191,10 @@ def _loaded(game: Game | str | Path) -> Game:
 
 
 def default_target(game: Game) -> float:
-    """Return the target where none is given, in the game's units: :data:`TARGET`, or what rounding allows."""
+    """Return the target where none is given, in the game's units.
+
+    It is :data:`TARGET` times the uniform policy's exploitability, or a larger number if rounding errors demand it.
+    """
     uniform: float = policy_class(game).uniform(game).exploitability()
     return max(TARGET * uniform, EXACT * max(1.0, game.utility_range))
 
@@ -375,7 +378,7 @@ class _Work:
         )
 
     def _account(self) -> None:
-        """Count what belongs to no other part."""
+        """Set ``spent["other"]`` to the CPU seconds so far that belong to no other part of ``spent``."""
         self.spent.pop("other", None)
         self.spent["other"] = max(time.process_time() - self.begin - sum(self.spent.values()), 0.0)
 

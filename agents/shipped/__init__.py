@@ -87,14 +87,14 @@ class Part(NamedTuple):
 
 
 def paper_part() -> Part:
-    """Return the part on the paper's games."""
+    """Return the part of the measurements that was made on the paper's games."""
     catalogs = (catalog(), Catalog.extended_tabular())
     described = "the catalogs paper, tabular and extended-tabular, with the network settings sweep"
     return Part(MEASURED, GAMES, BUDGETS, catalogs, described, learned=True)
 
 
 def public_part() -> Part:
-    """Return the part on games with a public tree."""
+    """Return the part of the measurements that was made on games with a public tree."""
     catalogs = (public_catalog(),)
     return Part(PUBLIC_MEASURED, PUBLIC_GAMES, PUBLIC_BUDGETS, catalogs, "the catalog public", learned=False)
 

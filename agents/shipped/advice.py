@@ -207,7 +207,7 @@ def _best_measured(
     """Return the best of the algorithms that were measured on a game.
 
     Args:
-        game: the game's name in the question.
+        game: the game's name, as the user gave it.
         shipped_name: name under which it was measured.
         wanted_catalog: catalog to choose from; None for all that was measured.
 
@@ -250,7 +250,7 @@ def _pick_of_team(game: str, shipped_name: str, budget: Budget, preset: Preset) 
     """Return the pick of the game's own team from the paper's catalog.
 
     Args:
-        game: the game's name in the question.
+        game: the game's name, as the user gave it.
         shipped_name: name under which it was measured.
     """
     team = shipped.team(shipped_name)

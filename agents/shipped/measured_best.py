@@ -128,7 +128,7 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
 def nearest(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Budget) -> Budget:
     """Return the budget if all runs cover it, else the nearest one that they cover.
 
-    That is the longest headline budget or, in another unit, the length of the shortest run.
+    The nearest one is the longest headline budget or, if ``budget`` is in another unit, the length of the shortest run.
 
     Raises:
         BudgetError: there are no curves to read a shorter budget off.

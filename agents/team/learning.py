@@ -15,8 +15,8 @@ Agent A picks the update rule, B the sampler knowing A's pick, and C the abstrac
        agent A:   the value of agent B's best answer
 
    A value is that of the target network at the pick that the Q-network prefers: double Q-learning (van Hasselt, Guez
-   and Silver, "Deep reinforcement learning with double Q-learning", AAAI 2016). Only measured answers count: the
-   highest values over all belong to picks that were never tried.
+   and Silver, "Deep reinforcement learning with double Q-learning", AAAI 2016). Only measured answers count:
+   otherwise, the highest values would be those of picks that were never tried.
 4. *Step.* Each agent takes a gradient step on the Huber loss towards its targets, and its target network follows.
 
 With ``Hyperparameters(rewards="own")``, each agent learns its own reward. The value of another agent's answer is then

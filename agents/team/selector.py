@@ -155,7 +155,7 @@ class Selector:
 
         Args:
             source: the other selector, with the same hidden layers.
-            source_indices: for the index of each shared choice, its index in the other selector.
+            source_indices: index of each shared choice in the other selector, by its index in this one.
             initial_value: initial Q-value of the choices that the other selector does not have.
         """
         state = source.state()

@@ -104,7 +104,7 @@ class ControlRun:
         self.aim(horizon)
 
     def aim(self, horizon: int) -> None:
-        """Go back to the start, for a run of another number of iterations, with the controller's own weights.
+        """Go back to the start of a run of ``horizon`` iterations, and drop weights that :meth:`episode` was given.
 
         Raises:
             RLCCFRError: ``horizon`` is not a positive integer.

@@ -1,4 +1,4 @@
-"""Runs on any executor; each record is kept, even if a worker, the disk or the power fails later."""
+"""How an executor performs runs; each record is kept, even if a worker, the disk or the power fails later."""
 
 from __future__ import annotations
 

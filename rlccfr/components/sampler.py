@@ -122,7 +122,10 @@ class Sampler(Component):
         takes = (self.traverser, self.chance, self.opponent)
         is_external = takes == ("all", "one", "one")
         if self.internal_share and (not is_external or self.exact or self.probe or self.baseline_rate):
-            raise ComponentError("internal_share needs external sampling, as by default, without probes or baselines")
+            raise ComponentError(
+                "internal_share needs external sampling (the default chance, opponent and traverser), without probes "
+                "or baselines"
+            )
         if self.explores == "sequences" and self.traverser != "one":
             raise ComponentError("explores='sequences' needs traverser='one'")
         # Baselines and values of histories, and their networks.

@@ -39,8 +39,9 @@ def cost_terms(view: SequenceView) -> tuple[int, int, int, int]:
     """Return the numbers on which the time of an exact iteration depends.
 
     Returns:
-        The numbers of sequences, of payoffs that both players read, and of blocks of payoffs. The fourth number is that
-        of sequences again if the form has twins, and else 0.
+        Four numbers: the number of sequences; the number of payoffs that player 0 reads plus the number that player 1
+        reads; the number of blocks of payoffs, of both players together; and again the number of sequences if the form
+        has twins, else 0.
     """
     num_sequences = int(view.first_sequence[-1])
     num_payoffs = int(payoffs_of(view.blocks_0).sum() + payoffs_of(view.blocks_1).sum())

@@ -97,7 +97,8 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
         raise ComponentError(f"{where}, update rules have tables and schedules: take cfr_plus instead of {rule.id!r}")
     if rule.uses_mass and not form.has_histories:
         raise ComponentError(
-            f"in a game held {form.title}, rules can't use the reach {where}: take cfr_plus instead of {rule.id!r}"
+            f"{where}, in a game held {form.title}, update rules can't use the infosets' reach: take cfr_plus instead "
+            f"of {rule.id!r}"
         )
     if options.blend:
         raise ComponentError(f"{where}, there are no blends: leave out blend=True")
@@ -107,7 +108,7 @@ class Responses(ABC):
     """Best responses in a game to policies of buckets, and the regrets of buckets against them.
 
     Attributes:
-        nodes: histories, or private states, that an iteration touches.
+        nodes: number of histories, or of private states, that an iteration touches.
     """
 
     nodes: int

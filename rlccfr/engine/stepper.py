@@ -146,7 +146,7 @@ class Stepper(ABC, Generic[State]):
 
 
 class StepperKind(NamedTuple):
-    """A kind of iteration: a test for the bindings that it serves, and the import path of its stepper.
+    """A kind of iteration: ``serves`` says whether it can run a binding, and ``path`` is its stepper's import path.
 
     A stepper's module is imported only when it is needed, since some of these modules import many others.
     """

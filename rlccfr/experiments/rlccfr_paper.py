@@ -127,7 +127,7 @@ def picks(game: str, rewards: Rewards, measurements: str) -> list[Row]:
 
     Returns:
         A row per caption and scale: the pick, its mean reward and the agents' rewards, by the judging runs; and the
-        algorithm with the highest mean reward of all. If that algorithm has not converged, no table recommends it.
+        algorithm with the highest mean reward of all, even if it has not converged.
     """
     from rlccfr.agents.team.pretraining import SETTINGS, train_on_table
 

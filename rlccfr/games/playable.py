@@ -16,7 +16,7 @@ class State(Protocol):
     """A history; its methods have the names and meanings of OpenSpiel's."""
 
     def current_player(self) -> Any:
-        """Return 0, 1, CHANCE_MOVES or GAME_ENDS, or what ``int`` turns into one of them."""
+        """Return 0, 1, CHANCE_MOVES or GAME_ENDS, or an object that ``int`` converts to one of them."""
 
     def information_state_string(self, player: int) -> str:
         """Return the name of the infoset of the player who decides."""

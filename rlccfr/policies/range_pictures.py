@@ -143,7 +143,10 @@ def range_grid(
 
 
 def _draw_rolls(rolls: list[str], probabilities: np.ndarray, moves: list[str], axes: Axes) -> None:
-    """Draw the probability of each action for each roll, without actions below :data:`LEAST_PROBABILITY` everywhere."""
+    """Draw the probability of each action for each roll.
+
+    Actions whose probability is below :data:`LEAST_PROBABILITY` for every roll are left out.
+    """
     drawn = np.flatnonzero(probabilities.max(axis=1) >= LEAST_PROBABILITY)
     probabilities = probabilities[drawn]
     moves = [_in_words(moves[action]) for action in drawn]

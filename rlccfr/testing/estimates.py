@@ -84,7 +84,7 @@ class Estimates(NamedTuple):
     ) -> Estimates:
         """Return the mean estimates of each batch of walks under a fixed policy.
 
-        The counts by which some samplers draw actions are random.
+        Some samplers draw actions by the run's policy sums (``RunState.uniform_count``). Here these are random numbers.
 
         Args:
             sampler: the sampler.

@@ -81,7 +81,7 @@ def _listed(games: Sequence[str]) -> str:
 
 
 def _new_team(game: str, seed: int) -> tuple[LiveEvaluator, SelectorTeam]:
-    """Return an untrained team for a game, and the evaluator that measures for it."""
+    """Return an evaluator, and an untrained team for a game; the evaluator makes the team's measurements."""
     from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.envs.measuring.live import LiveEvaluator
 

@@ -52,7 +52,7 @@ class BudgetOptions(OneBudget):
 
 @dataclass(frozen=True)
 class AnswerOptions:
-    """Who answers."""
+    """Who recommends: the package, by its measurements or by runs made now, or a team of the user's."""
 
     TITLE: ClassVar[str] = "Who answers [the package, from its measurements]"
     measure: str | None = option(None, "Run the best few here, for this long in all: 10s.")

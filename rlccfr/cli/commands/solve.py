@@ -394,9 +394,9 @@ def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions,
     if solution.interrupted:
         raise Interrupted("interrupted; the policy is what there was by then")
     if stop.target is not None and not solution.reached:
-        advice = "after the budget; give a larger one, or another target" if stop.is_given else "; give another target"
+        advice = " after the budget; give a larger one, or another target" if stop.is_given else "; give another target"
         raise RLCCFRError(
-            f"the target {solution.target:.4g} was not reached: the exploitability is {solution.exploitability:.4g} "
+            f"the target {solution.target:.4g} was not reached: the exploitability is {solution.exploitability:.4g}"
             f"{advice}"
         )
 

@@ -78,7 +78,7 @@ def train(
     """Train a team of three DQN selectors, or a controller.
 
     The team learns what to pick for each game, budget and preset. The picks are printed; `rlccfr recommend --team` asks
-    for them again. Ctrl-C keeps what was learned; the same command goes on.
+    for them again. Ctrl-C keeps what was learned; the same command, given again, goes on from there.
     """
     if control.control:
         check_only(context, "--control", CONTROL_OPTIONS, "trains a controller")

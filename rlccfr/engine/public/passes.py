@@ -88,7 +88,7 @@ class PublicStepper(Stepper[PublicState]):
 
     @property
     def _current(self) -> np.ndarray:
-        """The entries that the current policy is proportional to."""
+        """The entries, (m,), to whose positive parts the current policy is proportional."""
         return current(self.state.tables)
 
     def average_value(self) -> tuple[float, float, float]:

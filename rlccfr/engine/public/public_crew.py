@@ -73,7 +73,7 @@ class PublicCrew:
         return float(root_value(self._workspaces[0], self.game.mass[player]))
 
     def _pass(self, player: int, table: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int) -> None:
-        """Make one pass. Ctrl-C must be held back: it would leave other threads at work, or lose a range."""
+        """Make one pass. Ctrl-C must be held back: it would leave other threads at work, or skip some outcomes."""
         view = self.game.view
         first_workspace, *further_workspaces = self._workspaces
         begin_pass(view, player, table, tables, first_workspace, self._outcomes, schedule, mode)

@@ -215,12 +215,15 @@ def check_components(
     """
     where = f"{game.name!r} is solved by its public tree, where"
     if rule.controller is not None or rule.average_weight or not (rule.is_plain or rule.only_predicts):
-        raise ComponentError(f"{where} update rules can have only schedules: take dcfr_plus instead of {rule.id!r}")
+        raise ComponentError(
+            f"{where} update rules can have schedules, but no functions, networks or controller: take dcfr_plus "
+            f"instead of {rule.id!r}"
+        )
     draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
     has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
     if not sampler.exact and (not draws_chance_alone or has_walk_settings):
         raise ComponentError(
-            f"{where} samplers draw chance alone: take sampler='public_chance' instead of {sampler.id!r}"
+            f"{where} samplers can draw only outcomes of chance: take sampler='public_chance' instead of {sampler.id!r}"
         )
     if options.walks > 1 and not sampler.exact:
         raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")

@@ -64,10 +64,10 @@ class BucketedGame:
         return type(other) is BucketedGame and np.array_equal(self.bucket, other.bucket)
 
     def expand(self, table: np.ndarray) -> np.ndarray:
-        """Return the policies of buckets for each private state, (m,).
+        """Return a policy of ``whole``, (m,), in which each private state plays the policy of its bucket.
 
         Args:
-            table: (sequences of ``tree``,) what the policies are proportional to.
+            table: (sequences of ``tree``,) entries to which the buckets' policies are proportional.
         """
         policy = np.empty(self.whole.num_sequences, self.whole.dtype)
         expand(self.whole.view, self.place, self.first, self.bucket, self.tree.normalised(table), policy)

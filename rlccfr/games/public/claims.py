@@ -82,7 +82,8 @@ def _allowed_opponents(game: PublicGame) -> np.ndarray:
     """Return how many of the opponent's private states each private state of a deal allows, (deals, 2).
 
     Two hands exclude each other if they share a card; a hand also excludes itself. By symmetry, all hands of a deal
-    exclude equally many hands. Each hand is listed as two cards; a hand of one card has two that no other hand has.
+    exclude equally many hands. Each hand is listed as two cards; a hand of one card is listed as two numbers that no
+    other hand has.
     """
     view = game.view  # view.hands is (hands of all deals, 2)
     opponents = np.stack([game.mass[1].sum(), game.mass[0].sum()])

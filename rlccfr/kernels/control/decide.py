@@ -101,10 +101,12 @@ def record_decision(control, row, observation_size):
 
 @kernel
 def best_choice(control, agent, first_weight):
-    """Return the choice of an agent with the largest Q-value, and where the next agent's weights begin.
+    """Return the agent's choice whose Q-values have the largest sum, and where the next agent's weights begin.
+
+    The sum is over the members, each of which has a network for every agent.
 
     Args:
-        first_weight: where the agent's weights begin among the first member's.
+        first_weight: index of the agent's first weight among the weights of one member.
     """
     q_sums = control.hidden[2]
     count = control.layers[agent, -1]

@@ -165,11 +165,11 @@ def public_value(view, player, tables, workspace, outcomes, mass, best):
 
 @kernel
 def action_values(view, player, policy_source, tables, workspace, outcomes):
-    """Find the counterfactual values of a player's actions, if both play the policies that a table is proportional to.
+    """Compute the counterfactual values of a player's actions, if both players play a table's policies.
 
     Args:
-        policy_source: that table.
-        tables: ``regret`` is overwritten at the player's entries.
+        policy_source: the table; the policies are proportional to its positive parts.
+        tables: the values are written to the player's entries of ``regret``.
     """
     no_row = workspace.vectors[:0]  # these modes read no schedule
     sweep_all(view, player, policy_source, tables, workspace, outcomes, no_row, no_row, WRITE_VALUES)

@@ -1,7 +1,7 @@
 """Values of histories: baselines that correct the values of walks, or values that take their place.
 
 A table holds an estimate of player 0's expected utility at each history. Its row 0 serves both traversers. If opponents
-play best responses, so that each traverser meets another opponent, there is a row for each.
+play best responses, the two traversers' walks are played by different policies, so there is one row per traverser.
 
 * As baselines b, at all nodes, including those of chance: a child taken with probability p whose walk returned u has
   the value b + (u - b) / p; a child left out has the value b (Schmid et al. 2019, with baselines of histories). If b is

@@ -68,9 +68,15 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
     [
         (("--exact",), "has no linear program"),
         (("--any", "--target", "1e-3"), "has no linear program"),
-        (("--iterations", "3", "--sampler", "external"), "samplers draw chance alone: take sampler='public_chance'"),
-        (("--iterations", "3", "--update-rule", "hedge"), "can have only schedules: take dcfr_plus"),
-        (("--iterations", "3", "--control"), "can have only schedules"),
+        (
+            ("--iterations", "3", "--sampler", "external"),
+            "samplers can draw only outcomes of chance: take sampler='public_chance'",
+        ),
+        (
+            ("--iterations", "3", "--update-rule", "hedge"),
+            "update rules can have schedules, but no functions, networks or controller: take dcfr_plus",
+        ),
+        (("--iterations", "3", "--control"), "update rules can have schedules, but no functions"),
         (("--iterations", "3", "--abstraction", "rcfr"), "both players have tables"),
         (("--iterations", "3", "--simultaneous"), "players take turns"),
         (("--iterations", "3", "--blend"), "there are no blends"),

@@ -153,7 +153,7 @@ def test_the_sampler_changes_during_a_run():
 
 def test_other_samplers_are_refused_in_one_line():
     tree = public(NATIVE[0])
-    with pytest.raises(rlccfr.ComponentError, match="samplers draw chance alone"):
+    with pytest.raises(rlccfr.ComponentError, match="samplers can draw only outcomes of chance"):
         rlccfr.Solver(tree, "cfr", "external")
     with pytest.raises(rlccfr.ComponentError, match="leave out walks=2"):
         rlccfr.Solver(tree, "cfr", "chance", walks=2)
