@@ -88,7 +88,7 @@ class Solution:
         value: player 0's value of the policy in the game's units; of a policy without exploitability, the game's value.
         target: exploitability that was to be reached, in the game's units; None if only a budget was given.
         cpu_seconds: CPU seconds by part: ``"predicting"``, ``"linear program"``, ``"iterations"`` (in the engine's main
-            thread, with blends), and ``"other"``, such as measuring on the way.
+            thread, with blends), and ``"other"``, such as measuring on the way and loading kernels.
         predicted_seconds: CPU seconds that the way taken first was predicted to need; NaN without a prediction.
         result: totals and curve of the iterations; None if there were none.
         program: solution of the linear program; None if none was solved.
@@ -343,7 +343,8 @@ class _Work:
         if not math.isnan(self.run_seconds):
             self.reasons[-1] += f", predicted to take {_in_words(self.run_seconds)}"
             if result.reached:
-                self.reasons[-1] += _surprise(self.run_seconds, self.spent["iterations"] + self.spent["other"])
+                # Other time includes that of loading and compiling kernels, which is not predicted.
+                self.reasons[-1] += _surprise(self.run_seconds, self.spent["iterations"])
         return Solution(
             game=self.game,
             method="iterations",
