@@ -129,6 +129,7 @@ def solve(
     threads: int = 1,
     curve: bool = False,
     progress: Callable[[float], None] | None = None,
+    begun: Callable[[Solver], None] | None = None,
 ) -> Solution:
     """Solve a game in the way that is predicted to be soonest.
 
@@ -143,6 +144,7 @@ def solve(
         threads: number of threads of exact passes; results are the same.
         curve: whether to iterate in any case, and to measure the whole convergence curve.
         progress: function called repeatedly with the share that is done.
+        begun: function called with the solver when iterations begin, for a display of its points.
 
     Returns:
         The solution. After Ctrl-C it holds the policy so far, unless only a linear program had begun.
@@ -168,7 +170,7 @@ def solve(
     if until is None and seconds is None and iterations is None:
         target = default_target(loaded)
         seconds = SECONDS
-    work = _Work(
+    return _Work(
         game=loaded,
         target=target,
         seconds=None if seconds is None else checked_seconds(seconds),
@@ -176,8 +178,8 @@ def solve(
         threads=checked_threads(threads),
         curve=curve,
         progress=progress,
-    )
-    return work.solution()
+        begun=begun,
+    ).solution()
 
 
 def _loaded(game: Game | str | Path) -> Game:
@@ -219,6 +221,7 @@ class _Work:
     threads: int
     curve: bool
     progress: Callable[[float], None] | None
+    begun: Callable[[Solver], None] | None
     program_seconds: float = math.inf
     run_seconds: float = math.nan
     first_prediction: float = math.nan
@@ -326,6 +329,8 @@ class _Work:
         watch = ProgramWatch(solver, self.target, self.program_seconds)
         interrupted = False
         self.reasons.append(_algorithm_of(solver))
+        if self.begun is not None:
+            self.begun(solver)
         try:
             result = self._run(solver, watch)
             if watch.says_sooner and self._does_program_fit():

@@ -34,8 +34,8 @@ DOCUMENTS = [path for path in sorted(ROOT.glob("docs/**/*.md")) if not GENERATED
 PAGES = [path for path in (ROOT / "README.md", *DOCUMENTS) if blocks(path)]
 
 
-LONG_NOTEBOOKS = {"02", "06", "08", "09"}
-"""Beginnings of the names of notebooks that run for a minute or longer; the long suite runs them."""
+LONG_NOTEBOOKS = {"02", "04", "06", "07", "08", "09"}
+"""Beginnings of the names of notebooks that run for half a minute or longer; the long suite runs them."""
 
 
 def marked(path):

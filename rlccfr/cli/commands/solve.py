@@ -29,6 +29,8 @@ from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.files import held_file
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from rlccfr.catalog import Cell
     from rlccfr.game import Game
     from rlccfr.games.flat_tree import GameTree
@@ -373,7 +375,12 @@ def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions,
     """Solve a game in the way that is predicted to be soonest, write its policy, and print the facts."""
     from rlccfr.solving import solve
 
-    with progress(f"solving {name}") as report:
+    solvers: list[Solver] = []
+
+    def display() -> RenderableType:
+        return solving(solvers[0])() if solvers else ""
+
+    with progress(f"solving {name}", display) as report:
         solution = solve(
             game,
             until=stop.target,
@@ -382,6 +389,7 @@ def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions,
             threads=threads,
             curve=files.need_a_curve,
             progress=report,
+            begun=solvers.append,
         )
     try:
         files.write_policy(solution.policy)

@@ -89,7 +89,7 @@ def in_a_terminal(*arguments, encoding="utf-8"):
 
 @pytest.mark.slow
 def test_a_terminal_sees_the_curve_of_a_run_and_then_its_result():
-    code, text = in_a_terminal("solve", "leduc", "--seconds", "1")
+    code, text = in_a_terminal("solve", "leduc", "--iterations", "60000")
     assert code == 0
     seen, result = text.rsplit("\x1b[2K", 1)
     assert "solving leduc" in seen
