@@ -43,7 +43,7 @@ def marked(path):
     return pytest.param(path, marks=mark, id=path.name)
 
 
-@pytest.mark.parametrize("path", map(marked, NOTEBOOKS))
+@pytest.mark.parametrize("path", [marked(path) for path in NOTEBOOKS])
 def test_notebooks_run(path, tmp_path, monkeypatch):
     """Each notebook runs in its own process, since one registers a component that the others must not see."""
     monkeypatch.setenv("MPLBACKEND", "agg")

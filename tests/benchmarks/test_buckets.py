@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks import buckets
 
 SMALL = "holdem(ranks=4,suits=2,private=1,flop=1)"
 
 
+@pytest.mark.slow
 def test_the_page_has_a_table_per_game_and_map(monkeypatch):
     monkeypatch.setattr(buckets, "GAMES", {"small": SMALL})
     monkeypatch.setattr(buckets, "LARGE", SMALL)

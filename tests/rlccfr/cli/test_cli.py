@@ -106,6 +106,7 @@ def test_an_option_by_its_name_does_what_the_old_option_does(run, common, settin
     assert results[0] == results[1]
 
 
+@pytest.mark.slow
 def test_an_option_that_takes_no_old_form(run):
     game = "holdem(ranks=4,suits=2,private=1,flop=1)"
     solve = ("solve", game, "--iterations", "5", "--json", "--checkpoint", "run.npz")
@@ -299,6 +300,7 @@ def test_the_packages_measurements_of_the_extended_catalog(run):
     assert (code, {"pcfr_plus", "robust_k"} <= found) == (0, True)
 
 
+@pytest.mark.slow
 def test_catalog(run):
     rows = json.loads(run("catalog", "--json")[1])
     rules, listed = Catalog.extended().update_rules, [row["id"] for row in rows if row["axis"] == "update_rule"]

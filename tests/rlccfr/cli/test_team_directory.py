@@ -71,6 +71,7 @@ def test_without_teams_there_is_no_directory():
     assert trained_directory("kuhn", None, None) is None
 
 
+@pytest.mark.slow
 def test_the_team_for_the_question_is_found_or_else_the_games_last(save):
     save("kuhn-1-second", "kuhn", *SECOND)
     save("kuhn-paper-kuhn", "kuhn", preset="paper-kuhn")

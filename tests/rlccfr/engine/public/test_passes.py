@@ -248,6 +248,7 @@ def test_memory_is_checked_in_one_sum(monkeypatch):
             rlccfr.Solver(tree, "cfr", sampler, abstraction)
 
 
+@pytest.mark.slow
 def test_single_precision_is_near():
     tree = rlccfr.load_game("holdem(ranks=5,suits=2,private=2,flop=2)")
     single, double = (rlccfr.Solver(tree, "dcfr", dtype=dtype) for dtype in ("float32", "float64"))

@@ -46,6 +46,7 @@ def test_hand_strengths_of_leduc_by_hand():
     assert sorted(set(np.round(found[first][0][:, 0], 12))) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("buckets", [2, 3, 5, 8, 13])
 def test_buckets_of_the_first_round_have_equal_mass(buckets):
     tree = game(WIDE)
