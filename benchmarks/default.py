@@ -33,6 +33,8 @@ from rlccfr.agents.control.games import control_games
 from rlccfr.engine.reduced import pass_cost, quotient_for_passes
 from rlccfr.files import write_atomically
 from rlccfr.game import policy_class
+from rlccfr.games.flat_tree import COMPILED
+from rlccfr.games.names import form_named
 from rlccfr.policy import EXACT
 from rlccfr.result import CurvePoint
 
@@ -78,8 +80,9 @@ def games_of(split: str) -> tuple[str, ...]:
 
 
 def load(name: str) -> Any:
-    """Return a game, compiled if it can be."""
-    return rlccfr.load_game(name, max_histories=MOST_TEST)
+    """Return a game; larger games than by default are compiled, too."""
+    is_public = form_named(name) is not COMPILED
+    return rlccfr.load_game(name) if is_public else rlccfr.load_game(name, max_histories=MOST_TEST)
 
 
 def timed_solutions(game: Any, uniform: float) -> Iterator[dict[str, Any]]:

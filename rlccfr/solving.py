@@ -40,8 +40,9 @@ ITERATIONS_LAW = (0.69, 0.46)
 """Law for the number of iterations to a target, by exact passes that are steered and blended.
 
 With d the number of decades from the uniform policy's exploitability to the target, the logarithm (base 10) of the
-number is the polynomial with these coefficients in d, the constant first. This law and the next were fitted by
-``python -m benchmarks.default --fit``.
+number is the polynomial with these coefficients in d, the constant first. This law and the next come from runs on 33
+games of the controller's validation and test lists; ``python -m benchmarks.default validation`` repeats such runs, and
+``python -m benchmarks.default --fit`` then fits both laws.
 """
 
 SECONDS_LAW = (0.009, 3.6, 270.0)
