@@ -104,34 +104,34 @@ def names() -> tuple[str, ...]:
 def earlier() -> set[str]:
     """Return the hashes of the compiled games of all earlier lists; another name may stand for the same game."""
     lists = [control_games(split) for split in ("train", "validation", "test")]
-    known = {*families.TRAIN, *families.VALIDATION, *families.TEST, *LARGER, *exact.GAMES, *exact.MORE}
-    known |= {name for split in lists for name in split}
-    return {rlccfr.load_game(name, max_histories=MOST_TEST).content_hash for name in sorted(known)}
+    earlier_names = {*families.TRAIN, *families.VALIDATION, *families.TEST, *LARGER, *exact.GAMES, *exact.MORE}
+    earlier_names |= {name for split in lists for name in split}
+    return {rlccfr.load_game(name, max_histories=MOST_TEST).content_hash for name in sorted(earlier_names)}
 
 
-def generated(family: str, known: set[str]) -> Iterator[GameTree]:
+def generated(family: str, known_hashes: set[str]) -> Iterator[GameTree]:
     """Yield small generated games whose hashes are not known yet, and add their hashes."""
     for seed in count(FIRST_SEED):
         try:
             game = rlccfr.load_game(GENERATORS[family](seed), max_histories=MOST)
         except GameError:  # too large
             continue
-        if game.content_hash not in known:
-            known.add(game.content_hash)
+        if game.content_hash not in known_hashes:
+            known_hashes.add(game.content_hash)
             yield game
 
 
 def chosen() -> Iterator[dict[str, Any]]:
     """Yield a row for each game: its name, family and size, and whether it is compiled."""
-    known = earlier()
+    known_hashes = earlier()
     for name in NAMED:
         game = rlccfr.load_game(name, max_histories=MOST_TEST)
-        if game.content_hash in known:
+        if game.content_hash in known_hashes:
             raise ValueError(f"{name} is in an earlier list")
-        known.add(game.content_hash)
+        known_hashes.add(game.content_hash)
         yield described(game, "compiled")
     for family, number in SMALL.items():
-        for game in islice(generated(family, known), number):
+        for game in islice(generated(family, known_hashes), number):
             yield described(game, "compiled")
     for name in PUBLIC:
         yield described(rlccfr.load_game(name), "public tree")

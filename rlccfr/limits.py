@@ -28,7 +28,7 @@ BLIND_UNIT = "mbb"
 STALLED = 0.9
 """A run has stalled if tenfold work leaves the exploitability above this share of what it was."""
 
-LEAST_STRETCH = 0.01
+FIRST_LOOK = 0.01
 """CPU seconds after which a run's time to a target is first predicted."""
 
 LONGEST_HORIZON = 2**52
@@ -271,7 +271,7 @@ class ProgramWatch:
         self._solver = solver
         self._target = target
         self._program_seconds = program_seconds
-        self._next_look = max(LEAST_STRETCH, program_seconds / 10)
+        self._next_look = max(FIRST_LOOK, program_seconds / 10)
         self.says_sooner = False
         self.seconds_left = math.inf
 

@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -257,7 +258,7 @@ class _Work:
                 self.run_seconds = start + (measuring + per_iteration * 10**logarithm) * self._iteration_seconds
         self.spent["predicting"] += time.process_time() - begin
 
-    @property
+    @cached_property
     def _decades(self) -> float:
         """Number of decades from the uniform policy's exploitability to the target; infinite without a target."""
         if self.target is None:
@@ -265,7 +266,7 @@ class _Work:
         uniform = policy_class(self.game).uniform(self.game).exploitability()
         return math.log10(max(uniform / self.target, 1.0))
 
-    @property
+    @cached_property
     def _iteration_seconds(self) -> float:
         """CPU seconds that an exact iteration over a compiled game is predicted to take."""
         from rlccfr.engine.reduced import pass_cost, quotient_for_passes
@@ -313,7 +314,8 @@ class _Work:
         try:
             self.program = solve_exactly(self.game, seconds=patience, progress=self.progress)
         except (RLCCFRError, MemoryError) as error:
-            cause = f"after {_in_words(patience)}" if isinstance(error, BudgetError) else f"({error or 'no memory'})"
+            was_slow = isinstance(error, BudgetError)
+            cause = f"after {_in_words(patience)}" if was_slow else f"({str(error) or 'out of memory'})"
             reason += f" and given up {cause}"
         finally:
             self.spent["linear program"] += time.process_time() - begin
@@ -344,50 +346,50 @@ class _Work:
             result = replace(solver.result(), target=self.target)
             interrupted = True
         if self.program is not None and self.program.exploitability <= result.exploitability:
-            return replace(self._by_program(), result=result, solver=solver, interrupted=interrupted)
-        self._account()
+            return self._by_program(result=result, solver=solver, interrupted=interrupted)
         if not math.isnan(self.run_seconds):
             self.reasons[-1] += f", predicted to take {_in_words(self.run_seconds)}"
             if result.reached:
                 # Other time includes that of loading and compiling kernels, which is not predicted.
                 self.reasons[-1] += _surprise(self.run_seconds, self.spent["iterations"])
-        return Solution(
-            game=self.game,
+        return self._solution_with(
             method="iterations",
-            why="; ".join(self.reasons),
             policy=solver.average_policy(),
             exploitability=result.exploitability,
             value=solver.values().game[0],
-            target=self.target,
-            cpu_seconds={part: seconds for part, seconds in self.spent.items() if seconds},
-            predicted_seconds=self.first_prediction,
             result=result,
-            program=self.program,
             solver=solver,
             interrupted=interrupted,
         )
 
-    def _by_program(self) -> Solution:
-        """Return the linear program's solution."""
+    def _by_program(self, **run: Any) -> Solution:
+        """Return the linear program's solution.
+
+        Args:
+            run: what there is of iterations, by the names of :class:`Solution`.
+        """
         assert self.program is not None
-        self._account()
-        return Solution(
-            game=self.game,
+        return self._solution_with(
             method="linear program",
-            why="; ".join(self.reasons),
             policy=self.program.policy,
             exploitability=self.program.exploitability,
             value=self.program.value,
-            target=self.target,
-            cpu_seconds={part: seconds for part, seconds in self.spent.items() if seconds},
-            predicted_seconds=self.first_prediction,
-            program=self.program,
+            **run,
         )
 
-    def _account(self) -> None:
-        """Set ``spent["other"]`` to the CPU seconds so far that belong to no other part of ``spent``."""
-        self.spent.pop("other", None)
-        self.spent["other"] = max(time.process_time() - self.begin - sum(self.spent.values()), 0.0)
+    def _solution_with(self, **policy_and_run: Any) -> Solution:
+        """Return the solution with a policy, and with what both ways have in common."""
+        other = max(time.process_time() - self.begin - sum(self.spent.values()), 0.0)
+        parts = self.spent | {"other": other}
+        return Solution(
+            game=self.game,
+            why="; ".join(self.reasons),
+            target=self.target,
+            cpu_seconds={part: seconds for part, seconds in parts.items() if seconds},
+            predicted_seconds=self.first_prediction,
+            program=self.program,
+            **policy_and_run,
+        )
 
     def _solver(self) -> Solver:
         """Return the solver of the best measured run for the game's form and the target."""

@@ -284,12 +284,10 @@ def solve(
     if is_free:
         algorithms = [best_run_of(tree)]
         options = replace(options, blend=bool(tree.form.best_run.get("blend")))
-    has_target = stop.target is not None
-    if is_free:
-        stop = stop.or_default(tree)
+    until = stop.or_default(tree) if is_free else stop
     arguments = vars(options) | {"blend": bool(options.blend), "seed": seed}
     solver = solver_for(tree, algorithms[0], arguments, files.checkpoint)
-    attempt = _run(game, solver, algorithms, stop, files)
+    attempt = _run(game, solver, algorithms, until, files)
 
     try:
         files.write(attempt, title_of(algorithms))
@@ -297,9 +295,9 @@ def solve(
         print_run(attempt, algorithms, json)
     if not json:
         files.print_names()
-    if not has_target:  # to miss the default target is no failure
+    if stop.target is None:  # to miss the default target is no failure
         attempt = replace(attempt, result=replace(attempt.result, target=None))
-    _fail_if_cut_short(attempt, stop.has_budget, files.checkpoint)
+    _fail_if_cut_short(attempt, until.has_budget, files.checkpoint)
 
 
 def _parsed_algorithm(text: str) -> Cell:
