@@ -2,9 +2,9 @@
 
 On each game of a split, :func:`rlccfr.solve` runs to each of :data:`TARGETS`, and so does every fixed rule by exact
 passes. The seconds are those of the process, from the loaded game to the policy: predicting, iterating, blending and
-measuring. A rule is measured in one run to the last target that it reaches in its time; its run ends when it has taken
-longer than the best rule so far, since only the best rule in hindsight counts, except for CFR+ and the rule that
-``rlccfr recommend`` names. Games that are in benchmarks/results/default.csv are not measured again.
+measuring. A rule runs to each target, too; a run ends when it has taken longer than the best rule so far, since only
+the best rule in hindsight counts, except for CFR+ and the rule that ``rlccfr recommend`` names. Games that are in
+benchmarks/results/default.csv are not measured again.
 
 SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games`) or ``test`` (the new
 test games). ``--fit`` prints the laws for iterations and their time, fitted to the validation games.
@@ -16,9 +16,9 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -32,15 +32,17 @@ from benchmarks.markdown import table
 from rlccfr.agents.control.games import control_games
 from rlccfr.engine.reduced import pass_cost, quotient_for_passes
 from rlccfr.files import write_atomically
-from rlccfr.game import policy_class
+from rlccfr.game import TargetRun, policy_class
 from rlccfr.games.flat_tree import COMPILED
 from rlccfr.games.names import form_named
 from rlccfr.policy import EXACT
-from rlccfr.result import CurvePoint
+from rlccfr.result import RunResult
 
 FILE = Path(__file__).parent / "results" / "default.csv"
 TARGETS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """Targets as shares of the uniform policy's exploitability."""
+
+Result = TypeVar("Result")
 
 OURS = "rlccfr.solve"
 STEERED = "steered and blended"
@@ -67,6 +69,12 @@ OVER_BEST = 1.2
 LONGEST = 12.0
 """Multiple of our time after which a run is stopped; a ratio counts as no more than that."""
 
+SIZE = 4.0
+"""Logarithm of a middling number of histories, about which laws are fitted."""
+
+EDGE = 0.01
+"""Decades by which a target may miss the edge of a range by rounding."""
+
 REPETITIONS = 10_000
 """Bootstrap samples of games behind an interval."""
 
@@ -88,58 +96,58 @@ def load(name: str) -> Any:
 def timed_solutions(game: Any, uniform: float) -> Iterator[dict[str, Any]]:
     """Yield a row per target: the CPU seconds of ``rlccfr.solve``, what was predicted, and what it did."""
     for share in TARGETS:
-        best = math.inf
-        total = 0.0
-        for _ in range(REPEATS):
-            begin = time.process_time()
-            solution = rlccfr.solve(game, until=_target(game, share, uniform), seconds=_limit(game))
-            best = min(best, time.process_time() - begin)
-            total += time.process_time() - begin
-            if total > LONG_ENOUGH:
-                break
+        target = _target(game, share, uniform)
+        seconds, solution = timed(lambda target=target: rlccfr.solve(game, until=target, seconds=_limit(game)))
         yield {
             "contender": OURS,
             "share": share,
-            "seconds": best if solution.reached else math.inf,
+            "seconds": seconds if solution.reached else math.inf,
             "predicted": solution.predicted_seconds,
             "method": solution.method,
             "iterations": solution.result.iterations if solution.result is not None else 0,
         }
 
 
-def timed_run(game: Any, uniform: float, name: str, limit: float, **components: Any) -> list[dict[str, Any]]:
-    """Return a row per target: the CPU seconds after which a run's curve first showed it, infinite if it did not."""
-    best: dict[float, tuple[float, int]] = dict.fromkeys(TARGETS, (math.inf, 0))
+def timed_run(
+    game: Any, uniform: float, name: str, limits: Mapping[float, float], **components: Any
+) -> Iterator[dict[str, Any]]:
+    """Yield a row per target: the CPU seconds of a run to it, infinite if the run missed it.
+
+    Args:
+        limits: CPU seconds of a run by target. After a missed target, the run is not made to the next ones.
+    """
+    missed = False
+    for share in TARGETS:
+        row = {"contender": name, "share": share, "seconds": math.inf, "iterations": 0}
+        if not missed:
+            target = _target(game, share, uniform)
+            seconds, result = timed(lambda target=target, limit=limits[share]: _run(game, target, limit, components))
+            missed = not result.reached
+            if result.reached:
+                row |= {"seconds": seconds, "iterations": result.iterations}
+        yield row
+
+
+def timed(work: Callable[[], Result]) -> tuple[float, Result]:
+    """Return the CPU seconds of some work, the fewest of several times if it is short, and its result."""
+    best = math.inf
     total = 0.0
     for _ in range(REPEATS):
         begin = time.process_time()
-        shown = _points_shown(rlccfr.Solver(game, **components), _target(game, TARGETS[-1], uniform), limit, begin)
-        total += time.process_time() - begin
-        for share in TARGETS:
-            target = _target(game, share, uniform)
-            hits = ((passed, point.iteration) for passed, point in shown if point.exploitability <= target)
-            best[share] = min(best[share], next(hits, (math.inf, 0)))
+        result = work()
+        seconds = time.process_time() - begin
+        best = min(best, seconds)
+        total += seconds
         if total > LONG_ENOUGH:
             break
-    return [
-        {"contender": name, "share": share, "seconds": seconds, "iterations": iterations}
-        for share, (seconds, iterations) in best.items()
-    ]
+    return best, result
 
 
-def _points_shown(solver: rlccfr.Solver, target: float, limit: float, begin: float) -> list[tuple[float, CurvePoint]]:
-    """Run to a target or for ``limit`` CPU seconds; return the points, and when the curve first showed each."""
-    shown: list[tuple[float, CurvePoint]] = []
-
-    def note(_: float) -> None:
-        if solver.points and (not shown or solver.points[-1] != shown[-1][1]):
-            shown.append((time.process_time() - begin, solver.points[-1]))
-
-    def is_over() -> bool:
-        return time.process_time() - begin > limit
-
-    solver.run(until=target, seconds=limit, curve=False, progress=note, stop=is_over)
-    return shown
+def _run(game: Any, target: float, limit: float, components: Mapping[str, Any]) -> RunResult:
+    """Run an algorithm to a target, or for ``limit`` CPU seconds, measuring included."""
+    begin = time.process_time()
+    solver = rlccfr.Solver(game, **components)
+    return solver.run(until=target, seconds=limit, curve=False, stop=lambda: time.process_time() - begin > limit)
 
 
 def _target(game: Any, share: float, uniform: float) -> float:
@@ -157,23 +165,22 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
     uniform = policy_class(game).uniform(game).exploitability()
     ours = list(timed_solutions(game, uniform))
     yield from ours
-    our_last = ours[-1]["seconds"]
-    yield from timed_run(game, uniform, STEERED, _limit(game), **game.form.best_run)
-    for contender, components in ((PLAIN, {"update_rule": PLAIN}), (RECOMMENDED, recommended(name, our_last))):
-        longest = min(_limit(game), max(LONGEST * our_last, 0.2))
-        yield from timed_run(game, uniform, contender, longest, **components)
-    best = math.inf
+    longest = {row["share"]: min(_limit(game), max(LONGEST * row["seconds"], 0.05)) for row in ours}
+    yield from timed_run(game, uniform, PLAIN, longest, update_rule=PLAIN)
+    yield from timed_run(game, uniform, RECOMMENDED, longest, **recommended(name, ours[-1]["seconds"]))
+    yield from timed_run(game, uniform, STEERED, longest, **game.form.best_run)
+    best = dict.fromkeys(TARGETS, math.inf)
     for rule, components in rules(game):
-        limit = min(_limit(game), OVER_BEST * best, max(LONGEST * our_last, 0.2))
-        rows = timed_run(game, uniform, rule, limit, **components)
-        best = min(best, rows[-1]["seconds"])
-        yield from rows
+        limits = {share: min(longest[share], max(OVER_BEST * best[share], 0.05)) for share in TARGETS}
+        for row in timed_run(game, uniform, rule, limits, **components):
+            best[row["share"]] = min(best[row["share"]], row["seconds"])
+            yield row
 
 
 def rules(game: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the fixed rules by exact passes that run on a game."""
     for name, components in fixed_algorithms(1000):
-        if components.get("sampler", "none") != "none" or "abstraction" in components:
+        if components.get("sampler", "none") != "none" or "abstraction" in components or name == PLAIN:
             continue
         try:
             rlccfr.Solver(game, **components)
@@ -267,22 +274,49 @@ def predictions(rows: pd.DataFrame) -> str:
     return f"The time was within a factor of 2 of the prediction in {within:.0%} of {len(ours)} runs."
 
 
-def fit(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return the laws for the number of iterations and for their time, fitted to the runs that only iterated.
+def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the laws for numbers of iterations, one for each run of compiled games, and the law for their time.
 
-    See ``ITERATIONS_LAW`` and ``SECONDS_LAW`` in :mod:`rlccfr.solving`.
+    Each is fitted to the targets and games that its run serves; see :class:`rlccfr.game.TargetRun` and ``SECONDS_LAW``
+    in :mod:`rlccfr.solving`.
     """
-    steered = rows[(rows["contender"] == STEERED) & (rows["histories"] > 0) & (rows["iterations"] > 0)]
-    iterations = steered["iterations"].to_numpy(float)
-    law = np.polynomial.polynomial.polyfit(-np.log10(steered["share"]), np.log10(iterations), 1)
-    seconds_of = {name: _iteration_seconds(load(name)) for name in steered["game"].unique()}
-    iteration_seconds = steered["game"].map(seconds_of).to_numpy(float)
+    compiled = rows[(rows["histories"] > 0) & (rows["iterations"] > 0) & np.isfinite(rows["seconds"])]
+    served = [compiled[_is_served(compiled, number)] for number in range(len(COMPILED.target_runs))]
+    laws = []
+    for runs in served:
+        sizes = np.log10(runs["histories"])
+        features = np.stack([np.ones(len(runs)), -np.log10(runs["share"]), sizes - SIZE], axis=1)
+        law = np.linalg.lstsq(features, np.log10(runs["iterations"].to_numpy(float)), rcond=None)[0]
+        laws.append(np.array([law[0] - SIZE * law[2], law[1], law[2]]))
+    runs = pd.concat(served)
+    iterations = runs["iterations"].to_numpy(float)
+    seconds_of = {name: _iteration_seconds(load(name)) for name in runs["game"].unique()}
+    iteration_seconds = runs["game"].map(seconds_of).to_numpy(float)
 
     def residuals(logs: np.ndarray) -> np.ndarray:
-        start, per_iteration, measuring = np.exp(logs)
-        return np.log(start + (measuring + per_iteration * iterations) * iteration_seconds) - np.log(steered["seconds"])
+        start, factor = np.exp(logs)
+        return np.log(start + factor * iterations * iteration_seconds) - np.log(runs["seconds"])
 
-    return law, np.exp(least_squares(residuals, np.log([0.005, 3.0, 200.0])).x)
+    return laws, np.exp(least_squares(residuals, np.log([0.002, 3.0]), loss="soft_l1").x)
+
+
+def _is_served(rows: pd.DataFrame, number: int) -> pd.Series:
+    """Return which rows are of a run of compiled games, to targets and on games that this run serves."""
+    earlier_runs = COMPILED.target_runs[:number]
+    run = COMPILED.target_runs[number]
+    decades = -np.log10(rows["share"])
+
+    def fits(run: TargetRun) -> pd.Series:
+        return (decades <= run.most_decades + EDGE) & (rows["histories"] <= run.most_histories)
+
+    # A run with blends is no fixed rule, so that only our own solutions tell how long it takes.
+    is_blended = run.arguments.get("blend", False)
+    contender = (rows["contender"] == OURS) & (rows["method"] == "iterations")
+    is_run = contender if is_blended else rows["contender"] == run.arguments["update_rule"]
+    served: pd.Series = is_run & fits(run)
+    for earlier_run in earlier_runs:
+        served &= ~fits(earlier_run)
+    return served
 
 
 def _iteration_seconds(game: Any) -> float:
@@ -328,8 +362,10 @@ def main() -> None:
         print("\n".join(table(beside_sampling())))
         return
     if given.fit:
-        for law in fit(recorded().query("split == 'validation'")):
-            print(", ".join(f"{number:.3g}" for number in law))
+        laws, seconds_law = fit(recorded().query("split == 'validation'"))
+        for run, law in zip(COMPILED.target_runs, laws, strict=True):
+            print(dict(run.arguments), ", ".join(f"{number:.3g}" for number in law))
+        print("seconds:", ", ".join(f"{number:.3g}" for number in seconds_law))
         return
     rows = measure(given.split)
     print("\n".join(table(summary(rows))))

@@ -13,6 +13,7 @@ line in :data:`rlccfr.games.names.FORMS`; docs/architecture.md has a worked sket
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
@@ -56,6 +57,24 @@ class OpponentPayoffs(NamedTuple):
 ZERO_SUM = OpponentPayoffs()
 
 
+class TargetRun(NamedTuple):
+    """A run to a target, and the games and targets that it serves.
+
+    Attributes:
+        arguments: arguments of :class:`rlccfr.Solver`.
+        law: (a, b, c), if the number of iterations is predicted: its logarithm (base 10) is a + b d + c h, with d the
+            decades from the uniform policy's exploitability to the target, and h the logarithm of the number of
+            histories.
+        most_decades: largest d that it serves.
+        most_histories: largest number of histories that it serves.
+    """
+
+    arguments: Mapping[str, Any]
+    law: tuple[float, float, float] | None = None
+    most_decades: float = math.inf
+    most_histories: float = math.inf
+
+
 @dataclass(frozen=True)
 class Form:
     """The parts of the library that serve one form of games.
@@ -79,9 +98,9 @@ class Form:
             :class:`rlccfr.ComponentError` if components or options do not run on them.
         merge: function ``(game, buckets)`` that merges infosets into buckets.
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
-        best_run: arguments of :class:`rlccfr.Solver` for the best run that was measured on such games, for those who
-            name no algorithm: ``update_rule``, or ``control`` and ``blend``.
-        quick_run: the same to coarse targets.
+        best_run: arguments of :class:`rlccfr.Solver` for the run that reached the least exploitability within budgets,
+            for those who name no algorithm: ``update_rule``, or ``control`` and ``blend``.
+        target_runs: the runs that were soonest to reach targets; the first that serves a game and its target is taken.
         states: function ``(policy, needles)`` that yields what players know, and what the policy does; see
             :mod:`rlccfr.policies.listing`.
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
@@ -103,7 +122,7 @@ class Form:
     page: str = ""
     table: str = ""
     best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    quick_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    target_runs: tuple[TargetRun, ...] = ()
 
     def part(self, name: str) -> Any:
         """Return the object to which the import path in an attribute leads.

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rlccfr.errors import BudgetError, brief, whole_number
 from rlccfr.game import Game, policy_class
 from rlccfr.policy import EXACT
-from rlccfr.result import CurvePoint
+from rlccfr.result import POINTS_PER_DECADE, CurvePoint
 
 if TYPE_CHECKING:
     from rlccfr.engine.engine import Engine
@@ -30,6 +31,27 @@ STALLED = 0.9
 
 FIRST_LOOK = 0.01
 """CPU seconds after which a run's time to a target is first predicted."""
+
+LOOK = 4.0
+"""About how many iterations it takes to measure the average policy."""
+
+USUAL_SLOPE = 2.5
+"""Power of the iterations by which the exploitability falls at most, where a run has too few points to tell."""
+
+SLOPES = (0.5, 4.0)
+"""Range of that power where the points do tell it."""
+
+LITTLE = 0.03
+"""Share of a run's time that looks may take in any case."""
+
+LONGEST_STEP = 2.5
+"""Largest factor by which the iterations may grow from one look to the next."""
+
+USUAL_STEP = 10 ** (1 / POINTS_PER_DECADE)
+"""The same where looks take little time: the factor between two points of a curve."""
+
+NEAR = 10.0
+"""The exploitability is near a target if it is at most this multiple of it: curves are not smooth, so it may dip."""
 
 LONGEST_HORIZON = 2**52
 """Least number of iterations of a horizon that counts as open; doubles hold all smaller numbers."""
@@ -81,9 +103,8 @@ class Limit:
             amount = math.inf
         if until is None:
             return cls(unit, amount, None, 0.0, engine.stepper.nodes_per_iteration)
-        game = engine.game
-        start = policy_class(game).uniform(game).exploitability()
-        return cls(unit, amount, target_of(game, until), start, engine.stepper.nodes_per_iteration)
+        start = uniform_exploitability(engine.game)
+        return cls(unit, amount, target_of(engine.game, until), start, engine.stepper.nodes_per_iteration)
 
     def ends(self, points: Sequence[CurvePoint], begin: int) -> bool:
         """Return whether the curve has reached the target, or has stalled in a run without a budget.
@@ -117,6 +138,40 @@ class Limit:
             return 0
         return iterations + math.ceil(iterations_left)
 
+    def iterations_to_look(self, iterations: int, points: Sequence[CurvePoint]) -> int:
+        """Return after how many more iterations to measure the average policy next, on the way to the target.
+
+        The exploitability falls roughly as a power of the iterations. The last two points tell the power, and so the
+        iteration at which the target is likely to be reached. The next look is there, unless that is too far to rely
+        on. It is at least so far that looks, and the iterations beyond the target that rare looks cost, take about the
+        same time.
+
+        Args:
+            iterations: number of iterations done.
+            points: the curve.
+        """
+        assert self.target is not None
+        if points and points[-1].exploitability > 0 and self.start > 0:
+            last = points[-1]
+            earlier_error = points[-2].exploitability if len(points) > 1 else self.start
+            earlier_iteration = points[-2].iteration if len(points) > 1 else 1
+            slope = USUAL_SLOPE
+            if last.iteration > earlier_iteration > 0:
+                fall = math.log(earlier_error / last.exploitability) if earlier_error > 0 else 0.0
+                slope = min(max(fall / math.log(last.iteration / earlier_iteration), SLOPES[0]), SLOPES[1])
+            expected = last.iteration * math.pow(last.exploitability / self.target, 1 / slope)
+        else:
+            expected = math.pow(max(self.start / self.target, 1.0), 1 / USUAL_SLOPE)
+        shortest_step = min(math.sqrt(LOOK * max(iterations, 1)), LOOK / LITTLE)
+        if not points:
+            longest_step = math.inf
+        elif points[-1].exploitability <= NEAR * self.target:
+            longest_step = min(2 * shortest_step, LOOK / LITTLE)
+        else:
+            cheap_step = max((USUAL_STEP - 1) * iterations, LOOK / LITTLE)
+            longest_step = min((LONGEST_STEP - 1) * iterations, cheap_step)
+        return math.ceil(max(min(expected - iterations, longest_step), shortest_step))
+
     def share(self, spent: float, points: Sequence[CurvePoint]) -> float:
         """Return the share that is done: of the budget, or of the decades from the uniform policy to the target."""
         if self.amount < math.inf:
@@ -126,6 +181,17 @@ class Limit:
         if not self.target < least < self.start:
             return float(least <= self.target)
         return math.log(self.start / least) / math.log(self.start / self.target)
+
+
+_uniform_exploitabilities: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+"""Results of :func:`uniform_exploitability`, by game."""
+
+
+def uniform_exploitability(game: Game) -> float:
+    """Return the uniform policy's exploitability, in the game's units; it is measured once for each game."""
+    if game not in _uniform_exploitabilities:
+        _uniform_exploitabilities[game] = policy_class(game).uniform(game).exploitability()
+    return _uniform_exploitabilities[game]
 
 
 def checked_seconds(amount: Any) -> float:
@@ -193,7 +259,7 @@ def target_of(game: Game, target: float | str) -> float:
     exploitability = check_target(target)
     least = EXACT * max(1.0, game.utility_range)
     if _unit_of(target) == UNIFORM_UNIT:
-        uniform = policy_class(game).uniform(game).exploitability()
+        uniform = uniform_exploitability(game)
         if uniform <= least:  # it is an equilibrium, as where all payoffs are equal, and no share of it can be told
             return least
         exploitability *= uniform

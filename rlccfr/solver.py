@@ -130,6 +130,7 @@ class Solver:
         self._pace = Pace(self._engine.stepper)
         self._cpu_seconds = 0.0
         self._curve: list[CurvePoint] = []
+        self._measured: tuple[int, int, Values] | None = None  # at the last look: iteration, nodes, values
 
     def run(
         self,
@@ -157,7 +158,7 @@ class Solver:
             until: target in the game's units, or a text: ``"1e-6x"``, a share of the uniform policy's exploitability,
                 or ``"10mbb"``, thousandths of a big blind.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
-                False: only at the end or, on the way to a target, the average policy at points by iterations alone.
+                False: only at the end or, on the way to a target, the average policy where it may have reached it.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
             stop: function called as often as ``progress``; once it returns True, the run ends without new blends.
 
@@ -180,7 +181,7 @@ class Solver:
                 nodes=math.ceil(budget_left) if limit.unit == "nodes" else sys.maxsize,
                 seconds=budget_left if limit.unit == "seconds" else SLICE,
                 curve=curve,
-                average=limit.target is not None,
+                to_look=None if curve or limit.target is None else self._iterations_to_look(limit),
             )
             if limit.target is not None:
                 self._finish_near(limit.target, curve=curve)
@@ -197,6 +198,15 @@ class Solver:
         costs = self._engine.stepper.costs
         if costs is not None:
             self._engine.stepper.aim(limit.horizon(self._engine.iteration, spent, costs))
+
+    def _iterations_to_look(self, limit: Limit) -> int:
+        """Return after how many more iterations to measure the average policy next, if no curve is wanted."""
+        iterations = limit.iterations_to_look(self._engine.iteration, self._curve)
+        to_next_point, _ = steps_to_next_point(self._engine.iteration, self._engine.nodes, self._engine.stepper.sparse)
+        if self._engine.stepper.sparse:  # measuring takes so long that curves have few points, too
+            return to_next_point
+        # Blends are tried by what the last look has shown, so it must not be long ago.
+        return min(iterations, to_next_point) if self.blend else iterations
 
     def _used(self, unit: str) -> float:
         """Return how much of a kind of budget has been used since the solver's start."""
@@ -223,12 +233,14 @@ class Solver:
         with collector_paused():
             begin = time.thread_time()
             has_changed = finish()
+            if has_changed:
+                self._measured = None
             if has_changed and self._curve and self._curve[-1].iteration == self._engine.iteration:
                 del self._curve[-1]  # it was measured before the blend
             self._cpu_seconds += time.thread_time() - begin
         return has_changed
 
-    def _advance(self, iterations: int, nodes: int, seconds: float, *, curve: bool, average: bool) -> None:
+    def _advance(self, iterations: int, nodes: int, seconds: float, *, curve: bool, to_look: int | None) -> None:
         """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted.
 
         Args:
@@ -236,15 +248,17 @@ class Solver:
             nodes: largest number of histories to touch; the iteration that exceeds it is the last.
             seconds: CPU seconds that are left.
             curve: whether to stop at the next point of the curve, and to measure there.
-            average: whether to stop at the next point by iterations, and to measure the average policy there.
+            to_look: after how many iterations to stop and to measure the average policy, if there is no curve.
         """
         nodes_before = self._engine.nodes
-        if curve or average:
+        if curve:
             iterations_to_point, nodes_to_point = steps_to_next_point(
                 self._engine.iteration, nodes_before, self._engine.stepper.sparse
             )
             iterations = min(iterations, iterations_to_point)
-            nodes = min(nodes, nodes_to_point) if curve else nodes
+            nodes = min(nodes, nodes_to_point)
+        elif to_look is not None:
+            iterations = min(iterations, to_look)
         with collector_paused():
             begin = time.thread_time()
             try:
@@ -253,7 +267,7 @@ class Solver:
                 elapsed = time.thread_time() - begin
                 self._cpu_seconds += elapsed
         self._pace.note(done, elapsed)
-        if (curve or average) and (done >= iterations or self._engine.nodes - nodes_before >= nodes):
+        if (curve or to_look is not None) and (done >= iterations or self._engine.nodes - nodes_before >= nodes):
             self._measure(current=curve)
 
     def _measure(self, *, current: bool = True) -> Values:
@@ -287,7 +301,7 @@ class Solver:
         return tuple(self._curve)
 
     def result(self) -> RunResult:
-        """Measure the average policy and return the totals so far.
+        """Return the totals so far; the average policy is measured unless the last look has done so.
 
         Raises:
             OverflowedError: the tables hold numbers that are not finite.
@@ -331,6 +345,7 @@ class Solver:
         ):
             return
         self._cpu_seconds += self._engine.bind(new_rule, new_sampler, new_abstraction)
+        self._measured = None
         self.update_rule = new_rule
         self.sampler = new_sampler
         self.abstraction = new_abstraction
@@ -376,9 +391,12 @@ class Solver:
         """Return the values of the average policy and of best responses to it.
 
         Up to rounding they equal ``average_policy().values()``. Where exact passes run over the game's quotient, the
-        policy is evaluated over it, too, which is faster.
+        policy is evaluated over it, too, which is faster. The values are kept until the policy changes.
         """
-        return Values.of(*self._engine.stepper.average_value())
+        now = (self._engine.iteration, self._engine.nodes)
+        if self._measured is None or self._measured[:2] != now:
+            self._measured = (*now, Values.of(*self._engine.stepper.average_value()))
+        return self._measured[2]
 
     def abstract_values(self) -> Values | None:
         """Return the values if best responses have one policy per bucket; None for an abstraction without buckets."""

@@ -1,9 +1,10 @@
 """Solving a game in the way that is predicted to be soonest: ``rlccfr.solve(game)`` and ``rlccfr solve GAME``.
 
 There are two ways. A linear program solves a compiled game exactly; its time is predicted from the game's size. All
-other games, and coarse targets, take iterations by the best measured run for the game's form
-(:attr:`rlccfr.game.Form.best_run`). For a compiled game these are exact passes that a controller steers, with blends;
-the number of iterations to a target is predicted by a law that is fitted to measured games.
+other games, and coarse targets, take iterations. The game's form names the runs: those that were soonest to targets
+(:attr:`rlccfr.game.Form.target_runs`), each with a law for its number of iterations, and the one that got farthest
+within budgets (:attr:`rlccfr.game.Form.best_run`): for a compiled game, exact passes that a controller steers, with
+blends at the end.
 
 A prediction may be wrong, so it is corrected on the way. A linear program that takes much longer than predicted is
 given up, and iterations begin. Iterations end as soon as their own curve says that a linear program would be sooner.
@@ -22,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 from rlccfr.engine.binding import checked_threads
 from rlccfr.errors import BudgetError, RLCCFRError, whole_number
-from rlccfr.game import Game, checked_game, policy_class
-from rlccfr.limits import ProgramWatch, checked_seconds, target_of
+from rlccfr.game import Game, TargetRun, checked_game
+from rlccfr.limits import ProgramWatch, checked_seconds, target_of, uniform_exploitability
 from rlccfr.policy import EXACT, Policy
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
@@ -37,29 +38,27 @@ TARGET = 1e-6
 SECONDS = 60.0
 """CPU seconds after which such a run ends."""
 
-ITERATIONS_LAW = (0.69, 0.46)
-"""Law for the number of iterations to a target, by exact passes that are steered and blended.
+SECONDS_LAW = (0.0023, 3.0)
+"""Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
 
-With d the number of decades from the uniform policy's exploitability to the target, the logarithm (base 10) of the
-number is the polynomial with these coefficients in d, the constant first. This law and the next come from runs on 33
-games of the controller's validation and test lists; ``python -m benchmarks.default validation`` repeats such runs, and
-``python -m benchmarks.default --fit`` then fits both laws.
+p is the predicted time of an exact iteration (:func:`rlccfr.engine.reduced.pass_cost`). This law and those for numbers
+of iterations are fitted by ``python -m benchmarks.default --fit``.
 """
 
-SECONDS_LAW = (0.009, 3.6, 270.0)
-"""Law (s, a, b) for the CPU seconds of n iterations, with deciding, blending and measuring: s + (b + a n) p.
+LEAST_PROGRAM_SECONDS = 0.0035
+"""CPU seconds of the smallest linear program, about; shorter runs need no comparison with one."""
 
-p is the predicted time of an exact iteration (:func:`rlccfr.engine.reduced.pass_cost`).
-"""
-
-QUICK_DECADES = 3.0
-"""Number of decades from the uniform policy up to which :attr:`rlccfr.game.Form.quick_run` is sooner."""
+OUT_OF_REACH = 3.0
+"""A target counts as out of reach if its run is predicted to take longer than this multiple of the budget."""
 
 MARGIN = 2.0
 """A linear program is begun only if the budget is at least this multiple of its predicted time."""
 
 PATIENCE = 3.0
 """A linear program is given up after this multiple of its predicted time, in seconds by the clock."""
+
+USUAL_PATIENCE = 0.25
+"""Seconds by the clock that a linear program gets at least if there is no hurry, since other work may delay it."""
 
 LEAST_PATIENCE = 0.05
 """Seconds that a linear program gets in any case."""
@@ -199,8 +198,7 @@ def default_target(game: Game) -> float:
 
     It is :data:`TARGET` times the uniform policy's exploitability, or a larger number if rounding errors demand it.
     """
-    uniform: float = policy_class(game).uniform(game).exploitability()
-    return max(TARGET * uniform, EXACT * max(1.0, game.utility_range))
+    return max(TARGET * uniform_exploitability(game), EXACT * max(1.0, game.utility_range))
 
 
 @dataclass
@@ -248,14 +246,17 @@ class _Work:
         """Predict both ways, where there are laws for them: for compiled games."""
         begin = time.process_time()
         if self.game.form.has_histories:
-            if self.iterations is None and not self.curve:
+            target_run = self._target_run
+            if target_run is not None and target_run.law is not None:
+                constant, per_decade, per_size = target_run.law
+                logarithm = constant + per_decade * self._decades + per_size * math.log10(self.game.num_histories)
+                start, factor = SECONDS_LAW
+                self.run_seconds = start + factor * 10**logarithm * self._iteration_seconds
+            is_run_shorter = self.run_seconds <= LEAST_PROGRAM_SECONDS  # no program is sooner than that
+            if self.iterations is None and not self.curve and not is_run_shorter:
                 from rlccfr.engine.linear_program import predicted_time
 
                 self.program_seconds = predicted_time(self.game).seconds
-            if self.target is not None:
-                logarithm = sum(factor * self._decades**power for power, factor in enumerate(ITERATIONS_LAW))
-                start, per_iteration, measuring = SECONDS_LAW
-                self.run_seconds = start + (measuring + per_iteration * 10**logarithm) * self._iteration_seconds
         self.spent["predicting"] += time.process_time() - begin
 
     @cached_property
@@ -263,8 +264,22 @@ class _Work:
         """Number of decades from the uniform policy's exploitability to the target; infinite without a target."""
         if self.target is None:
             return math.inf
-        uniform = policy_class(self.game).uniform(self.game).exploitability()
-        return math.log10(max(uniform / self.target, 1.0))
+        return math.log10(max(uniform_exploitability(self.game) / self.target, 1.0))
+
+    @cached_property
+    def _target_run(self) -> TargetRun | None:
+        """The run to the target; None without a target, or where no measured run serves it."""
+        if self.target is None:
+            return None
+        size = getattr(self.game, "num_histories", 0)
+        return next(
+            (
+                run
+                for run in self.game.form.target_runs
+                if self._decades <= run.most_decades and size <= run.most_histories
+            ),
+            None,
+        )
 
     @cached_property
     def _iteration_seconds(self) -> float:
@@ -309,7 +324,8 @@ class _Work:
         self.program_seconds = math.inf  # it is not tried again
         reason = f"{name}, predicted to take {_in_words(predicted)}"
         # Half of the budget is left to iterations, in case that the linear program is given up.
-        patience = max(min(PATIENCE * predicted, at_most, self._seconds_left / MARGIN), LEAST_PATIENCE)
+        worth = max(min(at_most, self._seconds_left / MARGIN), LEAST_PATIENCE)
+        patience = min(max(PATIENCE * predicted, USUAL_PATIENCE), worth)
         begin = time.process_time()
         try:
             self.program = solve_exactly(self.game, seconds=patience, progress=self.progress)
@@ -347,7 +363,9 @@ class _Work:
             interrupted = True
         if self.program is not None and self.program.exploitability <= result.exploitability:
             return self._by_program(result=result, solver=solver, interrupted=interrupted)
-        if not math.isnan(self.run_seconds):
+        if self._is_out_of_reach:
+            self.reasons[-1] += f", since the target was predicted to take {_in_words(self.run_seconds)}"
+        elif not math.isnan(self.run_seconds):
             self.reasons[-1] += f", predicted to take {_in_words(self.run_seconds)}"
             if result.reached:
                 # Other time includes that of loading and compiling kernels, which is not predicted.
@@ -392,14 +410,18 @@ class _Work:
         )
 
     def _solver(self) -> Solver:
-        """Return the solver of the best measured run for the game's form and the target."""
-        form = self.game.form
-        if self.target is not None and form.quick_run and self._decades <= QUICK_DECADES:
-            return Solver(self.game, threads=self.threads, **form.quick_run)
-        arguments = dict(form.best_run)
+        """Return the solver of the best measured run to the target or, if that is out of reach, within the budget."""
+        if self._target_run is not None and not self._is_out_of_reach:
+            return Solver(self.game, threads=self.threads, **self._target_run.arguments)
+        arguments = dict(self.game.form.best_run)
         if arguments.get("blend") and self._iterations_in_budget() < LEAST_BLENDED:
             del arguments["blend"]
         return Solver(self.game, threads=self.threads, **arguments)
+
+    @property
+    def _is_out_of_reach(self) -> bool:
+        """Whether the budget is far too small for the target, as predicted; the least exploitability then counts."""
+        return self.seconds is not None and self.run_seconds > OUT_OF_REACH * self.seconds
 
     def _iterations_in_budget(self) -> float:
         """Return how many iterations the budget is predicted to allow on a compiled game."""
@@ -415,34 +437,30 @@ class _Work:
             watch: what ends them where a linear program is sooner.
         """
         seconds = None if self.seconds is None else max(self._seconds_left, LEAST_SECONDS)
-        if seconds is not None and solver.blend and self.target is None:
+        if seconds is not None and solver.blend and (self.target is None or self._is_out_of_reach):
             from rlccfr.engine.blending import SHARE
 
             seconds /= 1 + SHARE  # the blends at the end take the rest
         try:
-            return solver.run(
+            result = solver.run(
                 self.iterations,
                 seconds=seconds,
-                until=self.target,
+                until=None if self._is_out_of_reach else self.target,
                 curve=self.curve,
                 progress=self.progress,
                 stop=watch,
             )
+            return replace(result, target=self.target)
         finally:
             self.spent["iterations"] = solver.cpu_seconds
 
 
 def _algorithm_of(solver: Solver) -> str:
     """Return in words what a solver runs."""
-    form = solver.game.form
+    blends = " with blends" if solver.blend else ""
     if solver.update_rule.controller is not None:
-        return f"steered exact passes{' with blends' if solver.blend else ''}"
-    rule = solver.update_rule.id
-    if rule == form.quick_run.get("update_rule"):
-        return f"exact passes by {rule}, the soonest measured to coarse targets"
-    if rule == form.best_run.get("update_rule"):
-        return f"exact passes by {rule}, the best rule measured on games {form.title}"
-    return f"exact passes by {rule}"
+        return f"steered exact passes{blends}"
+    return f"exact passes by {solver.update_rule.id}{blends}"
 
 
 def _surprise(predicted: float, taken: float) -> str:

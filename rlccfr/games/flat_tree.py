@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError
-from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, checked_game
+from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun, checked_game
 from rlccfr.games.records import BLOCK, CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
 
 SUM_TOLERANCE = 1e-5
@@ -125,7 +125,11 @@ COMPILED = Form(
     page="rlccfr.explorer.points:whole_page",
     table="rlccfr.play.tables:CompiledTable",
     best_run={"control": "shipped", "blend": True},
-    quick_run={"update_rule": "dcfr"},
+    target_runs=(
+        TargetRun({"update_rule": "dcfr_plus"}, (0.23, 0.53, 0.07), most_decades=4),
+        TargetRun({"update_rule": "sapcfr_plus"}, (0.67, 0.31, 0.25), most_histories=30_000),
+        TargetRun({"update_rule": "dcfr_plus"}, (-2.0, 0.73, 0.31)),
+    ),
 )
 """The form of games that are compiled history by history."""
 

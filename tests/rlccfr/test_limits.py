@@ -9,7 +9,7 @@ from support import game
 
 import rlccfr
 from rlccfr.errors import BudgetError
-from rlccfr.limits import Limit, ProgramWatch, has_stalled, seconds_left, target_of
+from rlccfr.limits import LITTLE, LOOK, Limit, ProgramWatch, has_stalled, seconds_left, target_of
 from rlccfr.result import CurvePoint
 
 
@@ -35,6 +35,28 @@ def test_a_run_that_is_there_already_does_nothing():
 
 def test_a_target_without_a_curve_is_still_met():
     assert rlccfr.Solver(game("kuhn")).run(until=1e-3, curve=False).reached
+
+
+@pytest.mark.parametrize(("rule", "share"), [("dcfr", 1e-2), ("cfr", 1e-2), ("pcfr_plus", 1e-5)])
+def test_a_target_without_a_curve_is_met_with_few_looks_and_hardly_later(rule, share):
+    target = share * 2.3736
+    whole = rlccfr.Solver(game("leduc"), rule).run(until=target)
+    brief = rlccfr.Solver(game("leduc"), rule).run(until=target, curve=False)
+    assert brief.reached
+    assert brief.iterations <= 1.3 * whole.iterations
+    looks = len(brief.points)
+    assert looks <= len(whole.points) / 2 or looks * LOOK <= 2 * LITTLE * brief.iterations
+
+
+def test_looks_are_where_the_target_is_likely_to_be_reached():
+    limit = Limit("iterations", math.inf, 1e-4, 1.0, 10)
+    assert limit.iterations_to_look(0, []) == math.ceil(10 ** (4 / 2.5))
+    points = [CurvePoint(100, 100, 1.0, 1e-2, math.nan), CurvePoint(200, 200, 2.0, 2.5e-3, math.nan)]  # a slope of 2
+    assert limit.iterations_to_look(200, points) == math.ceil(LOOK / LITTLE)  # the target is at 1,000: too far
+    near = [*points, CurvePoint(900, 900, 9.0, 1.23e-4, math.nan)]
+    assert limit.iterations_to_look(900, near) == pytest.approx(100, abs=5)
+    rising = [*points, CurvePoint(900, 900, 9.0, 1e-2, math.nan)]
+    assert 0 < limit.iterations_to_look(900, rising) < 900
 
 
 def test_a_budget_ends_a_run_before_its_target():

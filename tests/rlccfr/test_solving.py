@@ -16,6 +16,9 @@ from rlccfr.envs import PRESETS, Budget
 from rlccfr.errors import BudgetError, ComponentError, GameError
 from rlccfr.games.public.view import PUBLIC_TREE
 
+HOPEFUL = (1e-9, 1e-9)
+"""A law by which iterations take hardly any time."""
+
 SMALL_HOLDEM = "holdem(ranks=4,suits=2,private=1,flop=1)"
 
 
@@ -37,9 +40,7 @@ def test_a_coarse_target_takes_iterations():
     assert solution.exploitability <= solution.target == pytest.approx(0.05 * 2.3736, rel=1e-3)
     assert solution.value == pytest.approx(-0.0856, abs=0.05)
     assert solution.result.iterations < 100
-    assert solution.why.startswith(
-        "exact passes by dcfr, the soonest measured to coarse targets, predicted to take 0.0"
-    )
+    assert solution.why.startswith("exact passes by dcfr, predicted to take 0.0")
     assert set(solution.cpu_seconds) == {"predicting", "iterations", "other"}
     assert solution.solver.run(iterations=10).iterations == solution.result.iterations + 10  # it can go on
 
@@ -66,7 +67,7 @@ def test_a_linear_program_that_takes_too_long_is_given_up(monkeypatch):
     monkeypatch.setattr(linear_program, "solve_exactly", refuse)
     solution = rlccfr.solve(game("leduc"), until="1e-6x")
     assert (solution.method, solution.reached) == ("iterations", True)
-    assert re.search(r"a linear program, .* and given up after 0.052? s; steered exact passes", solution.why)
+    assert re.search(r"a linear program, .* and given up after 0.25 s; exact passes by sapcfr_plus", solution.why)
 
 
 @pytest.mark.parametrize("error", [MemoryError(), rlccfr.RLCCFRError("no program today")])
@@ -75,8 +76,8 @@ def test_a_linear_program_that_fails_loses_nothing(monkeypatch, error):
         raise error
 
     monkeypatch.setattr(linear_program, "solve_exactly", fail)
-    for law in (solving.ITERATIONS_LAW, (-9.0,)):  # before the iterations, or after some
-        monkeypatch.setattr(solving, "ITERATIONS_LAW", law)
+    for law in (solving.SECONDS_LAW, HOPEFUL):  # before the iterations, or after some
+        monkeypatch.setattr(solving, "SECONDS_LAW", law)
         solution = rlccfr.solve(game("leduc"), until="1e-6x")
         assert (solution.method, solution.reached) == ("iterations", True)
         assert "and given up" in solution.why
@@ -108,6 +109,15 @@ def test_the_better_of_two_policies_is_returned():
     assert solution.method == "linear program"
 
 
+def test_large_games_and_fine_targets_take_blends_and_what_is_out_of_reach_is_steered():
+    tree = game("leduc(ranks=5,suits=2,raises=2)")
+    fine = rlccfr.solve(tree, until="1e-5x", iterations=20_000)
+    assert (fine.reached, fine.why.partition(",")[0]) == (True, "exact passes by dcfr_plus with blends")
+    hopeless = rlccfr.solve(tree, until="1e-9x", seconds=0.05)
+    assert (hopeless.reached, hopeless.target) == (False, pytest.approx(1e-9 * 2.6, rel=0.2))
+    assert "steered exact passes with blends, since the target was predicted to take" in hopeless.why
+
+
 def test_a_curve_is_measured_if_it_is_wanted():
     solution = rlccfr.solve(game("kuhn"), curve=True)
     assert (solution.method, solution.reached) == ("iterations", True)
@@ -115,10 +125,10 @@ def test_a_curve_is_measured_if_it_is_wanted():
 
 
 def test_iterations_end_where_a_linear_program_is_sooner(monkeypatch):
-    monkeypatch.setattr(solving, "ITERATIONS_LAW", (-9.0,))  # far too hopeful
+    monkeypatch.setattr(solving, "SECONDS_LAW", HOPEFUL)
     solution = rlccfr.solve(game("leduc"), until="1e-10x")
     assert (solution.method, solution.reached) == ("linear program", True)
-    assert re.match("steered exact passes with blends for .* s; then a linear program, predicted to ", solution.why)
+    assert re.match("exact passes by sapcfr_plus for .* s; then a linear program, predicted to ", solution.why)
     assert solution.result.exploitability > solution.target
     assert {"iterations", "linear program"} <= set(solution.cpu_seconds)
 
@@ -139,7 +149,7 @@ def test_ctrl_c_gives_what_is_there():
 def test_a_public_tree_is_solved_by_the_rule_that_was_measured_best():
     solution = rlccfr.solve(SMALL_HOLDEM, until="1e-3x")
     assert (solution.method, solution.reached) == ("iterations", True)
-    assert solution.why == "exact passes by dcfr, the best rule measured on games as a public tree"
+    assert solution.why == "exact passes by dcfr"
     best = unmeasured.public_choice(Budget("seconds", 60.0), PRESETS["accuracy"]).cell
     assert tuple(best) == (PUBLIC_TREE.best_run["update_rule"], "none", "none")
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError
-from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs
+from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun
 from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE, PublicView
 
@@ -40,6 +40,7 @@ PUBLIC_TREE = Form(
     page="rlccfr.explorer.public_points:public_page",
     table="rlccfr.play.public_table:PublicTable",
     best_run={"update_rule": "dcfr"},
+    target_runs=(TargetRun({"update_rule": "dcfr"}),),
 )
 """The form of games that are built by their public tree."""
 
