@@ -32,6 +32,7 @@ from rlccfr.agents.judging.unseen_games import judged
 from rlccfr.agents.predicting.choosers import NAMES, named
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.agents.shipped import unmeasured
+from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.agents.team import learning
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.agents.team.team import SelectorTeam
@@ -97,6 +98,7 @@ def main() -> None:
     )
     basis = source(RESULTS / MEASURED, (BRIEF, *met(), *BETWEEN), (*TRAIN, *held_out()))
     made(shipped.DATA / shipped.GENERALISATION, {**basis, "judging": generalisation.VERSION}, generalise)
+    made(shipped.DATA / shipped.WINNERS, source(measured, shipped.BUDGETS, shipped.GAMES), write_winners)
     public = shipped.DATA / shipped.PUBLIC_MEASURED
     published(public, Store(PUBLIC_SWEPT), on_public_trees, shipped.PUBLIC_BUDGETS)
     made(
@@ -204,6 +206,23 @@ def generalise(path: Path) -> None:
     buffer = io.BytesIO()
     pd.concat(rows, ignore_index=True).to_parquet(buffer, index=False)
     write_atomically(path, buffer.getvalue())
+
+
+def write_winners(path: Path) -> None:
+    """Write the best measured algorithm on each of the paper's games, by budget and reward weights.
+
+    To find them takes seconds, because thousands of runs are read, and the answer never changes.
+    """
+    record: dict[str, dict[str, list[str]]] = {}
+    for budget in shipped.BUDGETS:
+        record[str(budget)] = {}
+        for name, preset in PRESETS.items():
+            cells = []
+            for game in shipped.GAMES:
+                table = shipped.results(game)
+                cells.append(best_measured(table, game, catalogs_of(table, game, None), budget, preset).cell)
+            record[str(budget)][name] = list(map(str, cells))
+    write_atomically(path, f"{json.dumps(record, indent=1)}\n".encode())
 
 
 def judgements(learned: MeasuredCosts, games: Sequence[str], without: str) -> list[pd.DataFrame]:

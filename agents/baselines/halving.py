@@ -1,17 +1,20 @@
 """Successive halving: run all algorithms briefly, and the better ones for longer.
 
 Jamieson and Talwalkar, Non-stochastic best arm identification and hyperparameter optimization, AISTATS 2016.
+
+A *ladder* says how: for each rung, the number of algorithms in it, and the share of the budget that each of them has
+run by its end. Runs go on from rung to rung.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 
-from rlccfr.agents.baselines.best import virtual_best
 from rlccfr.agents.baselines.task import Task, total_cpu_seconds
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Measurement
@@ -24,6 +27,9 @@ VERSION = 2
 
 ETA = 3
 """Largest factor by which a rung may reduce the number of algorithms."""
+
+Ladder = Sequence[tuple[int, float]]
+"""Number of algorithms of each rung, and share of the budget that each of them has run by the rung's end."""
 
 ROUNDING = 1e-9
 """Tolerance for a number of algorithms that rounding left just below a whole number."""
@@ -38,12 +44,15 @@ class Halving:
         spent: number of whole budgets spent; each algorithm counts once, with its longest run's share of the budget.
         cpu_seconds: engine CPU seconds of the algorithms' longest runs, which include their shorter runs.
         rungs: number of algorithms and budget of each rung.
+        longest_runs: the longest run of each algorithm, and its budget; those of the last rung come first, and in each
+            rung the best.
     """
 
     cell: Cell
     spent: float
     cpu_seconds: float
     rungs: tuple[tuple[int, Budget], ...]
+    longest_runs: dict[Cell, tuple[Sequence[Measurement], Budget]]
 
 
 def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halving:
@@ -63,27 +72,62 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
     available = task.available
     ladder = _ladder(len(available), evaluations)
     drawn = np.random.default_rng(seed).choice(len(available), ladder[0][0], replace=False)
-    cells = [available[index] for index in sorted(drawn)]
-    worths: dict[Cell, Worth] = {}  # by the last rung
-    longest_runs: dict[Cell, list[Measurement]] = {}
-    budgets_spent: dict[Cell, float] = {}  # each algorithm's longest run, as a share of the budget
+    return climb(task, [available[index] for index in sorted(drawn)], ladder)
+
+
+def climb(
+    task: Task, algorithms: Sequence[Cell], ladder: Ladder, progress: Callable[[float], None] | None = None
+) -> Halving:
+    """Let algorithms climb a ladder: after each rung, the better ones go on.
+
+    Args:
+        algorithms: the algorithms of the first rung; of those that do equally well, the earlier ones go on.
+        ladder: the ladder.
+        progress: function called after each run with the share done of all runs.
+    """
+    ranked = list(algorithms)
+    longest_runs: dict[Cell, tuple[Sequence[Measurement], Budget]] = {}
     rungs = []
-    for survivor_count, share in ladder:
-        if worths:
-            cells = sorted(cells, key=worths.__getitem__, reverse=True)  # stable: ties keep the catalog's order
-        cells = cells[:survivor_count]
+    lengths = [share - earlier for (_, share), (_, earlier) in zip(ladder, [(0, 0.0), *ladder], strict=False)]
+    total = math.fsum(count * length for (count, _), length in zip(ladder, lengths, strict=True))
+    done = 0.0
+    for (count, share), length in zip(ladder, lengths, strict=True):
+        participants = ranked[:count]
         budget = _share_of(task.budget, share)
-        runs = {cell: task.measure(cell, budget) for cell in cells}
+        runs: dict[Cell, list[Measurement]] = {}
+        for cell in participants:
+            runs[cell] = task.measure(cell, budget)
+            done += length / total
+            if progress is not None:
+                progress(min(done, 1.0))
         worths = task.worths(runs)
-        longest_runs |= runs
-        budgets_spent |= dict.fromkeys(cells, budget.amount / task.budget.amount)
-        rungs.append((len(cells), budget))
+        ranked = sorted(participants, key=worths.__getitem__, reverse=True)  # stable: the earlier ones of equals go on
+        # Those of this rung come before those that ended in an earlier one.
+        ended = {cell: run for cell, run in longest_runs.items() if cell not in runs}
+        longest_runs = {cell: (runs[cell], budget) for cell in ranked} | ended
+        rungs.append((len(participants), budget))
     return Halving(
-        cell=virtual_best(worths),
-        spent=math.fsum(budgets_spent.values()),
-        cpu_seconds=total_cpu_seconds(longest_runs),
+        cell=ranked[0],
+        spent=math.fsum(budget.amount / task.budget.amount for _, budget in longest_runs.values()),
+        cpu_seconds=total_cpu_seconds({cell: runs for cell, (runs, _) in longest_runs.items()}),
         rungs=tuple(rungs),
+        longest_runs=longest_runs,
     )
+
+
+def equal_rungs(counts: Sequence[int], total: float) -> list[tuple[int, float]]:
+    """Return a ladder whose rungs have equal shares of a total.
+
+    Args:
+        counts: number of algorithms of each rung.
+        total: share of the budget for all runs together.
+
+    Example:
+        >>> equal_rungs((4, 2), 0.8)
+        [(4, 0.1), (2, 0.3)]
+    """
+    lengths = [total / len(counts) / count for count in counts]
+    return [(count, math.fsum(lengths[: rung + 1])) for rung, count in enumerate(counts)]
 
 
 def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:

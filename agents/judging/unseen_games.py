@@ -22,7 +22,7 @@ from rlccfr.envs.reward import Preset
 if TYPE_CHECKING:
     from rlccfr.agents.predicting.choosers import Chooser
 
-VERSION = 3
+VERSION = 4
 """Version of how picks are judged. Raise it when the same picks would be judged differently."""
 
 HUNDREDFOLD = 100

@@ -1,4 +1,8 @@
-"""Ways of choosing an algorithm for a game that was not measured: by predicted costs alone, or with short runs too."""
+"""Ways of choosing an algorithm for a game that was not measured.
+
+The costs of all algorithms are predicted from the game's features. The predictions are a choice, or a prior: the
+algorithms with the best predictions then run on the game by successive halving.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +11,28 @@ from typing import Protocol
 
 import numpy as np
 
+from rlccfr.agents.baselines.halving import climb, equal_rungs
+from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
-from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of, log_costs
+from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.compiled_games import uniform_in_units
 from rlccfr.envs.measuring.evaluator import Evaluator
-from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import CONVERGED_LOG, Preset, costs_on_all_scales, mean_costs
 
-WITHOUT_PROBES = "kernel regression"
-WITH_PROBES = "kernel regression with probes"
-NAMES = (WITHOUT_PROBES, WITH_PROBES)
+BY_FEATURES = "kernel regression"
+BY_HALVING = "kernel regression, then halving"
+NAMES = (BY_FEATURES, BY_HALVING)
 """Names of the choosers."""
 
-SHARE = 0.05
-"""Share of the budget for all probes together."""
+SHARE = 0.1
+"""Share of the budget for halving."""
 
-CANDIDATES = 5
-"""Number of algorithms that are probed."""
+RUNGS = (4, 2)
+"""Number of algorithms of each of its rungs.
 
-TRUST = 0.75
-"""Share of a probe's surprise that is expected of the whole run.
-
-This share and the number of candidates were chosen by leaving out thirds of the training games.
+They were chosen by leaving out thirds of the training games: ``python -m benchmarks.prior``.
 """
 
 
@@ -68,27 +71,29 @@ class ByPrediction:
         self.games = predictor.measured.games
         self.budgets = predictor.measured.budgets
 
+    def ranked(self, game: str, budget: Budget, preset: Preset) -> list[Cell]:
+        """Return all algorithms, the one with the best prediction first; see :func:`ranking`."""
+        predicted = self.predictor.costs(features_of(game), budget)
+        cells = list(self.catalog)
+        return [cells[index] for index in ranking(predicted, preset, uniform_in_units(game))]
+
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
         """Return the algorithm with the best predicted mean reward, among those predicted to converge."""
-        predicted = self.predictor.costs(features_of(game), budget)
-        best = int(ranking(predicted, preset, uniform_in_units(game))[0])
-        return list(self.catalog)[best]
+        return self.ranked(game, budget, preset)[0]
 
     def left(self, budget: Budget) -> Budget:
         """Return the whole budget."""
         return budget
 
 
-class Probing(ByPrediction):
-    """Chooses among the algorithms with the best predicted reward, by a short run of each.
+class ByHalving(ByPrediction):
+    """Chooses among the algorithms with the best predicted reward, by successive halving on the game.
 
-    A probe's surprise is its costs less those predicted for so short a run. A share of this surprise is added to the
-    prediction for the whole run. The chosen algorithm's probe is the beginning of its run, so only the other probes use
-    up budget.
+    The chosen algorithm's run goes on, so that only the others' runs use up budget.
 
     Args:
         predictor: regression of costs.
-        evaluator: evaluator that runs the probes, or a table that holds longer runs.
+        evaluator: evaluator that runs the algorithms, or a table that holds longer runs.
     """
 
     def __init__(self, predictor: KernelRegression, evaluator: Evaluator) -> None:
@@ -96,46 +101,18 @@ class Probing(ByPrediction):
         self.evaluator = evaluator
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
-        """Return the candidate with the best corrected prediction.
+        """Return the winner of the halving.
 
         Raises:
             MissingCellError: the evaluator is a table that lacks a run.
         """
-        probe_budget = self._probe_budget(budget)
-        if probe_budget is None:
-            return super().pick(game, budget, preset)
-        cells = list(self.catalog)
-        features = features_of(game)
-        uniform = uniform_in_units(game)
-        predicted = self.predictor.costs(features, budget)
-        candidates = ranking(predicted, preset, uniform)[: self._candidate_count]
-        predicted_of_probes = self.predictor.costs(features, probe_budget)
-        probes = [self.evaluator.measure(Request(game, (cells[index],), probe_budget)) for index in candidates]
-        surprise = np.array([log_costs(run) for run in probes]) - predicted_of_probes[candidates]  # (candidates, 2)
-        corrected = predicted[candidates] + TRUST * surprise
-        best = ranking(corrected, preset, uniform)[0]
-        return cells[int(candidates[best])]
+        task = Task(self.evaluator, self.catalog, game, budget, preset)
+        return climb(task, self.ranked(game, budget, preset), equal_rungs(RUNGS, SHARE)).cell
 
     def left(self, budget: Budget) -> Budget:
-        """Return the budget without the probes of the algorithms that are not chosen."""
-        probe_budget = self._probe_budget(budget)
-        if probe_budget is None:
-            return budget
-        return Budget(budget.unit, budget.amount - (self._candidate_count - 1) * probe_budget.amount)
-
-    @property
-    def _candidate_count(self) -> int:
-        """Number of algorithms that are probed."""
-        return min(CANDIDATES, len(self.catalog))
-
-    def _probe_budget(self, budget: Budget) -> Budget | None:
-        """Return the budget of one probe; None if it is less than every measured budget in its unit."""
-        measured_amounts = [measured.amount for measured in self.budgets if measured.unit == budget.unit]
-        least = min(measured_amounts, default=np.inf)
-        amount = budget.amount * SHARE / self._candidate_count
-        if budget.unit != "seconds":
-            amount = int(amount)
-        return Budget(budget.unit, amount) if amount >= least else None
+        """Return the budget without the runs of the algorithms that are not chosen."""
+        _, winners_share = equal_rungs(RUNGS, SHARE)[-1]
+        return Budget(budget.unit, budget.amount * (1 - SHARE + winners_share))
 
 
 def named(name: str, measured: MeasuredCosts, evaluator: Evaluator) -> Chooser:
@@ -147,7 +124,7 @@ def named(name: str, measured: MeasuredCosts, evaluator: Evaluator) -> Chooser:
         evaluator: evaluator that runs the probes, if the chooser has any.
     """
     predictor = KernelRegression(measured)
-    return Probing(predictor, evaluator) if name == WITH_PROBES else ByPrediction(predictor)
+    return ByHalving(predictor, evaluator) if name == BY_HALVING else ByPrediction(predictor)
 
 
 def predicted_mean_costs(predicted: np.ndarray, preset: Preset, uniform: float | np.ndarray) -> np.ndarray:

@@ -44,6 +44,9 @@ PUBLIC_MEASURED = "public.parquet"
 GENERALISATION = "generalisation.parquet"
 """File of choosers' regrets on games that they have not learned from, and on families that they were denied."""
 
+WINNERS = "winners.json"
+"""File of the best algorithm on each of the paper's games, by budget and reward weights."""
+
 COSTS = "costs.npz"
 """File of the costs on small games, from which choosers learn."""
 

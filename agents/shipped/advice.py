@@ -16,9 +16,10 @@ from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import TEAM
+from rlccfr.agents.predicting.choosers import BY_FEATURES
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
-from rlccfr.agents.shipped.race import final_seconds, race
+from rlccfr.agents.shipped.race import RUNNERS, final_seconds, race
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, CatalogLike, PresetLike, parse_budget, parse_catalog, parse_preset
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -54,10 +55,10 @@ class Advice:
         preset: reward weights.
         cell: recommended algorithm.
         basis: ``"best measured"``: the best of the algorithms measured on this very game. ``"measured"``: the pick of a
-            team that has learned from these measurements. ``"features"`` or ``"features and probes"``: a chooser's pick
-            from the game's features alone, or also from short runs. ``"single best"``: the SBS of the training games,
-            which did better than the chooser on validation games of this kind; or, for a game with a public tree, the
-            SBS of the measured games with public trees. ``"raced"``: the best of a few algorithms that ran on the game.
+            team that has learned from these measurements. ``"features"``: the pick from the game's features.
+            ``"single best"``: the SBS of the training games, if it does better than such picks; or, for a game with a
+            public tree, the SBS of the measured games with public trees. ``"raced"``: the best of a few algorithms that
+            ran on the game.
         figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured: exploitability
             (NashConv / 2) in the game's units, throughput in iterations per engine CPU second. For the best measured
             algorithm, ``regret`` is NaN.
@@ -118,10 +119,9 @@ def recommend(
         catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
             algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
             contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if it has a public tree.
-        evaluator: evaluator that runs a chooser's probes and a race; by default a :class:`LiveEvaluator`.
+        evaluator: evaluator that runs a race; by default a :class:`LiveEvaluator`.
         measure: engine CPU seconds of a race in all: a few promising algorithms run on the game, the best of them for
-            longer, and the winner is recommended. Give either ``measure`` or ``budget``. By default nothing but probes
-            is run.
+            longer, and the winner is recommended. Give either ``measure`` or ``budget``. By default nothing is run.
 
     Raises:
         TypeError: ``game`` is not a game.
@@ -131,7 +131,7 @@ def recommend(
     """
     game = as_name(game)
     name = game if isinstance(game, str) else _name_of(checked_game(game))
-    evaluator = evaluator or LiveEvaluator()
+    evaluator = evaluator or LiveEvaluator(keep_runs=RUNNERS)
     if measure is not None:
         if budget is not None:
             raise RLCCFRError("measure is a budget itself: leave out measure or budget")
@@ -156,7 +156,7 @@ def recommend(
         _check_catalog(part.catalogs[0], wanted_catalog, "public")
         choice = unmeasured.public_choice(limit, weights)
         return Advice(name, limit, weights, choice.cell, choice.basis, {}, f"{choice.why}{NOT_RUN}")
-    return _for_unmeasured(name, limit, weights, wanted_catalog, evaluator)
+    return _for_unmeasured(name, limit, weights, wanted_catalog)
 
 
 def raced(
@@ -175,7 +175,8 @@ def raced(
     Raises:
         RLCCFRError: every run has failed.
     """
-    table = race(advice.game, advice.cell, seconds, advice.preset, evaluator, within=within, progress=progress)
+    result = race(advice.game, advice.cell, seconds, advice.preset, evaluator, within=within, progress=progress)
+    table = result.table
     figures = {str(name): value for name, value in table.to_dict("records")[0].items()}  # Python's types, for JSON
     winner = figures.pop("cell")
     state = "" if figures["converged"] else "not converged: "
@@ -183,6 +184,11 @@ def raced(
         f"{state}the best of {len(table)} algorithms that ran on this game for {seconds:g} CPU seconds in all, "
         f"the last of them for {figures['seconds']:.3g} each"
     )
+    if not math.isnan(result.default_exploitability):
+        why += (
+            f"; in as much time, `rlccfr solve` without an algorithm reached {result.default_exploitability:.3g}, and "
+            f"the winner {figures['exploitability']:.3g}"
+        )
     budget = Budget("seconds", figures.pop("seconds"))
     return replace(advice, budget=budget, cell=winner, basis="raced", figures=figures, why=why, race=table)
 
@@ -223,22 +229,20 @@ def _best_measured(
     return Advice(game, budget, preset, best.cell, "best measured", best.figures, f"{best.why}{note}")
 
 
-def _for_unmeasured(
-    game: str, budget: Budget, preset: Preset, wanted_catalog: Catalog | None, evaluator: Evaluator
-) -> Advice:
-    """Return the pick of the package's best chooser, or the SBS.
+def _for_unmeasured(game: str, budget: Budget, preset: Preset, wanted_catalog: Catalog | None) -> Advice:
+    """Return the pick from a game's features, or the SBS.
 
     Raises:
         RLCCFRError: the catalog lacks an algorithm that the chooser may pick.
     """
-    best = unmeasured.best(evaluator)
-    _check_catalog(best.chooser.catalog, wanted_catalog, "tabular")
-    nearest_budget, budget_note = _nearest_learned(budget, best.chooser.budgets, best.name)
-    if nearest_budget.unit not in {learned.unit for learned in best.chooser.budgets}:
+    chooser = unmeasured.prior()
+    _check_catalog(chooser.catalog, wanted_catalog, "tabular")
+    nearest_budget, budget_note = _nearest_learned(budget, chooser.budgets, BY_FEATURES)
+    if nearest_budget.unit not in {learned.unit for learned in chooser.budgets}:
         nearest_budget = shipped.BUDGETS[-1]  # a regression predicts nothing in other units
         budget_note += f"; picked as for {nearest_budget}"
-    choice = unmeasured.choice(best, game, nearest_budget, preset)
-    same_catalog = wanted_catalog is not None and set(wanted_catalog) == set(best.chooser.catalog)
+    choice = unmeasured.choice(game, nearest_budget, preset)
+    same_catalog = wanted_catalog is not None and set(wanted_catalog) == set(chooser.catalog)
     catalog_note = ""
     if not same_catalog:
         catalog_note = "; such picks come from the catalog tabular alone; such a race also tries others"

@@ -1,35 +1,43 @@
 """A race on the user's own game: the algorithms that did best on measured games, within a stated total time.
 
-It is successive halving with two rounds: all of them run for one half of the time, and the better ones for the other.
+It is successive halving. Beside it, the run that ``rlccfr solve`` makes by default, which may blend and so is no triple
+of components, gets as much time as each of the finalists.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rlccfr.agents import shipped
-from rlccfr.agents.baselines.task import worths_of
+from rlccfr.agents.baselines.halving import climb, equal_rungs
+from rlccfr.agents.baselines.task import Task, worths_of
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.predicting.choosers import predicted_mean_costs
 from rlccfr.agents.predicting.measured_costs import interpolation
 from rlccfr.agents.shipped import unmeasured
-from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
-from rlccfr.envs.measuring.request import Budget, Request
+from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import CONVERGED_LOG, Preset, Worth
 from rlccfr.errors import RLCCFRError
+from rlccfr.solving import solve
 
-RUNNERS = 8
-"""Number of algorithms in the first round of a race."""
+RUNGS = (8, 4, 2)
+"""Number of algorithms in each round of a race."""
 
-FINALISTS = 2
-"""Number of algorithms in the second round."""
+RUNNERS = RUNGS[0]
+
+FAVOURITES = 4
+"""Number of algorithms in a race that are the best by the game's features."""
 
 WINNERS = 2
 """Number of algorithms in a race that are the best on one of the paper's games, the predictive algorithms included."""
@@ -41,6 +49,21 @@ A sampler that does badly on the user's game then spoils only a part of the race
 """
 
 
+class Race(NamedTuple):
+    """The result of a race.
+
+    Attributes:
+        table: a row per algorithm whose runs did not fail, with the figures of its longest run: ``cell``, ``seconds`` of
+            the run, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``, ``converged``. Those
+            of the last round come first, and in each round the best.
+        default_exploitability: what the default run of ``rlccfr solve`` reached in the time of a finalist, in the
+            game's units; NaN if it is a run of an algorithm alone.
+    """
+
+    table: pd.DataFrame
+    default_exploitability: float
+
+
 def race(
     game: str,
     favourite: Cell,
@@ -50,11 +73,11 @@ def race(
     *,
     within: Catalog | None = None,
     progress: Callable[[float], None] | None = None,
-) -> pd.DataFrame:
-    """Run some algorithms on a game in two rounds, and return their figures, the best first.
+) -> Race:
+    """Let some algorithms run on a game, in rounds that have equal shares of the time.
 
-    In each round, the algorithms share half of the time equally. Algorithms that have converged come before the others,
-    unless the weights ask for speed alone. Apart from that, the reward decides.
+    Algorithms that have converged come before the others, unless the weights ask for speed alone. Apart from that, the
+    reward decides.
 
     Args:
         game: name of the game.
@@ -62,52 +85,56 @@ def race(
         seconds: engine CPU seconds of all runs together; what the evaluator runs beside them, to compare speeds, is not
             counted.
         preset: reward weights.
-        evaluator: evaluator that runs the algorithms.
-        within: catalog of those that may take part; by default all.
+        evaluator: evaluator that runs the algorithms; runs go on from round to round if it keeps them.
+        within: catalog of those that may take part; by default all. With it, the default run is left out.
         progress: function called with the share done.
-
-    Returns:
-        A row per algorithm whose runs did not fail, with the figures of its last run: ``cell``, ``seconds`` of the run,
-        ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``, ``converged``. Those of the second
-        round come first.
 
     Raises:
         RLCCFRError: every run has failed.
     """
-    cells = runners(game, favourite, Budget("seconds", final_seconds(seconds)), preset, within)
-    half = seconds / 2
+    tree = compiled(game)
+    has_default = within is None and len(tree.form.best_run) > 1
+    rounds_share = 1.0
+    if has_default:
+        rounds_share = 1 / (1 + _final_share(1.0))
+    final = Budget("seconds", seconds * _final_share(rounds_share))
+    cells = runners(game, favourite, final, preset, within)
+    ladder = [(count, share / _final_share(1.0)) for count, share in equal_rungs(RUNGS, 1.0)]
+    task = Task(evaluator, Catalog.tabular(), game, final, preset)
+    report = None if progress is None else lambda share: progress(rounds_share * share)
+    halving = climb(task, cells, ladder, report)
+    worths = worths_of({cell: runs for cell, (runs, _) in halving.longest_runs.items()}, preset)
+    rows = [
+        _row(cell, budget.amount, runs[0], worths[cell].reward)
+        for cell, (runs, budget) in halving.longest_runs.items()
+        if runs[0].ok
+    ]
+    if not rows:
+        outcomes = ", ".join(f"{cell} is {runs[0].status}" for cell, (runs, _) in halving.longest_runs.items())
+        raise RLCCFRError(f"no algorithm of the race could run on {game!r}: {outcomes}")
+    default_exploitability = math.nan
+    if has_default:
+        default_exploitability = solve(tree, seconds=final.amount, curve=True).exploitability
+        if progress is not None:
+            progress(1.0)
+    return Race(pd.DataFrame(rows), default_exploitability)
 
-    def runs_of(participants: list[Cell], share_before: float) -> list[dict[str, Any]]:
-        """Run algorithms for half of the time, and return a row for each that did not fail, the best first."""
-        budget = Budget("seconds", half / len(participants))
-        runs: dict[Cell, Measurement] = {}
-        for number, cell in enumerate(participants, start=1):
-            runs[cell] = evaluator.measure(Request(game, (cell,), budget, seed=0))
-            if progress is not None:
-                progress(share_before + number / len(participants) / 2)
-        worths = worths_of({cell: [run] for cell, run in runs.items()}, preset)
-        ranked = sorted(participants, key=worths.__getitem__, reverse=True)
-        rows = [_row(cell, budget.amount, runs[cell], worths[cell].reward) for cell in ranked if runs[cell].ok]
-        if not rows and participants == cells:
-            outcomes = ", ".join(f"{cell} is {run.status}" for cell, run in runs.items())
-            raise RLCCFRError(f"no algorithm of the race could run on {game!r}: {outcomes}")
-        return rows
 
-    first = runs_of(cells, 0.0)
-    second = runs_of([row["cell"] for row in first[:FINALISTS]], 0.5)
-    again = {row["cell"] for row in second}
-    return pd.DataFrame([*second, *(row for row in first if row["cell"] not in again)])
+def _final_share(rounds_share: float) -> float:
+    """Return the share of the time that each run in the last round has in all, given the share of all rounds."""
+    return equal_rungs(RUNGS, rounds_share)[-1][1]
 
 
 def final_seconds(seconds: float) -> float:
-    """Return the engine CPU seconds of a run in the second round of a race of ``seconds`` in all."""
-    return seconds / 2 / FINALISTS
+    """Return about how many engine CPU seconds each run in the last round has, in a race of ``seconds`` in all."""
+    return seconds * _final_share(1 / (1 + _final_share(1.0)))
 
 
 def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: Catalog | None = None) -> list[Cell]:
     """Return the algorithms of a race.
 
-    They are the favourite, winners of measured games, and those that did best on average over measured games.
+    They are the favourite, the best by the game's features, winners of measured games, and those that did best on
+    average over measured games.
 
     Args:
         game: name of the game.
@@ -119,11 +146,14 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
     learned = shipped.part_of(game).learned
     mean_worths = _mean_worths(budget, preset) if learned else _public_mean_worths(budget, preset)
     winners = _winners(budget, preset) if learned else []
+    favourites = unmeasured.prior().ranked(game, budget, preset)[:FAVOURITES] if learned else []
     if within is not None:
         allowed = set(within)
         winners = [cell for cell in winners if cell in allowed]
+        favourites = [cell for cell in favourites if cell in allowed]
         mean_worths = {cell: worth for cell, worth in mean_worths.items() if cell in allowed}
-    participants = [favourite, *[cell for cell in winners if cell != favourite][:WINNERS]]
+    further_winners = [cell for cell in winners if cell != favourite][:WINNERS]
+    participants = list(dict.fromkeys([favourite, *further_winners, *favourites]))
     sampler_counts = Counter(cell.sampler for cell in participants)
     for cell in sorted(mean_worths, key=mean_worths.__getitem__, reverse=True):
         if len(participants) == RUNNERS:
@@ -146,13 +176,23 @@ def _row(cell: Cell, seconds: float, run: Measurement, reward: float) -> dict[st
 
 
 def _winners(budget: Budget, preset: Preset) -> list[Cell]:
-    """Return the algorithms that are the best on one of the paper's games; those that win most games come first."""
-    win_counts = Counter[Cell]()
-    for game in shipped.paper_part().games:
-        table = shipped.results(game)
-        best = best_measured(table, game, catalogs_of(table, game, None), budget, preset)
-        win_counts[best.cell] += 1
+    """Return the algorithms that are the best on one of the paper's games; those that win most games come first.
+
+    For a budget that is not on record, the nearest in seconds counts; for other weights, those of accuracy alone.
+    """
+    record = winners_on_record()
+    wanted = budget.amount if budget.unit == "seconds" else shipped.BUDGETS[-1].amount
+    nearest = min(shipped.BUDGETS, key=lambda known: abs(math.log(known.amount / wanted)))
+    names = record[str(nearest)].get(preset.name) or record[str(nearest)]["accuracy"]
+    win_counts = Counter(Cell(*name.split(" x ")) for name in names)
     return [cell for cell, _ in win_counts.most_common()]
+
+
+@cache
+def winners_on_record() -> dict[str, dict[str, list[str]]]:
+    """Return the best algorithm on each of the paper's games, by budget and by the name of the reward weights."""
+    record: dict[str, dict[str, list[str]]] = json.loads(shipped.path(shipped.WINNERS).read_text())
+    return record
 
 
 def _mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:

@@ -1,6 +1,8 @@
-"""Picks for games that were not measured: by the package's choosers or, for games with a public tree, the SBS.
+"""Picks for games that were not measured, and the prior for a race on such a game.
 
-Choosers are ranked by their regret on validation games.
+The package predicts from a game's features, if that has less regret on validation games than the single best algorithm
+of the training games (SBS) under each of the named reward weights; otherwise, the SBS is the pick. For games with a
+public tree, the SBS is the pick in any case.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from rlccfr.agents.baselines.task import Rewards, Worths, rewards_of, worths_of
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import FAMILY, PICK, kind_of, mean_regrets, regrets_in_words
-from rlccfr.agents.predicting.choosers import NAMES, Chooser, named
+from rlccfr.agents.predicting.choosers import BY_FEATURES, ByPrediction
+from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.agents.shipped.measured_best import nearest
 from rlccfr.catalog import Cell
-from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS, Preset
 
@@ -31,25 +33,13 @@ class Choice(NamedTuple):
 
     Attributes:
         cell: the algorithm.
-        basis: ``"features"``, ``"features and probes"`` or ``"single best"``; see :class:`Advice`.
+        basis: ``"features"`` or ``"single best"``; see :class:`Advice`.
         why: sentence on how sure the choice is.
     """
 
     cell: Cell
     basis: str
     why: str
-
-
-class Named(NamedTuple):
-    """A chooser with its name.
-
-    Attributes:
-        name: one of :data:`NAMES`.
-        chooser: the chooser.
-    """
-
-    name: str
-    chooser: Chooser
 
 
 @cache
@@ -72,47 +62,41 @@ def costs() -> MeasuredCosts:
     return MeasuredCosts.load(shipped.path(shipped.COSTS))
 
 
-def ranked() -> list[str]:
-    """Return the names of the choosers; the one with the least mean regret on validation games comes first."""
-    rows = _headline_judgements()
-    rows = rows[(rows["without"] == "") & (rows["member"] == "validation")]
-    regrets = {str(name): mean_regrets(judged)[PICK] for name, judged in rows.groupby("picked by")}
-    return sorted(regrets, key=regrets.__getitem__) or list(NAMES)
-
-
-def best(evaluator: Evaluator) -> Named:
-    """Return the chooser with the least mean regret on validation games; it has learned from the package's data.
-
-    Args:
-        evaluator: evaluator that runs the chooser's probes, if it has any.
+@cache
+def prior() -> ByPrediction:
+    """Return the chooser that predicts from a game's features; it has learned from the package's data.
 
     Raises:
         RLCCFRError: a file is missing or damaged.
     """
-    name = ranked()[0]
-    return Named(name, named(name, costs(), evaluator))
+    return ByPrediction(KernelRegression(costs()))
 
 
-def choice(by: Named, game: str, budget: Budget, preset: Preset) -> Choice:
-    """Return a chooser's pick, or the SBS if that did better on the validation games of the game's kind.
+def wins_everywhere(name: str) -> bool:
+    """Return whether a chooser's mean regret on validation games is at most the SBS's under each named preset."""
+    rows = rows_of(name)
+    validation = rows[rows["member"] == "validation"]
+    means = [mean_regrets(judged) for _, judged in validation.groupby("preset")]
+    return all(mean[PICK] <= mean[SBS] for mean in means)
 
-    ``why`` gives the regrets on the test games of this kind.
+
+def choice(game: str, budget: Budget, preset: Preset) -> Choice:
+    """Return the pick from a game's features, or the SBS if such picks do not win under each preset.
+
+    ``why`` gives the regrets on the test games of the game's kind.
     """
-    kind = kind_of(game, by.chooser.games)
+    chooser = prior()
+    kind = kind_of(game, chooser.games)
     rows = _headline_judgements()
     # Choosers that have learned without a family are evidence for new families, and for nothing else.
     relevant = (rows["without"] == "") | (kind == FAMILY)
-    same_kind = rows[relevant & (rows["kind"] == kind) & (rows["picked by"] == by.name)]
-
-    # Validation games decide between the pick and the SBS; test games tell how good such picks are.
-    validation_regrets = mean_regrets(same_kind[same_kind["member"] == "validation"])
-    regrets_on_test_games = regrets_in_words(same_kind[same_kind["member"] == "test"], kind)
-    single = _single_best_on_record(by.name, budget, preset)
-    if single is not None and validation_regrets[SBS] < validation_regrets[PICK]:
+    test_rows = rows[relevant & (rows["kind"] == kind) & (rows["picked by"] == BY_FEATURES) & (rows["member"] == "test")]
+    regrets_on_test_games = regrets_in_words(test_rows, kind)
+    single = _single_best_on_record(BY_FEATURES, budget, preset)
+    if single is not None and not wins_everywhere(BY_FEATURES):
         return Choice(single, "single best", f"the single best of the training games: {regrets_on_test_games}")
-    basis = "features" if by.chooser.left(budget) == budget else "features and probes"
-    why = f"picked from the game's {basis} by {by.name}: {regrets_on_test_games}"
-    return Choice(by.chooser.pick(game, budget, preset), basis, why)
+    why = f"picked from the game's features by {BY_FEATURES}: {regrets_on_test_games}"
+    return Choice(chooser.pick(game, budget, preset), "features", why)
 
 
 def public_choice(budget: Budget, preset: Preset) -> Choice:

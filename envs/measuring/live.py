@@ -17,7 +17,7 @@ from rlccfr.envs.measuring.compiled_games import compiled, unit_of
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement, Status
 from rlccfr.envs.measuring.identity import cell_id, from_file
 from rlccfr.envs.measuring.record import make_record, to_frame, to_measurement, with_frame
-from rlccfr.envs.measuring.request import Request, changes, check, segment_budget
+from rlccfr.envs.measuring.request import Budget, Request, changes, check, segment_budget
 from rlccfr.envs.measuring.store import MissingCellError, Store
 from rlccfr.envs.measuring.timing import (
     LEAST_SECONDS,
@@ -68,11 +68,14 @@ class LiveEvaluator(Evaluator):
         reference_seconds: engine CPU seconds of each slice of plain CFR that a run is compared with. A value
             below 0.02 counts as 0.02.
         retry_failed: whether to repeat measurements that the store holds with a status other than ``"ok"``.
+        keep_runs: number of runs of one segment whose solvers are kept, so that a request for the same run under a
+            larger budget goes on where it ended; for searches that let runs go on, such as successive halving. Short
+            runs are then timed once only.
 
     Attributes:
         store: the store; None if measurements are kept in memory only.
         reference_seconds: as the argument, at least 0.02.
-        retry_failed: as the argument.
+        retry_failed, keep_runs: as the arguments.
 
     Example:
         >>> from rlccfr.envs import Budget, Cell
@@ -93,16 +96,19 @@ class LiveEvaluator(Evaluator):
         *,
         reference_seconds: float = LEAST_SECONDS,
         retry_failed: bool = False,
+        keep_runs: int = 0,
     ) -> None:
         self.store = store if isinstance(store, Store) or store is None else Store(store)
         if not (math.isfinite(reference_seconds) and reference_seconds > 0):
             raise BudgetError(f"reference_seconds must be positive and finite, not {reference_seconds!r}")
         self.reference_seconds = max(reference_seconds, LEAST_SECONDS)
         self.retry_failed = retry_failed
+        self.keep_runs = keep_runs
         self._records: dict[str, dict[str, Any]] = {}  # by id
         self._unwritten: set[str] = set()  # ids of records that the store does not have yet
         self._clocks: dict[Game, ReferenceClock] = {}
         self._live: OrderedDict[tuple[str, int], _Run] = OrderedDict()  # by id of the last segment and engine seed
+        self._whole: OrderedDict[tuple[str, int], _Run] = OrderedDict()  # by id under a budget of 1, and engine seed
 
     def measure(self, request: Request) -> Measurement:
         """Return the measurement at the end of the request's last segment.
@@ -219,7 +225,10 @@ class LiveEvaluator(Evaluator):
         if not math.isfinite(result.exploitability):
             raise ArithmeticError(f"the average policy's exploitability is {result.exploitability}")
         clock = self._clock(request.game)
-        timing = compare(result, run.reference, clock, run.parts, request.seed, self.reference_seconds)
+        is_repeated = not self.keep_runs
+        timing = compare(
+            result, run.reference, clock, run.parts, request.seed, self.reference_seconds, repeat=is_repeated
+        )
         run.reference = run.reference.plus(timing.reference)
         self._keep(request, cell, run)
         numbers = {
@@ -238,7 +247,7 @@ class LiveEvaluator(Evaluator):
         """Run the segments that are left, on the live solver of the previous segment if there is one."""
         previous_id = cell_id(replace(request, cells=request.cells[:-1])) if len(request.cells) > 1 else ""
         # Taken out, not looked up: an interrupted run must not be continued.
-        run = self._live.pop((previous_id, request.seed), None)
+        run = self._live.pop((previous_id, request.seed), None) or self._shorter_run(request)
         if run is None or run.solver.game is not compiled(request.game):  # the name is another game's now
             run = _Run(measured_solver(request.game, request.cells[0], request.seed))
         for index in range(run.segments, len(request.cells)):
@@ -253,6 +262,21 @@ class LiveEvaluator(Evaluator):
             run.segments += 1
         return run
 
+    def _shorter_run(self, request: Request) -> _Run | None:
+        """Return a kept run of the request's algorithm under a smaller budget, so that it goes on; None without one."""
+        if not self.keep_runs or request.segments > 1:
+            return None
+        run = self._whole.pop(_whole_key(request), None)
+        if run is None or run.result is None:
+            return None
+        spent = {
+            "iterations": run.result.iterations,
+            "seconds": run.result.cpu_seconds,
+            "nodes": run.result.nodes_touched,
+        }
+        run.segments = 0  # its only segment goes on
+        return run if spent[request.budget.unit] < request.budget.amount else None
+
     def _clock(self, game: str) -> ReferenceClock:
         """Return the game's :class:`ReferenceClock`, which times plain CFR to compare runs with."""
         tree = compiled(game)
@@ -261,21 +285,33 @@ class LiveEvaluator(Evaluator):
         return self._clocks[tree]
 
     def _keep(self, request: Request, cell: str, run: _Run) -> None:
-        """Keep the solver of an unfinished episode for its next segment; beyond MOST_LIVE, drop the oldest solver."""
+        """Keep the solver of an unfinished episode for its next segment, or of a run that may go on.
+
+        Beyond MOST_LIVE or ``keep_runs`` solvers, the oldest is dropped.
+        """
         if len(request.cells) < request.segments:
             self._live[cell, request.seed] = run
             while len(self._live) > MOST_LIVE:
                 self._live.popitem(last=False)
+        elif self.keep_runs and request.segments == 1:
+            self._whole[_whole_key(request)] = run
+            while len(self._whole) > self.keep_runs:
+                self._whole.popitem(last=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what was measured, without live solvers and clocks, which are made again when they are needed."""
-        return {**vars(self), "_clocks": {}, "_live": OrderedDict()}
+        return {**vars(self), "_clocks": {}, "_live": OrderedDict(), "_whole": OrderedDict()}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LiveEvaluator:
         return self  # Gymnasium copies keyword arguments; the copies are to share what was measured
 
     def __repr__(self) -> str:
         return f"LiveEvaluator(store={self.store!r}, measured={len(self._records):,})"
+
+
+def _whole_key(request: Request) -> tuple[str, int]:
+    """Return what a run of one segment has in common under all budgets in one unit: an id, and the engine seed."""
+    return cell_id(replace(request, budget=Budget(request.budget.unit, 1))), request.seed
 
 
 def _switch(run: _Run, request: Request, index: int) -> None:

@@ -176,6 +176,8 @@ def compare(
     parts: Sequence[Part],
     seed: int,
     seconds: float = LEAST_SECONDS,
+    *,
+    repeat: bool = True,
 ) -> Timing:
     """Return the speed of a run, and that of plain CFR.
 
@@ -190,8 +192,9 @@ def compare(
         parts: the run's parts.
         seed: the run's seed.
         seconds: CPU seconds of a slice.
+        repeat: whether short runs are timed again.
     """
-    if result.cpu_seconds >= REPEAT_BELOW:
+    if result.cpu_seconds >= REPEAT_BELOW or not repeat:
         last_slice = clock.slice(seconds)
         reference = before.plus(last_slice)
         throughput = result.iterations / result.cpu_seconds

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks import teams
 from rlccfr.agents import shipped
-from rlccfr.agents.shipped import unmeasured
+from rlccfr.agents.shipped import race, unmeasured
 from rlccfr.agents.team import pretraining
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.catalog import Catalog
@@ -122,6 +122,8 @@ def forget() -> None:
         shipped.load_team,
         unmeasured.judgements,
         unmeasured.costs,
+        unmeasured.prior,
+        race.winners_on_record,
         teams.others,
     ):
         cached.cache_clear()

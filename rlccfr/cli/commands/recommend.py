@@ -197,14 +197,14 @@ def _race_answer(game: str, seconds: float, weights: Preset, catalog: str | None
         store: directory that keeps the measurements.
     """
     from rlccfr.agents.shipped.advice import raced, recommend
-    from rlccfr.agents.shipped.race import final_seconds
+    from rlccfr.agents.shipped.race import RUNNERS, final_seconds
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.envs.measuring.compiled_games import compiled
     from rlccfr.envs.measuring.live import LiveEvaluator
     from rlccfr.envs.measuring.request import Budget
 
     with progress("running the best few") as report:
-        evaluator = LiveEvaluator(store)
+        evaluator = LiveEvaluator(store, keep_runs=RUNNERS)
         algorithms = None if catalog is None else parse_catalog(catalog)
         # The package's own recommendation takes part in the race.
         advice_before = recommend(game, Budget("seconds", final_seconds(seconds)), weights, catalog, evaluator)

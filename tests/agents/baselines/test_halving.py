@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import rlccfr
-from rlccfr.agents.baselines.halving import ETA, _ladder, successive_halving
+from rlccfr.agents.baselines.halving import ETA, _ladder, climb, equal_rungs, successive_halving
 from rlccfr.agents.baselines.task import Task
 from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.request import Budget
@@ -47,3 +47,16 @@ def test_what_is_best_at_every_budget_is_found(evaluator):
 def test_none_is_refused(evaluator):
     with pytest.raises(rlccfr.RLCCFRError, match="evaluations"):
         halve(evaluator, 0)
+
+
+def test_runs_that_go_on_climb_a_ladder_in_the_order_of_their_worth(evaluator):
+    task = Task(evaluator, Catalog.paper(), "kuhn", BUDGET, preset("accuracy"))
+    algorithms = list(Catalog.paper())[:9]
+    shares = []
+    found = climb(task, algorithms, equal_rungs((8, 4, 2), 0.6), shares.append)
+    assert found.rungs == tuple((count, Budget("iterations", n)) for count, n in ((8, 25), (4, 75), (2, 175)))
+    assert next(iter(found.longest_runs)) == found.cell
+    assert [budget.amount for _, budget in found.longest_runs.values()] == [175] * 2 + [75] * 2 + [25] * 4
+    assert set(found.longest_runs) == set(algorithms[:8])
+    assert found.spent == pytest.approx(0.6)
+    assert shares == pytest.approx([k / 24 for k in range(1, 9)] + [(4 + k) / 12 for k in range(1, 5)] + [5 / 6, 1.0])

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rlccfr.agents.judging.unseen_games import judged
-from rlccfr.agents.predicting.choosers import CANDIDATES, SHARE, ByPrediction, Probing, ranking
+from rlccfr.agents.predicting.choosers import RUNGS, ByHalving, ByPrediction, ranking
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of, interpolation
 from rlccfr.catalog import Catalog, Cell
@@ -48,9 +48,8 @@ def row(game: str, cell: Cell, budget: Budget) -> dict:
 
 @pytest.fixture(scope="module")
 def table() -> TableEvaluator:
-    brief = Budget("iterations", int(100_000 * SHARE / CANDIDATES))
-    left = Budget("iterations", 100_000 - (CANDIDATES - 1) * brief.amount)
-    budgets = (*BUDGETS, brief, left)
+    halved = (Budget("iterations", amount) for amount in (1_250, 3_750, 93_750))  # the rungs, and what they leave
+    budgets = (*BUDGETS, *halved)
     return TableEvaluator(
         pd.DataFrame([row(game, cell, one) for game in (*LEARNED, NEW) for cell in CATALOG for one in budgets])
     )
@@ -117,28 +116,21 @@ class Surprising(Evaluator):
         return self.table.frame()
 
 
-def test_probes_change_the_choice_only_if_they_surprise(measured, table):
+def test_halving_changes_the_choice_only_where_runs_surprise(measured, table):
     predicted = ByPrediction(KernelRegression(measured)).pick(NEW, BUDGETS[2], ACCURACY)
-    assert Probing(KernelRegression(measured), table).pick(NEW, BUDGETS[2], ACCURACY) == predicted
+    assert ByHalving(KernelRegression(measured), table).pick(NEW, BUDGETS[2], ACCURACY) == predicted
     better = Cell("lcfr", "none", "none")
     surprising = Surprising(table, better)
-    assert Probing(KernelRegression(measured), surprising).pick(NEW, BUDGETS[2], ACCURACY) == better != predicted
-    assert len(surprising.asked) == CANDIDATES
-    assert {request.budget for request in surprising.asked} == {Budget("iterations", 1_000)}
+    assert ByHalving(KernelRegression(measured), surprising).pick(NEW, BUDGETS[2], ACCURACY) == better != predicted
+    amounts = [request.budget.amount for request in surprising.asked]
+    assert amounts == [1_250] * RUNGS[0] + [3_750] * RUNGS[1]  # a tenth of the budget in all, as runs go on
 
 
-def test_probes_are_charged(measured, table):
-    probing = Probing(KernelRegression(measured), table)
-    assert probing.left(BUDGETS[2]) == Budget("iterations", 96_000)
-    assert probing.left(BUDGETS[0]) == BUDGETS[0]  # too small for probes
-    assert probing.left(Budget("seconds", 1.0)) == Budget("seconds", 1.0)  # nothing was measured in seconds
-    two = MeasuredCosts.read(table, Catalog(("cfr", "dcfr"), ("none",), ("none",)), LEARNED, BUDGETS)
-    assert Probing(KernelRegression(two), table).left(BUDGETS[2]) == Budget("iterations", 97_500)
-    assert probing.pick(NEW, BUDGETS[0], ACCURACY).sampler == "none"
-    plain, probed = (
+def test_what_the_other_runs_take_is_charged(measured, table):
+    halving = ByHalving(KernelRegression(measured), table)
+    assert halving.left(BUDGETS[2]).amount == pytest.approx(93_750)
+    plain, halved = (
         judged(one, table, [NEW], [BUDGETS[2]], [ACCURACY]).loc[0, "pick"]
-        for one in (ByPrediction(KernelRegression(measured)), probing)
+        for one in (ByPrediction(KernelRegression(measured)), halving)
     )
-    cell = probing.pick(NEW, BUDGETS[2], ACCURACY)
-    charge = log_error(NEW, cell, 96_000) - log_error(NEW, cell, 100_000)
-    assert probed - plain == pytest.approx(charge)
+    assert halved > plain  # it picks the same, and has less of the budget left for it

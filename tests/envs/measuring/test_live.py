@@ -327,3 +327,18 @@ def test_of_two_processes_the_first_to_write_counts(tmp_path, monkeypatch):
 def test_a_reference_takes_some_time(seconds):
     with pytest.raises(RLCCFRError, match="reference_seconds must be positive"):
         LiveEvaluator(reference_seconds=seconds)
+
+
+def test_a_run_goes_on_under_a_larger_budget_if_it_is_kept():
+    evaluator, forgetful = LiveEvaluator(keep_runs=1), LiveEvaluator()
+    cell = Cell("lcfr", "external", "none")
+    requests = [Request("kuhn", (cell,), Budget("iterations", amount), seed=3) for amount in (50, 200)]
+    found = [evaluator.measure(request) for request in requests]
+    expected = [forgetful.measure(request) for request in requests]
+    for ours, theirs in zip(found, expected, strict=True):
+        assert (ours.iterations, ours.exploitability) == (theirs.iterations, theirs.exploitability)
+    (run,) = evaluator._whole.values()
+    assert run.result.iterations == 200
+    other = evaluator.measure(replace(requests[0], seed=4))  # a smaller budget, and another seed
+    assert other.iterations == 50
+    assert evaluator.measure(replace(requests[1], seed=4)).iterations == 200
