@@ -105,7 +105,8 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     =============================================== =====================================================
 
     The run's CPU seconds, with observing included, are ``env.unwrapped.run.cpu_seconds``;
-    ``env.unwrapped.average_policy()`` is its average policy.
+    ``env.unwrapped.average_policy()`` is its average policy, and ``env.unwrapped.schedule()`` a controller that repeats
+    its picks.
 
     Args:
         games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one.
@@ -222,6 +223,19 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         if self.run is None:
             raise RLCCFRError("the run has not begun: call reset() first")
         return self.run.average_policy()
+
+    def schedule(self) -> Controller:
+        """Return the episode's picks so far as a controller, with which ``Solver(game, control=...)`` repeats the run.
+
+        It depends on nothing but the share of the run that is done, so it serves runs of other lengths and games, too;
+        see :func:`rlccfr.controller_schedule.follow_schedule`.
+
+        Raises:
+            RLCCFRError: no segment has been run.
+        """
+        if self.run is None or not self.run.iteration:
+            raise RLCCFRError("the run has no segment yet: call reset() and step() first")
+        return self.run.schedule()
 
     def render(self) -> Any:
         """Return the run as a line of text, or as an image (height, width, 3) of uint8, as ``render_mode`` asks.

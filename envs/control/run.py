@@ -13,6 +13,7 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Sampler
 from rlccfr.components.controller import AGENTS, OBSERVATION, SETTINGS, Controller
+from rlccfr.controller_schedule import follow_schedule
 from rlccfr.engine.controlled import ControlledStepper, control_of
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.errors import RLCCFRError, brief, whole_number
@@ -60,7 +61,7 @@ class ControlRun:
     """Runs of one game under a controller, one at a time.
 
     A run is made step by step, with picks from outside (:meth:`observe`, :meth:`step`), or as a whole with the
-    controller's own picks (:meth:`episode`). :meth:`restart` goes back to its start.
+    controller's own picks (:meth:`episode`). :meth:`restart` goes back to its start. :meth:`schedule` keeps the picks.
 
     Args:
         game: game, from :func:`rlccfr.load_game`.
@@ -151,6 +152,19 @@ class ControlRun:
             "floor": has_floor,
         }
 
+    def schedule(self) -> Controller:
+        """Return a controller that repeats the picks that were made so far; see :func:`follow_schedule`.
+
+        Raises:
+            RLCCFRError: no decision has been made.
+        """
+        decisions = int(self._control.state[control_layout.NUM_DECISIONS])
+        if not decisions:
+            raise RLCCFRError("the run has no decision yet: call step() first")
+        picks = self._control.trace[:decisions, len(OBSERVATION) : len(OBSERVATION) + len(AGENTS)].astype(np.int64)
+        shares = np.array(self.marks[:decisions]) / self.horizon
+        return follow_schedule(shares, picks, self._controller.choices)
+
     def restart(self) -> None:
         """Go back to the start of the run."""
         self._stepper.restart()
@@ -220,7 +234,8 @@ class ControlRun:
 
     def __reduce__(self) -> tuple[Any, ...]:
         control = self._control
-        arrays = {"weights": control.weights, "forced": control.forced_picks, **self._engine.saved()}
+        own = {"weights": control.weights, "forced": control.forced_picks, "trace": control.trace}
+        arrays = {**own, **self._engine.saved()}
         return _restored, (self.game, self._controller, self.horizon, self._keep, arrays, self.cpu_seconds)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ControlRun:
@@ -294,6 +309,7 @@ def _restored(
     run = ControlRun(game, controller, horizon, keep=keep)
     run._control.weights[:] = arrays["weights"]
     run._control.forced_picks[:] = arrays["forced"]
+    run._control.trace[:] = arrays["trace"]
     run._engine.restore(arrays)
     run.cpu_seconds = cpu_seconds
     return run

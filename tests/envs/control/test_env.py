@@ -21,7 +21,7 @@ from support import game
 import rlccfr
 from rlccfr.components.controller import CHOICES, OBSERVATION
 from rlccfr.envs import ControlEnv
-from rlccfr.envs.control.run import marks_of
+from rlccfr.envs.control.run import ControlRun, marks_of
 from rlccfr.errors import RLCCFRError
 
 
@@ -192,3 +192,27 @@ def test_a_copy_goes_on_alike_and_apart(copied, steps):
     policies = [one.unwrapped.average_policy().probabilities for one in (env, other)]
     assert np.array_equal(*policies)
     assert [env.reset()[1] for _ in range(5)] == [other.reset()[1] for _ in range(5)]
+
+
+def test_an_episodes_schedule_repeats_its_run_in_a_solver():
+    env = ControlEnv("leduc", horizon=100)
+    with pytest.raises(RLCCFRError, match="no segment yet"):
+        env.schedule()
+    env.reset(seed=0)
+    with pytest.raises(RLCCFRError, match="no segment yet"):
+        env.schedule()
+    env.action_space.seed(1)
+    terminated, picks = False, []
+    while not terminated:
+        picks.append(env.action_space.sample().tolist())
+        *_, terminated, _, info = env.step(np.array(picks[-1]))
+        if len(picks) == 3:
+            env = copy.deepcopy(env)
+            assert env.run.schedule().digest == env.schedule().digest
+    schedule = env.schedule()
+    repeated = ControlRun(game("leduc"), schedule, 100)
+    assert repeated.episode().picks.tolist() == picks
+    assert repeated.exploitability == info["exploitability"]
+    # A solver's run keeps each player's best of four average policies, of which the last is one.
+    solver = rlccfr.Solver(game("leduc"), control=schedule)
+    assert solver.run(iterations=100).exploitability <= info["exploitability"] * (1 + 1e-9)

@@ -1,0 +1,86 @@
+"""Controllers that follow a schedule, and picks for one observation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import game
+
+import rlccfr
+from rlccfr.catalog.scheduled import controller_named
+from rlccfr.components.controller import CHOICES, OBSERVATION, Controller
+from rlccfr.controller_file import load_controller, save_controller
+from rlccfr.controller_schedule import follow_schedule, picks_of
+from rlccfr.envs.control.run import ControlRun, marks_of
+from rlccfr.errors import RLCCFRError
+
+
+def random_picks(decisions: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.stack([rng.integers(len(choices), size=decisions) for choices in CHOICES], axis=1)
+
+
+def test_a_schedule_is_followed_pick_by_pick_also_from_a_file(tmp_path):
+    tree = game("kuhn")
+    for horizon in (1, 4, 5, 17, 64, 1000, 10_007, 200_000):
+        marks = marks_of(horizon)
+        picks = random_picks(len(marks), seed=horizon)
+        save_controller(follow_schedule(np.array(marks) / horizon, picks), tmp_path / "schedule.npz")
+        followed = ControlRun(tree, load_controller(tmp_path / "schedule.npz"), horizon).episode()
+        forced = ControlRun(tree, "shipped", horizon).episode(forced=picks)
+        assert np.array_equal(followed.picks, picks), horizon
+        assert np.array_equal(followed.errors, forced.errors), horizon
+
+
+def test_in_a_run_of_another_length_a_schedule_is_stretched():
+    marks = marks_of(1024)
+    picks = random_picks(len(marks), seed=1)
+    controller = follow_schedule(np.array(marks) / 1024, picks)
+    for horizon in (64, 999, 1023, 1025):
+        run = ControlRun(game("kuhn"), controller, horizon)
+        nearest = [np.argmin(np.abs(np.array(marks) / 1024 - mark / horizon)) for mark in run.marks]
+        assert np.array_equal(run.episode().picks, picks[nearest]), horizon
+
+
+def test_one_row_of_picks_is_a_point_of_the_rule_scheduled():
+    controller = follow_schedule([0.0], [(2, 3, 4)])
+    alpha, _, floor = CHOICES[0][2]
+    point = {"alpha": alpha, "gamma": CHOICES[1][3, 0], "optimism": CHOICES[2][4, 0], "floor": bool(floor)}
+    steered = ControlRun(game("leduc"), controller, 200)
+    steered.episode()
+    fixed = rlccfr.Solver(game("leduc"), {"id": "scheduled", **point}).run(iterations=200)
+    assert steered.exploitability == pytest.approx(fixed.exploitability)
+
+
+def test_picks_outside_of_a_run_are_those_of_the_kernels():
+    several = Controller.together([Controller.untrained(CHOICES, (16,), seed) for seed in range(3)])
+    for controller in (controller_named("shipped"), several, Controller.untrained(CHOICES, ())):
+        episode = ControlRun(game("leduc"), controller, 300).episode()
+        assert [list(picks_of(controller, one)) for one in episode.observations] == episode.picks.tolist()
+
+
+@pytest.mark.parametrize(
+    ("shares", "picks", "message"),
+    [
+        ([0.5], [(0, 0, 0)], "ascend from 0"),
+        ([0.0, 0.0], [(0, 0, 0)] * 2, "ascend from 0"),
+        ([0.0, 2.0], [(0, 0, 0)] * 2, "ascend from 0"),
+        ([], [], "ascend from 0"),
+        (["a"], [(0, 0, 0)], "ascend from 0"),
+        ([0.0, float("nan")], [(0, 0, 0)] * 2, "ascend from 0"),
+        ([0.0], [(10, 0, 0)], "discounting below 10"),
+        ([0.0], [(-1, 0, 0)], "discounting below 10"),
+        ([0.0], [(0.5, 0, 0)], "three indices"),
+        ([0.0], [(0, 0)], "three indices"),
+        ([0.0, 0.5], [(0, 0, 0)], "2 shares"),
+        ([0.0, 0.5], [(0, 0, 0), (0,)], "2 shares"),
+    ],
+)
+def test_what_is_no_schedule_is_refused(shares, picks, message):
+    with pytest.raises(RLCCFRError, match=message):
+        follow_schedule(shares, picks)
+
+
+def test_an_observation_of_another_shape_is_refused():
+    with pytest.raises(RLCCFRError, match=f"{len(OBSERVATION)} numbers"):
+        picks_of(controller_named("shipped"), np.zeros(3))
