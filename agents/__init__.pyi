@@ -1,6 +1,7 @@
 from .baselines.best import single_best, virtual_best
 from .baselines.random_cells import random_search
 from .baselines.task import measure_all
+from .control.from_sb3 import controller_from_sb3
 from .control.hyperparameters import ControlHyperparameters
 from .control.train import train_controller
 from .judging.bench import TeamPlan, build_table
@@ -17,6 +18,7 @@ __all__ = [
     "SelectorTeam",
     "TeamPlan",
     "build_table",
+    "controller_from_sb3",
     "expand_team",
     "measure_all",
     "random_search",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from rlccfr.archives import archive_of, check_format, read_archive
 from rlccfr.components.controller import AGENTS, OBSERVATION, Controller, Layer
-from rlccfr.errors import CheckpointError, RLCCFRError, what_failed
+from rlccfr.errors import CheckpointError, RLCCFRError, brief, what_failed
 from rlccfr.files import write_atomically
 
 FORMAT = "rlccfr-controller-2"
@@ -64,6 +65,14 @@ def load_controller(path: str | Path) -> Controller:
     return _read(file_of(Path(path)))[0]
 
 
+def not_a_controller(control: object) -> str:
+    """Return the message for something that was given as a controller and is none."""
+    message = f"control must be 'shipped', a controller's file or a Controller, not {brief(control)}"
+    if type(control).__module__.startswith(("stable_baselines3.", "sb3_contrib.")):
+        message += "; rlccfr.agents.controller_from_sb3 makes a Controller of an agent"
+    return message
+
+
 def training_of(path: Path) -> dict[str, Any]:
     """Return how a controller in a file was trained, as :func:`save_controller` was told.
 
@@ -105,10 +114,24 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     except OSError as error:
         raise CheckpointError(f"can't read {path}: {error.strerror or error}") from None
     except Exception as error:  # damaged archives fail in many modules, without a common base
+        if _is_agent_of_sb3(path):
+            raise CheckpointError(
+                f"{path} is an agent of Stable-Baselines3; load it there, and make a controller of it by "
+                "rlccfr.agents.controller_from_sb3"
+            ) from None
         raise CheckpointError(
             f"{path} is not a whole controller file ({what_failed(error)}); name one that `rlccfr train --control` "
             "wrote"
         ) from error
+
+
+def _is_agent_of_sb3(path: Path) -> bool:
+    """Return whether a file is one that ``save`` of an algorithm of Stable-Baselines3 wrote."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "_stable_baselines3_version" in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
 
 
 def _network(arrays: Mapping[str, np.ndarray], prefix: str) -> tuple[Layer, ...]:

@@ -19,7 +19,7 @@ SHARE = OBSERVATION.index("share")
 """Entry of an observation that has the share of the run's iterations that are done."""
 
 RAMP = 4.0
-"""The pick changes within this part, as a divisor, of the distance between two decisions; see :func:`_change_points`."""
+"""Distance between two decisions over the length of the ramp in their middle; see :func:`_change_points`."""
 
 
 def follow_schedule(

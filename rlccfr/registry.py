@@ -28,7 +28,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 import numpy as np
 
 from rlccfr.components import Abstraction, Component, Controller, Guarantee, Sampler, UpdateRule
-from rlccfr.controller_file import load_controller
+from rlccfr.controller_file import load_controller, not_a_controller
 from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, first_line, nearest
 from rlccfr.errors import with_article as _a
 from rlccfr.plugins import is_the_librarys, source_digest
@@ -415,7 +415,7 @@ def controlled_rule(control: str | Path | Controller) -> UpdateRule:
         ComponentError: there is no such file, or it holds no controller.
     """
     if not isinstance(control, str | Path | Controller):
-        raise ComponentError(f"control must be 'shipped', a controller's file or a Controller, not {control!r}")
+        raise ComponentError(not_a_controller(control))
     if isinstance(control, Controller):
         return UpdateRule.controlled_by(control)
     if control == "shipped":

@@ -1,0 +1,111 @@
+"""Controllers of agents that Stable-Baselines3 trained on ``rlccfr/Control-v0``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.torch_layers import FlattenExtractor
+from torch import nn
+
+from rlccfr.components.controller import CHOICES, OBSERVATION, Controller, Layer
+from rlccfr.errors import RLCCFRError, with_article
+
+INSTEAD = "or keep the picks of one episode: env.unwrapped.schedule()"
+"""What serves agents of all kinds, for error messages."""
+
+
+def controller_from_sb3(agent: Any) -> Controller:
+    """Return a controller that picks what an agent of Stable-Baselines3 picks, if its network has rectified layers.
+
+    The agent must have been trained on ``rlccfr/Control-v0`` with ``"MlpPolicy"`` and
+    ``policy_kwargs={"activation_fn": torch.nn.ReLU}``. PPO and A2C have such policies, and so has TRPO of sb3-contrib.
+    The controller's picks are those of ``agent.predict(observation, deterministic=True)``. It can be saved by
+    :func:`rlccfr.controller_file.save_controller`, and needs neither PyTorch nor the agent.
+
+    Observations that a wrapper such as ``VecNormalize`` changed in training are not those that the controller will see.
+    For such agents, and for agents with other networks, ``env.unwrapped.schedule()`` keeps the picks of one episode.
+
+    Args:
+        agent: the agent. ``PPO.load("agent.zip")`` reads one from a file; such files can run code, so load only those
+            that you trust.
+
+    Raises:
+        RLCCFRError: the agent has another kind of policy, other layers, or other spaces.
+
+    Example:
+        >>> import gymnasium, torch, rlccfr
+        >>> from stable_baselines3 import PPO
+        >>> from rlccfr.agents import controller_from_sb3
+        >>> env = gymnasium.make("rlccfr/Control-v0", games=["kuhn"], horizon=50)
+        >>> agent = PPO("MlpPolicy", env, n_steps=64, policy_kwargs={"activation_fn": torch.nn.ReLU}, seed=0)
+        >>> solver = rlccfr.Solver(rlccfr.load_game("kuhn"), control=controller_from_sb3(agent.learn(64)))
+        >>> solver.run(iterations=50).exploitability < 0.05
+        True
+    """
+    policy = getattr(agent, "policy", None)
+    if not isinstance(policy, ActorCriticPolicy) or hasattr(policy, "lstm_actor"):
+        kind = with_article(type(agent).__name__)
+        raise RLCCFRError(f"{kind} has no actor's network that a controller could have; train PPO or A2C, {INSTEAD}")
+    _check_spaces(policy)
+    shared = [_layer(module) for module in _linear_modules(policy.mlp_extractor.policy_net)]
+    assert isinstance(policy.action_net, nn.Linear)
+    weights, biases = _layer(policy.action_net)
+    networks = []
+    first = 0
+    num_earlier_choices = 0
+    for choices in CHOICES:
+        last = first + len(choices)
+        # The actor gives all agents' preferences at once. Each of our agents has its own copy of the hidden layers, and
+        # its part of the outputs.
+        layers = [*shared, (weights[:, first:last], biases[first:last])]
+        networks.append((_with_more_inputs(layers[0], num_earlier_choices), *layers[1:]))
+        num_earlier_choices += len(choices)
+        first = last
+    return Controller(CHOICES, (tuple(networks),))
+
+
+def _check_spaces(policy: ActorCriticPolicy) -> None:
+    """Check that a policy sees what controllers see, unchanged, and picks among their choices.
+
+    Raises:
+        RLCCFRError: it does not.
+    """
+    counts = [len(choices) for choices in CHOICES]
+    actions = policy.action_space
+    sees_the_run = policy.observation_space.shape == (len(OBSERVATION),)
+    if not (sees_the_run and isinstance(actions, spaces.MultiDiscrete) and actions.nvec.tolist() == counts):
+        raise RLCCFRError(f"the agent was not trained on rlccfr/Control-v0: its actions are {actions}, not {counts}")
+    if not isinstance(policy.features_extractor, FlattenExtractor):
+        extractor = type(policy.features_extractor).__name__
+        raise RLCCFRError(f'a controller has no {extractor}; train with "MlpPolicy", {INSTEAD}')
+
+
+def _linear_modules(network: nn.Module) -> list[nn.Linear]:
+    """Return the linear modules of a network whose layers are all rectified.
+
+    Raises:
+        RLCCFRError: it has other modules.
+    """
+    modules = list(network.children())
+    for module, expected in zip(modules, (nn.Linear, nn.ReLU) * len(modules), strict=False):
+        if not isinstance(module, expected):
+            raise RLCCFRError(
+                f"a controller's layers are rectified, and the agent's have {type(module).__name__}: train with "
+                f"policy_kwargs={{'activation_fn': torch.nn.ReLU}}, {INSTEAD}"
+            )
+    return [module for module in modules if isinstance(module, nn.Linear)]
+
+
+def _layer(module: nn.Linear) -> Layer:
+    """Return a linear module's weights, (inputs, outputs), and biases, (outputs,)."""
+    weights = module.weight.detach().cpu().numpy().astype(float).T
+    return weights, module.bias.detach().cpu().numpy().astype(float)
+
+
+def _with_more_inputs(layer: Layer, count: int) -> Layer:
+    """Return a layer with further inputs, which are ignored: the earlier agents' picks."""
+    weights, biases = layer
+    return np.vstack([weights, np.zeros((count, weights.shape[1]))]), biases
