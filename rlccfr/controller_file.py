@@ -118,7 +118,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
             raise CheckpointError(
                 f"{path} is an agent of Stable-Baselines3; load it there, and make a controller of it by "
                 "rlccfr.agents.controller_from_sb3"
-            ) from None
+            ) from error
         raise CheckpointError(
             f"{path} is not a whole controller file ({what_failed(error)}); name one that `rlccfr train --control` "
             "wrote"
