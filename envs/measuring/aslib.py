@@ -18,6 +18,7 @@ import pandas as pd
 
 from rlccfr import __version__
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.catalog.citations import cite
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.identity import is_deterministic
@@ -28,6 +29,7 @@ from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game, openspiel_name
+from rlccfr.registry import REGISTRIES
 
 ERROR = "log10_error"
 """Performance measure to be minimised: log10 of the exploitability as a share of the uniform policy's."""
@@ -109,6 +111,7 @@ def write_aslib(
     for name, (columns, rows) in tables.items():
         files[f"{name}.arff"] = dump(_relation(name, scenario, columns, rows))
     files["readme.txt"] = _readme(budget, table, games)
+    files["citation.bib"] = cite(*catalog)
     for name, text in files.items():
         write_atomically(directory / name, text.encode())
     return directory
@@ -177,6 +180,16 @@ def _name(cell: Cell) -> str:
     return "/".join(cell)
 
 
+def _configuration(cell: Cell) -> str:
+    """Return an algorithm with all hyperparameters: ``"dcfr(alpha=1.5,beta=0.0,gamma=2.0) x external x none"``."""
+    components = []
+    for registry, spec in zip(REGISTRIES, cell, strict=True):
+        component = registry.resolve(spec)
+        values = ",".join(f"{name}={value!r}" for name, value in component.hyperparameters.items())
+        components.append(f"{component.id}({values})" if values else component.id)
+    return " x ".join(components)
+
+
 def _runs(table: TableEvaluator, game: str, cell: Cell, budget: Budget) -> Rows:
     """Return a row for each engine seed: instance, repetition, algorithm, the two measures and the status."""
     rows = []
@@ -232,7 +245,12 @@ def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: se
         "algorithms_deterministic": [_name(cell) for cell in catalog if cell not in stochastic],
         "algorithms_stochastic": [_name(cell) for cell in catalog if cell in stochastic],
         "metainfo_algorithms": {
-            _name(cell): {"configuration": "", "deterministic": cell not in stochastic} for cell in catalog
+            _name(cell): {
+                "configuration": _configuration(cell),
+                "deterministic": cell not in stochastic,
+                "version": __version__,
+            }
+            for cell in catalog
         },
         "number_of_feature_steps": 1,
         "feature_steps": {STEP: {"provides": features}},
@@ -244,21 +262,36 @@ def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: se
 
 
 def _readme(budget: Budget, table: TableEvaluator, games: Sequence[str]) -> str:
-    """Return the text that tells people what the scenario holds."""
+    """Return the text that tells people what the scenario holds, in the order of the specification's list."""
     names = {openspiel_name(game) for game in games}
     records = [record for record in map(table.record, table.ids()) if openspiel_name(record["game"]) in names]
     processors = sorted({str(record["processor"]) for record in records})
-    return (
-        f"Written by rlccfr {__version__}. Algorithms of counterfactual regret minimization on {len(games)} games, "
-        f"each with a budget of {budget}, on {', '.join(processors)}.\n\n"
-        "An algorithm's name has its update rule, sampler and abstraction; `rlccfr catalog` says what they are.\n"
-        "A repetition is an engine seed. Their number differs between games, since an algorithm that draws nothing at "
-        "random on a game has one.\n"
-        f"{ERROR}: log10 of the average policy's exploitability as a share of the uniform policy's, at least "
-        f"{math.log10(LEAST):g}.\n"
-        f"{SPEED}: iterations per CPU second, as a multiple of plain CFR's on the same game.\n"
-        "A run that failed has the uniform policy's exploitability and speed 0; a run that ended normally can be "
-        "worse than the uniform policy. Nothing is missing.\n"
-        "Features are those of the game's tree. Their cost is the CPU time of loading the game, from the cache if it "
-        "is there, and of describing it.\n"
-    )
+    engines = sorted({str(record["engine_version"]) for record in records})
+    return f"""\
+Written by rlccfr {__version__}; citation.bib has what to cite.
+
+Origin. Each run was made by the engine of rlccfr (version and revision {", ".join(engines)}), on one thread of
+{", ".join(processors)}.
+
+Problem. An instance is a two-player zero-sum game with imperfect information, named as in OpenSpiel or in rlccfr
+(`rlccfr games`). An algorithm looks for a Nash equilibrium, with a budget of {budget}.
+
+Performance. {ERROR}: log10 of the exploitability of the average policy, as a share of the uniform policy's, at least
+{math.log10(LEAST):g}. {SPEED}: iterations per CPU second, as a multiple of those of plain CFR on the same game.
+
+Algorithms. All are variants of counterfactual regret minimization. A name has the update rule, the sampler and the
+abstraction; `rlccfr catalog NAME` tells the source of each. The configurations in description.txt are their
+hyperparameters. A repetition is an engine seed. The number of repetitions differs between games, since an algorithm
+that draws nothing at random on a game has one.
+
+Runs that failed. They have the uniform policy's exploitability and speed 0. The status timeout is of runs beyond a
+limit of time, memout beyond a limit of memory, crash of runs that ended with an error, and other of algorithms that
+need a package that was not installed. Runs that ended normally can be worse than the uniform policy. Nothing is
+missing.
+
+Features. They describe the game's tree (rlccfr.envs.GameFeatures), and are computed in one step, without random draws
+and without limits. Their cost is the CPU time, in seconds, of loading the game, from the cache if it is there, and of
+describing it.
+
+Splits. The parts of the cross-validation in cv.arff were drawn at random, and differ in size by at most one game.
+"""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
+import re
+import shutil
 import sys
 
 import arff
 import pytest
+from aslib_rules import faults
 
 from rlccfr.agents import shipped
 from rlccfr.catalog import Catalog
@@ -68,6 +72,75 @@ def test_the_description_names_what_the_files_have(scenario):
     deterministic = {name: one["deterministic"] for name, one in about["metainfo_algorithms"].items()}
     assert deterministic == {name: name.split("/")[1] == "none" for name in map("/".join, CATALOG)}
     assert about["feature_steps"]["structure"]["provides"] == list(GameFeatures._fields)
+
+
+def test_the_scenario_keeps_all_rules_of_the_format(scenario):
+    assert faults(scenario) == []
+
+
+SPOILED = (
+    ("description.txt", r'"maximize": \[\s*false', '"maximize": ["false"', "Booleans"),
+    ("description.txt", r'"performance_type": \[\s*"solution_quality",', '"performance_type": [', "differ in number"),
+    ("description.txt", r'"number_of_feature_steps": 1', '"number_of_feature_steps": 2', "steps do not agree"),
+    ("description.txt", r'"deterministic": true', '"deterministic": "yes"', "lacks configuration or deterministic"),
+    ("description.txt", r'"scenario_id": "small"', '"scenario_id": "other"', "the relation is"),
+    ("description.txt", r'"algorithm_cutoff_time": 0.1', '"algorithm_cutoff_time": "none"', "cut-off"),
+    ("algorithm_runs.arff", r"(?m)^kuhn,1,cfr/none/none.*$", "", "lacks a run"),
+    ("algorithm_runs.arff", r"(?m)^kuhn,1,cfr/none/none,[^,]*", "kuhn,1,cfr/none/none,?", "a value is missing"),
+    ("algorithm_runs.arff", r"(?m)^kuhn,1,cfr/none/none", "kuhn,2,cfr/none/none", "the repetitions of"),
+    ("algorithm_runs.arff", r"ATTRIBUTE algorithm", "ATTRIBUTE solver", "must begin with"),
+    ("feature_values.arff", r"(?m)^kuhn,", "kuhn_2,", "not those of feature_values"),
+    ("feature_costs.arff", r"(?m)^kuhn,1,.*$", "kuhn,1,?", "kuhn has no cost"),
+    ("feature_runstatus.arff", r"ATTRIBUTE structure", "ATTRIBUTE shape", "not the steps"),
+    ("cv.arff", r"(?m)^kuhn,1,\d", "kuhn,1,7", "numbered from 1"),
+    ("citation.bib", r"year", "Jahr, in dem das Werk über Spiele erschien,", "not ASCII"),
+)
+
+
+def test_the_rules_find_what_breaks_them(scenario, tmp_path):
+    for number, (name, pattern, replacement, message) in enumerate(SPOILED):
+        folder = shutil.copytree(scenario, tmp_path / str(number))
+        text, count = re.subn(pattern, replacement, (folder / name).read_text(), count=1)
+        assert count == 1, pattern
+        (folder / name).write_text(text)
+        assert any(message in fault for fault in faults(folder)), (message, faults(folder))
+    (folder / "citation.bib").unlink()
+    assert faults(folder) == ["citation.bib is missing"]
+
+
+def test_aslibs_own_checker_has_nothing_to_say(scenario, caplog):
+    """It ends the process at an error; some of its warnings are of cut-offs that runs did not have."""
+    if importlib.util.find_spec("aslib_scenario") is None:
+        pytest.skip("not on PyPI: pip install git+https://github.com/mlindauer/ASlibScenario")
+    from aslib_scenario.aslib_scenario import ASlibScenario
+
+    checked = ASlibScenario()
+    checked.read_scenario(str(scenario))
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+    assert checked.performance_data.shape == (len(GAMES), len(CATALOG))
+    assert checked.feature_cost_data.notna().all().all()
+
+
+def test_selectors_of_others_read_it(scenario):
+    if importlib.util.find_spec("asf") is None or importlib.util.find_spec("sksurv") is None:
+        pytest.skip("pip install asf-lib scikit-survival")
+    from asf.scenario.aslib_reader import read_aslib_scenario
+
+    features, performance, costs, folds, *_ = read_aslib_scenario(str(scenario))
+    assert performance.shape == (len(GAMES), len(CATALOG))
+    assert features.shape == (len(GAMES), len(GameFeatures._fields) + costs.shape[1])
+    assert list(folds["fold"].sort_values()) == [1, 2, 3]
+
+
+def test_people_are_told_what_the_specification_asks_for(scenario):
+    text = (scenario / "readme.txt").read_text()
+    for subject in ("Origin", "Problem", "Performance", "Algorithms", "Runs that failed", "Features", "Splits"):
+        assert re.search(rf"^{subject}\. ", text, re.MULTILINE), subject
+    assert "@inproceedings{zinkevich2007regret" in (scenario / "citation.bib").read_text()
+    about = json.loads((scenario / "description.txt").read_text())
+    assert about["metainfo_algorithms"]["dcfr/external/none"]["configuration"] == (
+        "dcfr(alpha=1.5,beta=0.0,gamma=2.0) x external x none"
+    )
 
 
 @pytest.mark.slow
