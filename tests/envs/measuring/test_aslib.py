@@ -122,8 +122,8 @@ def test_aslibs_own_checker_has_nothing_to_say(scenario, caplog):
 
 
 def test_selectors_of_others_read_it(scenario):
-    if importlib.util.find_spec("asf") is None or importlib.util.find_spec("sksurv") is None:
-        pytest.skip("pip install asf-lib scikit-survival")
+    if not all(map(importlib.util.find_spec, ("asf", "clingo", "sksurv"))):
+        pytest.skip("ASF is not installed: pip install asf-lib clingo scikit-survival")
     from asf.scenario.aslib_reader import read_aslib_scenario
 
     features, performance, costs, folds, *_ = read_aslib_scenario(str(scenario))
