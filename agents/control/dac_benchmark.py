@@ -48,7 +48,7 @@ def _import_dacbench() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # DACBench lists its own benchmarks that are not installed
-        with suppress(ImportError):
+        with suppress(ImportError, RuntimeError):  # torchvision raises the latter beside another build of PyTorch
             importlib.import_module("dacbench")
             return
         try:

@@ -22,6 +22,7 @@ EXTRAS = {
     "report": ("plotly", "report pages of measurements"),
     "dask": ("distributed", "sweeps on several machines"),
     "aslib": ("liac-arff", "measurements in ASlib's format"),
+    "dac": ("DACBench", "steering runs as a benchmark of DACBench"),
     "gambit": ("pygambit", "Gambit's own solvers, for games that this library writes"),
     "tensorboard": ("tensorboard", "training curves"),
 }
