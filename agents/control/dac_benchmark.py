@@ -25,9 +25,9 @@ from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controlle
 from rlccfr.controller_schedule import picks_of
 from rlccfr.envs.control.env import LARGEST, ControlEnv
 from rlccfr.envs.control.run import marks_of
-from rlccfr.errors import RLCCFRError, brief, whole_number
+from rlccfr.errors import RLCCFRError, brief, first_line, whole_number
 
-OPTIONAL = ("torch", "smac")
+OPTIONAL = ("torch", "torchvision", "smac")
 """Packages that DACBench takes as a sign that all packages of an optional benchmark of its own are there."""
 
 
@@ -35,11 +35,11 @@ def _import_dacbench() -> None:
     """Import DACBench.
 
     DACBench 0.5.6 needs torchvision wherever it finds PyTorch, which this package requires, and OmegaConf wherever it
-    finds SMAC. If one of them is missing, DACBench is imported as if PyTorch and SMAC were not there. It then lacks
-    its own benchmarks of SGD and of Bayesian optimisation, as it would without these packages.
+    finds SMAC. If one of them is missing or broken, DACBench is imported as if none of these packages were there. It
+    then lacks its own benchmarks of SGD and of Bayesian optimisation, as it would without them.
 
     Raises:
-        RLCCFRError: DACBench is not installed.
+        RLCCFRError: DACBench is not installed, or can't be imported in this way either.
     """
     find_spec = importlib.util.find_spec
 
@@ -55,7 +55,11 @@ def _import_dacbench() -> None:
             with mock.patch.object(importlib.util, "find_spec", without_optional):
                 importlib.import_module("dacbench")
         except ImportError as error:
-            raise RLCCFRError("a benchmark of DACBench needs the extra: pip install 'rlccfr[dac]'") from error
+            if error.name == "dacbench":
+                reason = "a benchmark of DACBench needs the extra: pip install 'rlccfr[dac]'"
+            else:
+                reason = f"DACBench can't be imported: {first_line(error)}"
+            raise RLCCFRError(reason) from error
 
 
 _import_dacbench()
