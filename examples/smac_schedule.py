@@ -1,7 +1,7 @@
 """SMAC3 configures the update rule ``scheduled`` on some games, and is judged on others: ``python smac_schedule.py``.
 
 The cost of a configuration on a game is log10 of the exploitability that is left of the uniform policy's. It needs
-``pip install rlccfr smac``.
+``pip install rlccfr smac``. SMAC3 repeats a search only with the same ``PYTHONHASHSEED``.
 """
 
 import logging

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,8 @@ def figures(name: str, needed: tuple[str, ...], folder: Path) -> dict[str, float
     if missing := [package for package in needed if importlib.util.find_spec(package) is None]:
         pytest.skip(f"{name} needs {', '.join(missing)}")
     command = [sys.executable, "-W", "ignore", str(EXAMPLES / name)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    same_order = {**os.environ, "PYTHONHASHSEED": "0"}  # on which SMAC3 depends
+    done = subprocess.run(command, cwd=folder, env=same_order, capture_output=True, text=True)
     assert not done.returncode, done.stderr
     return {name: float(value) for name, value in re.findall(r"^ *(.+): (-?\d+\.\d+)", done.stdout, re.MULTILINE)}
 
