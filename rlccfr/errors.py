@@ -13,6 +13,12 @@ from typing import Any
 LONGEST = 300
 """Largest number of characters of a value or a foreign error that a message repeats; the named games' strings fit."""
 
+LEAST_LIKENESS = 0.72
+"""Least likeness, by :mod:`difflib`, of a name that a message suggests.
+
+Of 0 to 1: a wrong letter among four gives 0.75, and two unlike names often have 0.6 to 0.7.
+"""
+
 
 class RLCCFRError(Exception):
     """Base of this library's errors; its message is one line for a person to read."""
@@ -122,9 +128,19 @@ def with_article(noun: str) -> str:
     return f"an {noun}" if noun[0].lower() in "aeiou" else f"a {noun}"
 
 
-def nearest(name: str, known: Collection[str]) -> str | None:
-    """Return the known name that is most like a mistyped name; None if no known name is similar."""
-    return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like a mistyped name; None if no known name is similar.
+
+    Upper and lower case are alike.
+
+    Examples:
+        >>> nearest("LEDUK", ["kuhn", "leduc"])
+        'leduc'
+        >>> nearest("my", ["kuhn", "y"])
+    """
+    by_lower_case = {known_name.lower(): known_name for known_name in known}
+    matches = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=LEAST_LIKENESS)
+    return by_lower_case[matches[0]] if matches else None
 
 
 def brief(value: Any) -> str:

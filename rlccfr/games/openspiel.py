@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import itertools
 import math
@@ -10,10 +9,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import open_spiel.python
 import pyspiel
 
 from rlccfr.errors import GameError, RLCCFRError, brief, first_line, raised_in
@@ -26,7 +23,9 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.gambit.files import shown
 from rlccfr.games.generated.spiel import rules_of
+from rlccfr.games.hints import hint_for
 from rlccfr.games.playable import playable
+from rlccfr.games.size import TooLargeError
 from rlccfr.games.traversal import traverse
 from rlccfr.interrupts import raise_if_interrupt
 
@@ -39,9 +38,6 @@ SOLVED = (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_S
 A constant-sum game is solved by player 0's payoffs. Player 1's are their negatives plus a constant, so the equilibria
 are those of the zero-sum game.
 """
-
-IN_PYTHON = "python_"
-"""How OpenSpiel's names of its games in Python begin."""
 
 _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
@@ -88,6 +84,12 @@ def compile_game(
             )
     except _ProgressError as error:
         raise error.__cause__ or error from None
+    except TooLargeError as error:
+        if game.get_type().information != pyspiel.GameType.Information.PERFECT_INFORMATION:
+            raise
+        raise TooLargeError(
+            f"{error}; or search it: a game of perfect information needs no CFR, and OpenSpiel has minimax and MCTS"
+        ) from None
     except (RLCCFRError, MemoryError):
         raise
     except (Exception, SystemExit) as error:  # a SpielError, or an error of its C++ library or of a game in Python
@@ -152,11 +154,11 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
                 f"{brief(openspiel_name)} is a file, not a game (a game's file ends with .efg); `rlccfr show` and "
                 f"`rlccfr explore` take a policy's file, and `rlccfr play GAME --against FILE` plays against it"
             )
-        hint = hint_for(short_name, [*known_names, *registered])
+        hint = hint_for(short_name, [*known_names, *solvable_names()])
         raise GameError(f"unknown game {brief(name)}; {hint}")
     try:
         with _quiet():
-            game = pyspiel.load_game(openspiel_name)
+            game = _from_string(openspiel_name)
     except (RLCCFRError, MemoryError):
         raise
     except (Exception, SystemExit) as error:  # OpenSpiel's games in Python raise errors of any class
@@ -165,29 +167,37 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
     return _checked_turn_based(game, name)
 
 
-def hint_for(short_name: str, names: Iterable[str]) -> str:
-    """Return a hint for an unknown name: the nearest known name, or how to load the game that the name may stand for.
+def _from_string(openspiel_name: str) -> Any:
+    """Return the game that OpenSpiel loads by a string.
 
-    OpenSpiel's games in Python have no names until their modules are imported. An OpenSpiel game in C++ may have a
-    similar name, but is another game, so it is not suggested for a name that begins with ``python_``.
+    OpenSpiel reads ``firstPlayer=1`` as a number, and then refuses it where a game wants a text with a list of numbers,
+    even if it has written the string itself. Such numbers are turned into what the game wants.
+    """
+    arguments = pyspiel.game_parameters_from_string(openspiel_name)
+    typed_arguments = _as_specified(arguments)
+    if typed_arguments == arguments:
+        return pyspiel.load_game(openspiel_name)
+    return pyspiel.load_game(typed_arguments.pop("name"), typed_arguments)
+
+
+def _as_specified(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return a game's name and arguments with numbers turned into the texts that the game's parameters are.
 
     Args:
-        short_name: the unknown name, without parameters.
-        names: the known names.
+        arguments: what OpenSpiel reads in a string; an argument may be the dict of a game.
     """
-    in_python = short_name.startswith(IN_PYTHON)
-    comparable = [name for name in names if name.startswith(IN_PYTHON) or not in_python]
-    near = difflib.get_close_matches(short_name, comparable, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    if in_python:
-        file = Path(open_spiel.python.__path__[0], "games", f"{short_name.removeprefix(IN_PYTHON)}.py")
-        return (
-            "OpenSpiel registers its games in Python when they are imported: in Python by `import "
-            f"open_spiel.python.games`, in a shell by `rlccfr --load {file if file.exists() else 'FILE'}` before the "
-            "command"
-        )
-    return "`rlccfr games` lists the names (your own are loaded by `rlccfr --load FILE`, before the command)"
+    kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
+    kind = kinds.get(arguments.get("name"))
+    defaults = {} if kind is None else kind.parameter_specification
+    typed_arguments = {}
+    for parameter, value in arguments.items():
+        if isinstance(value, dict):
+            typed_arguments[parameter] = _as_specified(value)
+        elif type(value) in (int, float) and isinstance(defaults.get(parameter), str):
+            typed_arguments[parameter] = str(value)
+        else:
+            typed_arguments[parameter] = value
+    return typed_arguments
 
 
 def _checked_turn_based(game: Any, name: str) -> Any:
@@ -248,7 +258,7 @@ def name_of(game: pyspiel.Game) -> str:
     if not isinstance(game, (pyspiel.MatrixGame, pyspiel.TensorGame)):  # whose names say nothing of their payoffs
         with _quiet():
             try:
-                if str(pyspiel.load_game(name)) == name:
+                if str(_from_string(name)) == name:
                     return name
             except Exception as error:  # OpenSpiel does not know it by this name
                 raise_if_interrupt(error)

@@ -6,6 +6,8 @@ The number is by default :data:`rlccfr.games.openspiel.MAX_HISTORIES`. Sizes are
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from rlccfr.errors import GameError
@@ -32,45 +34,58 @@ probability below 1e-8.
 """
 
 
+class TooLargeError(GameError):
+    """A game with more histories than the limit, or than there is memory for."""
+
+
 def check_size(game: Playable, name: str, max_histories: int) -> None:
     """Refuse a game that is almost certainly too large, after at most ESTIMATES x PLAYOUTS (about a thousand) playouts.
 
     Raises:
-        GameError: the game almost certainly has more histories than the limit, or than there is memory for.
+        TooLargeError: the game almost certainly has more histories than the limit, or than there is memory for.
     """
     available = available_memory()
-    limit = max_histories if available is None else min(max_histories, available // BYTES)
+    memory_limit = sys.maxsize if available is None else available // BYTES
+    if not _certainly_exceeds(min(max_histories, memory_limit), game):
+        return
+    # If memory does not suffice either, the error must not recommend a larger limit.
+    if available is not None and _certainly_exceeds(memory_limit, game):
+        raise _out_of_memory(name, available)
+    raise too_many_histories(name, max_histories)
+
+
+def _certainly_exceeds(limit: int, game: Playable) -> bool:
+    """Return whether most estimates of the number of histories exceed CERTAINLY times a limit."""
     rng = np.random.default_rng(0)
     num_above = 0
     for count in range(1, ESTIMATES + 1):
         num_above += _estimated_above(CERTAINLY * limit, game, rng)
         if max(num_above, count - num_above) > ESTIMATES // 2:  # a majority, whatever the other estimates say
             break
-    if num_above > ESTIMATES // 2:
-        raise too_many_histories(name, max_histories) if limit == max_histories else _out_of_memory(name, available)
+    return num_above > ESTIMATES // 2
 
 
 def check_memory(name: str, histories: int) -> None:
     """Refuse to go on if compiling the histories found so far would take more memory than is left.
 
     Raises:
-        GameError: there is too little memory.
+        TooLargeError: there is too little memory.
     """
     available = available_memory()
     if available is not None and histories * BYTES_TO_BUILD > available:
         raise _out_of_memory(name, available)
 
 
-def too_many_histories(name: str, max_histories: int) -> GameError:
+def too_many_histories(name: str, max_histories: int) -> TooLargeError:
     """Return the error for a game beyond the limit."""
-    return GameError(
+    return TooLargeError(
         f"{name!r} has more than {max_histories:,} histories, the size limit; "
         "load_game and `rlccfr solve` take a larger one (max_histories, --option max-histories=N)"
     )
 
 
-def _out_of_memory(name: str, available: int | None) -> GameError:
-    return GameError(
+def _out_of_memory(name: str, available: int | None) -> TooLargeError:
+    return TooLargeError(
         f"{name!r} does not fit into memory: compiling takes about {BYTES} bytes per history, and "
         f"{(available or 0) / 1e9:.3g} GB are left; take a smaller game"
     )

@@ -13,7 +13,10 @@ import pytest
 import rlccfr
 from rlccfr.envs import ControlEnv, SelectorEnv, SweepPlan
 from rlccfr.envs.measuring.request import Budget, Request
-from rlccfr.games.openspiel import hint_for
+from rlccfr.games.hints import IN_COMMON_USE, hint_for
+from rlccfr.games.names import NAMED_GAMES
+from rlccfr.games.openspiel import solvable_names
+from rlccfr.games.public.names import PUBLIC
 
 
 @pytest.mark.parametrize(
@@ -80,10 +83,50 @@ def test_a_file_is_named_by_its_path(tmp_path):
         ("python_kuhn_pokr", "`rlccfr --load FILE` before the command"),
         ("python_tic_tac_to", "did you mean 'python_tic_tac_toe'"),
         ("kuhn_pokr", "did you mean 'kuhn_poker'"),
+        ("KUHN", "did you mean 'kuhn'"),
+        ("Kuhn-poker", "did you mean 'kuhn_poker'"),
+        ("Leduc Hold'em", "did you mean 'leduc'"),
+        ("matching_penies", "did you mean 'matrix_mp'"),
+        ("nogame", "`rlccfr games` lists the names"),
+        ("my", "`rlccfr games` lists the names"),
     ],
 )
-def test_a_name_of_python_is_no_misspelt_name_of_another_game(name, hint):
-    assert re.search(hint, hint_for(name, ["kuhn", "kuhn_poker", "tic_tac_toe", "python_tic_tac_toe"]))
+def test_an_unknown_name_gets_a_hint(name, hint):
+    names = ["kuhn", "kuhn_poker", "tic_tac_toe", "python_tic_tac_toe", "nfg_game", "y"]
+    assert re.search(hint, hint_for(name, names))
+
+
+def test_names_in_common_use_stand_for_known_games():
+    known_names = {*NAMED_GAMES, *PUBLIC, *solvable_names()}
+    assert set(IN_COMMON_USE.values()) <= known_names
+    assert not set(IN_COMMON_USE) & known_names
+
+
+def test_no_game_of_three_players_is_suggested():
+    with pytest.raises(rlccfr.GameError, match="did you mean 'matrix_mp'"):
+        rlccfr.load_game("matrix_mp_3p")
+
+
+ONE_ROUND = (
+    "universal_poker(betting=nolimit,numPlayers=2,numRounds=1,blind=1 2,firstPlayer=1,numSuits=1,numRanks=3,"
+    "numHoleCards=1,numBoardCards=0,stack=4 4,bettingAbstraction=fchpa)"
+)
+"""A game whose parameters firstPlayer and numBoardCards are lists of one number, which OpenSpiel takes as texts."""
+
+
+@pytest.mark.parametrize("name", [ONE_ROUND, f"misere(game={ONE_ROUND})"])
+def test_one_number_may_stand_where_openspiel_wants_a_list_as_text(tmp_path, name):
+    game = rlccfr.load_game(name)
+    assert game.num_histories == 64
+    rlccfr.Policy.uniform(game).save(tmp_path / "policy.csv")
+    assert rlccfr.Policy.load(tmp_path / "policy.csv").game.content_hash == game.content_hash
+
+
+def test_an_object_of_such_a_game_is_named_by_its_string():
+    arguments = pyspiel.game_parameters_from_string(ONE_ROUND)
+    arguments |= {"firstPlayer": "1", "numBoardCards": "0"}
+    loaded = pyspiel.load_game(arguments.pop("name"), arguments)
+    assert rlccfr.load_game(loaded).name == str(loaded)
 
 
 def test_objects_that_can_not_be_solved_are_refused():

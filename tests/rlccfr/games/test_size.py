@@ -32,6 +32,21 @@ def test_a_game_far_beyond_memory_is_refused_after_a_few_of_its_histories_whatev
     assert len(asked) <= 2
 
 
+def test_a_larger_limit_is_recommended_only_if_memory_may_hold_the_game(left):
+    left(10_000_000 * MEGABYTE)
+    with pytest.raises(GameError, match="the size limit; load_game"):
+        load_game("liars_dice(numdice=2)")
+    left(1_000 * MEGABYTE)
+    with pytest.raises(GameError, match="does not fit into memory"):
+        load_game("liars_dice(numdice=2)")
+
+
+def test_a_large_game_of_perfect_information_is_left_to_search(left):
+    left(1_000 * MEGABYTE)
+    with pytest.raises(GameError, match="or search it: a game of perfect information needs no CFR"):
+        load_game("hex")
+
+
 def test_a_game_that_memory_may_hold_is_refused_before_its_arrays_are_built(left):
     """Leduc poker has 9,457 histories."""
     left(9_457 * size.BYTES_TO_BUILD - 1)
