@@ -36,6 +36,7 @@ from rlccfr.cli.commands import (
     train,
 )
 from rlccfr.cli.console import Interrupted
+from rlccfr.cli.mistakes import explained
 from rlccfr.cli.policies import explore, match, play, show
 from rlccfr.errors import RLCCFRError, first_line
 from rlccfr.interrupts import raise_if_interrupt, settle_interrupt, when_held
@@ -63,6 +64,7 @@ app = typer.Typer(
     cls=Group,
     help="Find the CFR algorithm that solves an imperfect-information game best and fastest.",
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},  # commands inherit them
 )
 results = typer.Typer(
     name="results", help="Show or write measurements: the package's, or yours.", rich_markup_mode=None
@@ -144,6 +146,8 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command line and exit with 0, 1 for an error, 2 for wrong usage, or 130 for Ctrl-C."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["help"]:  # as in git
+        words = [*words[1:], "--help"]
     _mend_streams()
     when_held[:] = [_say_held]
     try:
@@ -158,10 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except RLCCFRError as error:
         code = _fail(str(error), 1)
     except USAGE_ERROR as error:
-        message = error.format_message()
-        if "--load" in message:
-            message += "; write --load FILE before the command"
-        code = _fail(message, 2)
+        code = _fail(explained(error, words), 2)
     except MemoryError:
         code = _fail("out of memory; take a smaller game or budget", 1)
     except (KeyboardInterrupt, typer.Abort):  # some versions of Typer raise, others return the code

@@ -86,7 +86,7 @@ PARAMETRISED = {
         InOpenSpiel(
             "kuhn",
             {"cards": (3, 2, 13)},
-            # The second number of a pair is for a round that is not played. It stays: stores know the game by this string.
+            # The second number of a pair is for a round that is not played. Stores know the game by this string.
             "universal_poker(betting=limit,numPlayers=2,numRounds=1,blind=1 1,raiseSize=1 1,firstPlayer=1 1,"
             "maxRaises=1 1,numSuits=1,numRanks={cards},numHoleCards=1,numBoardCards=0 0)",
             ("cards",),

@@ -189,7 +189,7 @@ def _as_specified(arguments: dict[str, Any]) -> dict[str, Any]:
     kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
     kind = kinds.get(arguments.get("name"))
     defaults = {} if kind is None else kind.parameter_specification
-    typed_arguments = {}
+    typed_arguments: dict[str, Any] = {}
     for parameter, value in arguments.items():
         if isinstance(value, dict):
             typed_arguments[parameter] = _as_specified(value)

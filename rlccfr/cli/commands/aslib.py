@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rlccfr.cli.command import at_least
 from rlccfr.cli.measured_games import MeasurementOptions, SeveralGames, measured
 from rlccfr.cli.options import SeveralBudgets
 from rlccfr.errors import RLCCFRError
@@ -17,7 +18,7 @@ def aslib(
     budgets: SeveralBudgets,
     measurements: MeasurementOptions,
     games: SeveralGames = None,
-    folds: Annotated[int, typer.Option(help="Parts of the cross-validation.")] = 10,
+    folds: Annotated[int, typer.Option(help="Parts of the cross-validation.", callback=at_least(2))] = 10,
 ) -> None:
     """Write measurements as an ASlib scenario.
 

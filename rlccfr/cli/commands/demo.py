@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rlccfr.cli.command import at_least
 from rlccfr.cli.commands.compare import LEGEND, print_comparison
 from rlccfr.cli.console import RUNS, load
 from rlccfr.cli.options import EVALUATIONS as EVALUATIONS_HELP
 from rlccfr.cli.options import Seed
 from rlccfr.cli.progress import duration, progress
-from rlccfr.errors import RLCCFRError, whole_number
+from rlccfr.errors import RLCCFRError
 from rlccfr.files import require_writable
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ ITERATIONS = 1000
 
 def demo(
     game: Annotated[str, typer.Argument(help=f"The game to train on: {_listed(GAMES)}.")] = GAME,
-    evaluations: Annotated[int, typer.Option(help=EVALUATIONS_HELP)] = EVALUATIONS,
+    evaluations: Annotated[int, typer.Option(help=EVALUATIONS_HELP, callback=at_least(1))] = EVALUATIONS,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Directory for the pages.")] = RUNS / "demo",
 ) -> None:
@@ -51,7 +52,6 @@ def demo(
     game = short_name(game)
     if game not in GAMES:
         raise RLCCFRError(f"the demo trains on {_listed(GAMES)}, not on {game!r}; for other games, use `rlccfr train`")
-    whole_number(evaluations, "evaluations", 1, RLCCFRError)
     policy_page = out / f"{game}.html"
     report_page = out / "report.html"
     for page in (policy_page, report_page):

@@ -225,10 +225,10 @@ class SolverOptions:
     """Further arguments of :class:`rlccfr.Solver`, by their names there."""
 
     TITLE: ClassVar[str] = ""
-    threads: int = option(1, "Threads of exact passes; results are the same.")
+    threads: int = option(1, "Threads of exact passes; results are the same.", least=1)
     averaging: str = rare("matching", "matching, or pre as in OpenSpiel. [matching]")
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
-    walks: int = rare(1, "Walks per player and iteration. [1]")
+    walks: int = rare(1, "Walks per player and iteration. [1]", least=1)
     reduce: bool = rare(True, "no: exact passes leave the game's symmetry unused. [yes]")
     blend: bool | None = rare(
         None,

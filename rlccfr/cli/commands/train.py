@@ -30,7 +30,7 @@ CONTROL_OPTIONS = {"games", "control", "rounds", "members", "workers", "seed", "
 class TeamOptions(TrainingOptions):
     """Training of a team."""
 
-    segments: int = rare(1, "Decisions per episode, so algorithms per run. [1]")
+    segments: int = rare(1, "Decisions per episode, so algorithms per run. [1]", least=1)
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class ControlOptions:
 
     TITLE: ClassVar[str] = "A controller instead"
     control: bool = option(False, "Train a controller: it chooses settings during runs.", "--control")
-    rounds: int | None = option(None, "Rounds of 20 runs each. [45,000, which takes hours]")
-    members: int | None = option(None, "Trainings, which decide together. [as for the shipped one]")
-    workers: int | None = option(None, "Processes. [one per physical core]")
+    rounds: int | None = option(None, "Rounds of 20 runs each. [45,000, which takes hours]", least=1)
+    members: int | None = option(None, "Trainings, which decide together. [as for the shipped one]", least=1)
+    workers: int | None = option(None, "Processes. [one per physical core]", least=0)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rlccfr.cli.command import at_least
 from rlccfr.cli.console import load
 from rlccfr.cli.options import GameOfFile
 from rlccfr.cli.progress import progress
@@ -20,7 +21,9 @@ def explore(
     start: Annotated[
         str, typer.Option("--from", help="Path of the page's first point in hold'em or Bluff, such as rc/KhQd2c/.")
     ] = "",
-    most: Annotated[int, typer.Option(min=1, help="Most states on the page, in hold'em or Bluff.")] = 200_000,
+    most: Annotated[
+        int, typer.Option(callback=at_least(1), help="Most states on the page, in hold'em or Bluff.")
+    ] = 200_000,
 ) -> None:
     """Write a page on which to walk through a game in a browser.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rlccfr.cli.command import at_least
 from rlccfr.cli.console import Interrupted, load, on_one_line
 from rlccfr.cli.options import Seed
 from rlccfr.cli.progress import progress
@@ -32,8 +33,10 @@ def play(
         str | None,
         typer.Option(help="The other player: a policy's file, a run that was saved, or uniform. [solved here]"),
     ] = None,
-    seat: Annotated[int | None, typer.Option(min=0, max=1, help="Your seat. [changes after each game]")] = None,
-    games: Annotated[int | None, typer.Option(min=1, help="Number of games. [until you leave]")] = None,
+    seat: Annotated[
+        int | None, typer.Option(callback=at_least(0, 1), help="Your seat. [changes after each game]")
+    ] = None,
+    games: Annotated[int | None, typer.Option(callback=at_least(1), help="Number of games. [until you leave]")] = None,
     seed: Seed = 0,
 ) -> None:
     """Play a game against a policy.

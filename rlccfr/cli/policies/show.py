@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rlccfr.cli.command import at_least
 from rlccfr.cli.console import load, number, on_one_line, print_json
 from rlccfr.cli.options import GameOfFile, Json
 from rlccfr.cli.progress import progress
@@ -37,9 +38,10 @@ def show(
         list[str] | None,
         typer.Option(help="Show only states whose text, raw or in words, has this; if repeated, all must occur."),
     ] = None,
-    player: Annotated[int | None, typer.Option(min=0, max=1, help="Show this player's states.")] = None,
+    player: Annotated[int | None, typer.Option(callback=at_least(0, 1), help="Show this player's states.")] = None,
     limit: Annotated[
-        int | None, typer.Option(min=0, help="Most states to show; 0 for all. [40 on a terminal, else all]")
+        int | None,
+        typer.Option(callback=at_least(0), help="Most states to show; 0 for all. [40 on a terminal, else all]"),
     ] = None,
     game: GameOfFile = None,
     json: Json = False,

@@ -119,16 +119,19 @@ def test_an_option_that_takes_no_old_form(run):
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("walk=3", "--option: unknown name 'walk'; did you mean 'walks'? The names are averaging, blend, "),
-        ("walks", "--option: 'walks' has no value: write walks=VALUE"),
-        ("walks=many", "--option walks: "),
-        ("reduce=perhaps", "--option: reduce is yes or no, not 'perhaps'"),
+        (
+            "walk=3",
+            "Invalid value for --option: unknown name 'walk'; did you mean 'walks'? The names are averaging, blend, ",
+        ),
+        ("walks", "Invalid value for --option: 'walks' has no value: write walks=VALUE"),
+        ("walks=many", "--option walks takes a whole number, such as 1000, not 'many'"),
+        ("reduce=perhaps", "Invalid value for --option: reduce is yes or no, not 'perhaps'"),
     ],
 )
 def test_an_option_that_is_none_is_refused_in_one_line(run, option, message):
     code, out, err = run("solve", "kuhn", "--option", option)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"error: Invalid value for {message}")
+    assert err.startswith(f"error: {message}")
 
 
 def test_exact_solutions_take_no_rare_option(run):
@@ -716,7 +719,7 @@ def test_the_table_and_the_report_of_a_sweep_of_ones_own(run, tmp_path, monkeypa
 def test_the_demo_refuses_other_games_and_places_before_it_begins(run):
     refusal = "the demo trains on kuhn, leduc or goofspiel, not on 'royal'; for other games, use `rlccfr train`"
     assert run("demo", "royal") == (1, "", f"error: {refusal}\n")
-    assert run("demo", "--evaluations", "0")[::2] == (1, "error: evaluations must be a positive integer, not 0\n")
+    assert run("demo", "--evaluations", "0")[::2] == (1, "error: --evaluations must be a positive integer, not 0\n")
     code, out, err = run("demo", "--out", "/dev/null")
     assert (code, out) == (1, "")
     assert err.startswith("error: can't write /dev/null/kuhn.html")

@@ -1,0 +1,206 @@
+"""Answers to mistakes of form on the command line: one line that says what is wrong, and what to write instead.
+
+Typer finds the mistakes. Its messages name neither a wrong number nor the right form, and differ between versions.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rlccfr.cli.command import shown_name
+from rlccfr.errors import brief, nearest
+
+LONG_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+"""Hyphens, dashes and a minus sign that web pages and word processors put in place of ``-`` or ``--``."""
+
+POLICY_SUFFIXES = (".csv", ".json", ".npz")
+"""Ends of the names of files with policies; a game is read from an ``.efg`` file."""
+
+SUFFIXES_OF_WHOLE_NUMBERS = {"k": 1e3, "m": 1e6}
+SUFFIXES_OF_SECONDS = {"s": 1, "sec": 1, "seconds": 1, "ms": 1e-3, "m": 60, "min": 60, "h": 3600}
+
+
+def explained(error: Any, words: Sequence[str]) -> str:
+    """Return a line on a usage error.
+
+    Args:
+        error: a UsageError of Typer's.
+        words: the words of the command line, without the program's name.
+    """
+    for explain in (_wrong_number, _missing_argument, _unknown_command, _unknown_option, _extra_argument):
+        line = explain(error, words)
+        if line is not None:
+            return line
+    message: str = error.format_message()
+    return message
+
+
+def _wrong_number(error: Any, words: Sequence[str]) -> str | None:
+    """Return a line on a text in place of a number."""
+    match = re.search(r"valid (integer|number|float)\b", error.format_message())
+    parameter = getattr(error, "param", None)
+    if match is None or parameter is None:
+        return None
+    is_whole = match[1] == "integer"
+    suffixes = SUFFIXES_OF_WHOLE_NUMBERS if is_whole else SUFFIXES_OF_SECONDS
+    line = f"{shown_name(parameter)} takes a {'whole ' if is_whole else ''}number"
+    for text in _values_of(parameter.opts, words):
+        if _is_number(text, int if is_whole else float):
+            continue
+        wanted = _number_meant(text, suffixes, is_whole=is_whole)
+        if wanted is None:
+            return f"{line}, such as {'1000' if is_whole else '0.5'}, not {brief(text)}"
+        return f"{line}, not {brief(text)}: write {wanted}"
+    return line
+
+
+def _values_of(names: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Return the values that a command line gives to an option, also by ``--option NAME=VALUE``."""
+    settings = (*names, *(name.lstrip("-") for name in names), *(f"--option={name.lstrip('-')}" for name in names))
+    values = []
+    for word, next_word in zip(words, [*words[1:], None], strict=True):
+        name, equals, value = word.rpartition("=")
+        if equals and name in settings:
+            values.append(value)
+        elif word in names and next_word is not None:
+            values.append(next_word)
+    return values
+
+
+def _is_number(text: str, kind: Callable[[str], float]) -> bool:
+    try:
+        kind(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number_meant(text: str, suffixes: dict[str, float], *, is_whole: bool) -> str | None:
+    """Return the number that a text such as ``1,000``, ``1e3`` or ``5s`` stands for, in the right form; else None."""
+    match = re.fullmatch(r"([+-]?[\d.,_ ]*\d(?:e\+?\d{1,2})?)\s*([a-z]*)", text.strip().lower())
+    if match is None or (match[2] and match[2] not in suffixes):
+        return None
+    digits = re.sub(r"(?<=\d)[,_ ](?=\d{3}(?!\d))", "", match[1])  # between thousands
+    digits = digits.replace(",", ".")  # a decimal comma
+    if not _is_number(digits, float):
+        return None
+    value = float(digits) * suffixes.get(match[2], 1)
+    if is_whole:
+        return f"{value:.0f}" if value.is_integer() else None
+    return f"{value:.12g}"
+
+
+def _missing_argument(error: Any, words: Sequence[str]) -> str | None:
+    """Return a line on an argument that was left out, with all that the command takes."""
+    parameter = getattr(error, "param", None)
+    if type(error).__name__ != "MissingParameter" or parameter is None or parameter.param_type_name != "argument":
+        return None
+    context = error.ctx
+    names = [_argument_name(argument) for argument in _arguments(context)]
+    line = f"{_argument_name(parameter)} is missing: write {context.command_path} {' '.join(names)}"
+    policies = [word for word in words if Path(word).suffix in POLICY_SUFFIXES]
+    if names[0] == "GAME" and len(names) > 1 and policies:
+        line += ", the game first"
+    return f"{line}; {_help_of(context)}"
+
+
+def _unknown_command(error: Any, words: Sequence[str]) -> str | None:
+    """Return a line on a word in place of a command."""
+    match = re.match(r"No such command ['\"](.*?)['\"]", error.format_message())
+    if match is None:
+        return None
+    word = match[1]
+    context = error.ctx
+    path = context.command_path
+    line = f"there is no command {brief(word)}"
+    if context.parent is None and _is_game(word):
+        return f"{line}; to solve the game: {path} solve {shlex.quote(word)}"
+    if context.parent is None and Path(word).suffix in POLICY_SUFFIXES:
+        return f"{line}; to show a policy: {path} show {shlex.quote(word)}"
+    near = nearest(word, context.command.list_commands(context))
+    if near is not None:
+        return f"{line}; did you mean `{path} {near}`?"
+    return f"{line}; `{path} --help` lists the commands"
+
+
+def _is_game(word: str) -> bool:
+    """Return whether a word is a game's name, whatever its case and its parameters."""
+    import pyspiel
+
+    from rlccfr.games.names import NAMED_GAMES, PARAMETRISED
+    from rlccfr.games.public.names import PUBLIC
+
+    name = word.partition("(")[0].strip().lower()
+    return name.endswith(".efg") or name in {*NAMED_GAMES, *PARAMETRISED, *PUBLIC, *pyspiel.registered_names()}
+
+
+def _unknown_option(error: Any, words: Sequence[str]) -> str | None:
+    """Return a line on an option that the command does not have."""
+    given_name = getattr(error, "option_name", None)
+    if given_name is None or type(error).__name__ != "NoSuchOption":
+        return None
+    context = error.ctx
+    options = _options(context)
+    # With one dash, each letter would be an option: Click names only the first.
+    for word in words:
+        name = word.partition("=")[0]
+        if not word.startswith("--") and word.startswith(given_name) and f"-{name}" in options:
+            return f"there is no option {brief(name)}; write -{name}, with two dashes"
+    line = f"`{context.command_path}` has no option {given_name}"
+    if given_name == "--load":
+        return f"{line}; write --load FILE before the command"
+    near = nearest(given_name.replace("_", "-"), options)
+    return f"{line}; {f'did you mean {near}? ' if near else ''}{_help_of(context)}"
+
+
+def _extra_argument(error: Any, words: Sequence[str]) -> str | None:
+    """Return a line on words that the command does not take."""
+    match = re.search(r"unexpected extra arguments?(?:\(s\))? \((.*)\)$", error.format_message(), re.DOTALL)
+    if match is None:
+        return None
+    context = error.ctx
+    extra = match[1]
+    word = extra.partition(" ")[0]
+    arguments = _arguments(context)
+    options = _options(context)
+    name = word.lstrip(LONG_DASHES).partition("=")[0]
+    if word[:1] and word[0] in LONG_DASHES:
+        near = nearest(f"--{name}", options)
+        return f"{brief(word)} begins with a dash of another kind: write {near or f'--{name}'}"
+    names = " ".join(map(_argument_name, arguments)) or "no arguments"
+    line = f"`{context.command_path}` takes {names}, not also {brief(extra)}"
+    for parameter in context.command.params:
+        if f"--{name}" in parameter.opts:
+            return f"{line}: write {shown_name(parameter)}"
+    if "--iterations" in options and (wanted := _number_meant(extra, {}, is_whole=True)):
+        return f"{line}: write --iterations {wanted}, or --seconds {wanted}"
+    if "--game" in options and _is_game(word):
+        return f"{line}: write --game {shlex.quote(word)}"
+    if _is_game(word) and [argument.name for argument in arguments] == ["game"]:
+        return f"{line}: run it once for each game"
+    return f"{line}; {_help_of(context)}"
+
+
+def _arguments(context: Any) -> list[Any]:
+    """Return a command's arguments."""
+    return [parameter for parameter in context.command.params if parameter.param_type_name == "argument"]
+
+
+def _options(context: Any) -> list[str]:
+    """Return the long names of a command's options, rare ones included."""
+    return [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
+
+
+def _argument_name(argument: Any) -> str:
+    """Return an argument's name as the help shows it: GAME."""
+    name: str = argument.name.upper()
+    return f"[{name}]" if not argument.required else name
+
+
+def _help_of(context: Any) -> str:
+    """Return where to read on."""
+    return f"see `{context.command_path} --help`"

@@ -1,0 +1,99 @@
+"""Mistakes of form on the command line are answered in one line, before anything slow is imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+NUMBERS = [
+    ("solve kuhn --iterations 1e3", "--iterations takes a whole number, not '1e3': write 1000"),
+    ("solve kuhn --iterations=1,000", "--iterations takes a whole number, not '1,000': write 1000"),
+    ("solve kuhn --iterations 10k", "--iterations takes a whole number, not '10k': write 10000"),
+    ("solve kuhn --iterations 1.5", "--iterations takes a whole number, such as 1000, not '1.5'"),
+    ("solve kuhn --iterations many", "--iterations takes a whole number, such as 1000, not 'many'"),
+    ("solve kuhn --option walks=1e3", "--option walks takes a whole number, not '1e3': write 1000"),
+    ("solve kuhn --option=walks=x", "--option walks takes a whole number, such as 1000, not 'x'"),
+    ("match kuhn uniform uniform --pairs 1e6", "--pairs takes a whole number, not '1e6': write 1000000"),
+    ("solve kuhn --seconds 1s", "--seconds takes a number, not '1s': write 1"),
+    ("solve kuhn --seconds 2min", "--seconds takes a number, not '2min': write 120"),
+    ("solve kuhn --seconds 0,5", "--seconds takes a number, not '0,5': write 0.5"),
+    ("solve kuhn --seconds soon", "--seconds takes a number, such as 0.5, not 'soon'"),
+    ("train kuhn --seconds 1 --seconds 2s", "--seconds takes a number, not '2s': write 2"),
+]
+EXTRA_WORDS = [
+    ("solve kuhn 1000", "`rlccfr solve` takes GAME, not also '1000': write --iterations 1000, or --seconds 1000"),
+    ("solve kuhn leduc", "`rlccfr solve` takes GAME, not also 'leduc': run it once for each game"),
+    ("solve kuhn nothing", "`rlccfr solve` takes GAME, not also 'nothing'; see `rlccfr solve --help`"),
+    ("solve kuhn \u2014iterations 100", "'\u2014iterations' begins with a dash of another kind: write --iterations"),
+    ("solve kuhn iterations=100", "`rlccfr solve` takes GAME, not also 'iterations=100': write --iterations"),
+    ("solve kuhn walks=3", "`rlccfr solve` takes GAME, not also 'walks=3': write --option walks"),
+    ("results report page.html kuhn", "`rlccfr results report` takes [OUT], not also 'kuhn': write --game kuhn"),
+]
+OPTIONS = [
+    ("solve -u cfr", "`rlccfr solve` has no option -u; see `rlccfr solve --help`"),
+    ("solve kuhn --iteration 5", "`rlccfr solve` has no option --iteration; did you mean --iterations? see "),
+    (
+        "solve kuhn --max_histories 5",
+        "`rlccfr solve` has no option --max_histories; did you mean --max-histories? see ",
+    ),
+    ("solve kuhn -iterations 5", "there is no option '-iterations'; write --iterations, with two dashes"),
+    ("solve kuhn --load x.py", "`rlccfr solve` has no option --load; write --load FILE before the command"),
+]
+COMMANDS = [
+    ("kuhn", "there is no command 'kuhn'; to solve the game: rlccfr solve kuhn"),
+    ("Leduc(ranks=4)", "there is no command 'Leduc(ranks=4)'; to solve the game: rlccfr solve 'Leduc(ranks=4)'"),
+    ("liars_dice", "there is no command 'liars_dice'; to solve the game: rlccfr solve liars_dice"),
+    ("leduc.npz", "there is no command 'leduc.npz'; to show a policy: rlccfr show leduc.npz"),
+    ("slove kuhn", "there is no command 'slove'; did you mean `rlccfr solve`?"),
+    ("results tabel", "there is no command 'tabel'; did you mean `rlccfr results table`?"),
+    ("quux", "there is no command 'quux'; `rlccfr --help` lists the commands"),
+    ("help quux", "there is no command 'quux'; `rlccfr --help` lists the commands"),
+]
+ARGUMENTS = [
+    ("solve", "GAME is missing: write rlccfr solve GAME; see `rlccfr solve --help`"),
+    ("match k.csv uniform", "SECOND is missing: write rlccfr match GAME FIRST SECOND, the game first; see "),
+]
+
+
+@pytest.mark.parametrize(("line", "answer"), [*NUMBERS, *EXTRA_WORDS, *OPTIONS, *COMMANDS, *ARGUMENTS])
+def test_a_mistake_of_form_is_answered_with_the_right_form(run, line, answer):
+    code, out, err = run(*line.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"error: {answer}")
+
+
+def test_what_is_no_mistake_of_form_keeps_its_message(run):
+    assert run("solve", "kuhn", "--iterations")[::2] == (2, "error: Option '--iterations' requires an argument.\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("solve kuhn --seed -1", "--seed must be a non-negative integer, not -1"),
+        ("solve kuhn --threads 0", "--threads must be a positive integer, not 0"),
+        ("solve kuhn --option walks=0", "--option walks must be a positive integer, not 0"),
+        ("train kuhn --evaluations 0", "--evaluations must be a positive integer, not 0"),
+        ("train kuhn --iterations 5 --iterations 0", "--iterations must be a positive integer, not 0"),
+        ("sweep kuhn --workers -1", "--workers must be a non-negative integer, not -1"),
+        ("show k.csv --player 2", "--player must be from 0 to 1, not 2"),
+    ],
+)
+def test_a_number_out_of_range_is_refused_as_by_the_library(run, line, answer):
+    assert run(*line.split()) == (1, "", f"error: {answer}\n")
+
+
+@pytest.mark.parametrize("words", [("-h",), ("help",), ("solve", "-h"), ("help", "results", "table")])
+def test_help_is_found_by_its_usual_names(run, words):
+    plain_words = [word for word in words if word not in ("-h", "help")]
+    assert run(*words) == run(*plain_words, "--help")
+
+
+def test_mistakes_are_answered_before_slow_imports():
+    code = "import sys; from rlccfr.cli import main\ntry: main(sys.argv[1:])\nfinally: print({*sys.modules} & {*%r})"
+    slow_modules = ["torch", "numba", "pandas", "sklearn"]
+    for line, _ in (NUMBERS[0], EXTRA_WORDS[0], EXTRA_WORDS[1], OPTIONS[0], ARGUMENTS[1], ("solve kuhn --seed -1", "")):
+        words = [sys.executable, "-c", code % slow_modules, *line.split()]
+        output = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+        assert output == "set()\n", line
