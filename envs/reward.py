@@ -69,7 +69,7 @@ SPEED = Costs._fields.index("speed")
 
 
 class Weights(NamedTuple):
-    """One agent's weights.
+    """One agent's weights. They need not sum to 1; the paper's seldom do.
 
     Attributes:
         alpha: weight of the error cost e, in [0, 1].

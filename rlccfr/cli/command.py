@@ -22,7 +22,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from rlccfr.errors import BudgetError, RLCCFRError, nearest, whole_number
+from rlccfr.errors import RLCCFRError, nearest
 
 RARE = "rare"
 """Title of the options that the help leaves out."""
@@ -34,42 +34,21 @@ OPTION = "option"
 """Key of an option in its field's metadata."""
 
 
-def option(default: Any, help: str, *names: str, least: int | None = None, **settings: Any) -> Any:
+def option(default: Any, help: str, *names: str, **settings: Any) -> Any:
     """Return a field that is an option of a command.
 
     Args:
         default: its default value.
         help: what it does.
         names: names on the command line, as ``typer.Option`` takes them; by default the field's name.
-        least: least whole number that the option takes; None if it takes something else.
         settings: further arguments of ``typer.Option``.
     """
-    if least is not None:
-        settings["callback"] = at_least(least)
     return field(default=default, metadata={OPTION: typer.Option(*names, help=help, **settings)})
 
 
-def rare(default: Any, help: str, *names: str, least: int | None = None) -> Any:
+def rare(default: Any, help: str, *names: str, **settings: Any) -> Any:
     """Return a field that is a rare option, which one user in fifty needs; ``--option help`` shows its ``help``."""
-    return option(default, help, *names, least=least, hidden=True, rich_help_panel=RARE)
-
-
-def at_least(least: int, most: int | None = None) -> Callable[..., Any]:
-    """Return a ``callback`` of ``typer.Option`` that refuses whole numbers below ``least``, or above ``most`` if given.
-
-    It is called while the command line is parsed, before the command imports anything. The library's own checks have
-    the same message.
-    """
-
-    def checked(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
-        if value is not None and not context.resilient_parsing:
-            for number in value if isinstance(value, (list, tuple)) else (value,):
-                whole_number(number, shown_name(parameter), least, BudgetError)
-                if most is not None and number > most:
-                    raise BudgetError(f"{shown_name(parameter)} must be from {least} to {most}, not {number}")
-        return value
-
-    return checked
+    return option(default, help, *names, hidden=True, rich_help_panel=RARE, **settings)
 
 
 def check_only(context: typer.Context, option: str, allowed: Collection[str], takes: str) -> None:
@@ -169,7 +148,9 @@ def _name(parameter: Any) -> str:
 
 
 def shown_name(parameter: Any) -> str:
-    """Return an option's name as a message shows it."""
+    """Return the name of an option, or of an argument, as a message shows it."""
+    if parameter.param_type_name == "argument":
+        return str(parameter.name).upper()
     return f"{RARE_OPTION} {_name(parameter)}" if _is_rare(parameter) else str(parameter.opts[0])
 
 

@@ -83,7 +83,9 @@ class Measured(NamedTuple):
         )
 
 
-def measured(games: list[str] | None, budgets: SeveralBudgets, options: MeasurementOptions) -> Measured:
+def measured(
+    games: list[str] | None, budgets: SeveralBudgets, options: MeasurementOptions, *, game_option: str = ""
+) -> Measured:
     """Return the measurements to read; by default those of the paper's games under the headline budgets.
 
     Args:
@@ -92,6 +94,7 @@ def measured(games: list[str] | None, budgets: SeveralBudgets, options: Measurem
         budgets: the budgets to show.
         options: which measurements to read, by default the package's. The catalog is ``paper`` by default, or
             ``public`` for the package's games of hold'em.
+        game_option: the option by which the command takes games, for errors; empty if they are arguments.
 
     Raises:
         RLCCFRError: there is nothing to read, a game or algorithm was not measured, the games have no measured catalog
@@ -116,11 +119,14 @@ def measured(games: list[str] | None, budgets: SeveralBudgets, options: Measurem
         # A sweep that was stopped, or was made with another catalog, lacks runs: say how to complete it.
         unfinished_games = [game for game in names if table.lacking(game, algorithms)]
         if unfinished_games:
-            raise RLCCFRError(
-                _unfinished_message(
-                    table, unfinished_games, algorithms, options.results, catalog_name, options.networks
-                )
+            message = _unfinished_message(
+                table, unfinished_games, algorithms, options.results, catalog_name, options.networks
             )
+            complete_games = [game for game in names if game not in unfinished_games]
+            if complete_games:
+                words = [f"{game_option} {quoted(game)}".lstrip() for game in complete_games]
+                message += f"; or show the complete games alone: {' '.join(words)}"
+            raise RLCCFRError(message)
         budgets_to_show = wanted_budgets or shipped.BUDGETS
         _require_long_runs(table, names, algorithms, budgets_to_show)
         description = _described(algorithms, catalog_name, str(options.results))

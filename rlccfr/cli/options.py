@@ -9,7 +9,8 @@ from typing import Annotated, Any, ClassVar
 
 import typer
 
-from rlccfr.cli.command import at_least, option, rare
+from rlccfr.cli.checks import at_least
+from rlccfr.cli.command import option, rare
 from rlccfr.errors import RLCCFRError
 
 BUDGET_AND_WEIGHTS = "Budget of a run, and weights of the reward"
@@ -34,7 +35,7 @@ class GameOptions:
     """How a game is compiled."""
 
     TITLE: ClassVar[str] = ""
-    max_histories: int | None = rare(None, "Largest number of histories that a game may have.", least=1)
+    max_histories: int | None = rare(None, "Largest number of histories that a game may have.", callback=at_least(1))
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class OneBudget:
     """The budget of a run, in one of three units."""
 
     TITLE: ClassVar[str] = BUDGET_AND_WEIGHTS
-    iterations: int | None = option(None, "Budget in iterations. [1000]", least=1)
+    iterations: int | None = option(None, "Budget in iterations. [1000]", callback=at_least(1))
     seconds: float | None = option(None, "Budget in engine CPU seconds.")
-    nodes: int | None = option(None, "Budget in histories touched.", least=1)
+    nodes: int | None = option(None, "Budget in histories touched.", callback=at_least(1))
 
     @property
     def is_given(self) -> bool:
@@ -67,9 +68,9 @@ class SeveralBudgets:
     """Budgets of runs, all in one unit."""
 
     TITLE: ClassVar[str] = BUDGET_AND_WEIGHTS
-    iterations: list[int] | None = option(None, "Budget in iterations; may be repeated.", least=1)
+    iterations: list[int] | None = option(None, "Budget in iterations; may be repeated.", callback=at_least(1))
     seconds: list[float] | None = option(None, "Budget in engine CPU seconds; may be repeated.")
-    nodes: list[int] | None = option(None, "Budget in histories touched; may be repeated.", least=1)
+    nodes: list[int] | None = option(None, "Budget in histories touched; may be repeated.", callback=at_least(1))
 
     @property
     def are_given(self) -> bool:
@@ -120,7 +121,7 @@ class TrainingOptions:
 
     TITLE: ClassVar[str] = "Training of a team"
     catalog: str = option("paper", CATALOG)
-    evaluations: int = option(24, EVALUATIONS, least=1)
+    evaluations: int = option(24, EVALUATIONS, callback=at_least(1))
     engine_seeds: list[int] | None = rare(
-        None, "Engine seed of the runs; may be repeated. [0]", "--engine-seed", least=0
+        None, "Engine seed of the runs; may be repeated. [0]", "--engine-seed", callback=at_least(0)
     )

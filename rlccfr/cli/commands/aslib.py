@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rlccfr.cli.command import at_least
+from rlccfr.cli.checks import at_least
 from rlccfr.cli.measured_games import MeasurementOptions, SeveralGames, measured
 from rlccfr.cli.options import SeveralBudgets
 from rlccfr.errors import RLCCFRError
@@ -27,7 +27,7 @@ def aslib(
     """
     from rlccfr.envs.measuring.aslib import write_aslib
 
-    source = measured(games, budgets, measurements)
+    source = measured(games, budgets, measurements, game_option="--game")
     if budgets.are_given and len(source.budgets) > 1:
         raise RLCCFRError("a scenario has one budget: give one amount")
     written = write_aslib(source.table, directory, source.budgets[-1], source.catalog, games=source.games, folds=folds)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlccfr.cli.command import at_least
+from rlccfr.cli.checks import at_least
 from rlccfr.cli.commands.compare import LEGEND, print_comparison
 from rlccfr.cli.console import RUNS, load
 from rlccfr.cli.options import EVALUATIONS as EVALUATIONS_HELP

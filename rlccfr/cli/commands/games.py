@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rlccfr.cli.checks import file_to_write
 from rlccfr.cli.console import load, print_json, print_table
 from rlccfr.cli.options import GameOptions, Json
 from rlccfr.errors import RLCCFRError
@@ -19,7 +20,10 @@ def games(
     options: GameOptions,
     game: Annotated[str | None, typer.Argument(help="Compile this game and print its size.")] = None,
     every: Annotated[bool, typer.Option("--all", help="List OpenSpiel's own games, too; some are too large.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw this game's tree, if it is small: .png, .svg, .pdf.")] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(callback=file_to_write(), help="Draw this game's tree, if it is small: .png, .svg, .pdf."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """List the games, or describe one.

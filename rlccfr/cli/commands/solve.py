@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from rlccfr.catalog import AXES
+from rlccfr.cli.checks import at_least, file_to_write
 from rlccfr.cli.command import check_only, is_on_command_line, option, rare
 from rlccfr.cli.console import Interrupted, load, quoted
 from rlccfr.cli.options import GameOptions, Json, OneBudget, Seed
@@ -113,12 +114,14 @@ class FileOptions:
     """Files to write; None for those that are not wanted."""
 
     TITLE: ClassVar[str] = "Files to write"
-    policy: Path | None = option(None, "The average policy: .csv, .json, .npz, .efg.")
-    checkpoint: Path | None = option(None, "The run, to resume it; also kept on Ctrl-C.", "--checkpoint", "--save")
+    policy: Path | None = option(None, "The average policy: .csv, .json, .npz, .efg.", callback=file_to_write())
+    checkpoint: Path | None = option(
+        None, "The run, to resume it; also kept on Ctrl-C.", "--checkpoint", "--save", callback=file_to_write()
+    )
     checkpoint_every: float = rare(60.0, "Seconds between two writes of the checkpoint. [60]")
-    curve: Path | None = option(None, "The convergence curve as a table: .csv.")
-    plot: Path | None = option(None, "The convergence curve, drawn: .png, .svg, .pdf.")
-    picture: Path | None = rare(None, "Draw the first decision, in hold'em and Bluff.")
+    curve: Path | None = option(None, "The convergence curve as a table: .csv.", callback=file_to_write(".csv"))
+    plot: Path | None = option(None, "The convergence curve, drawn: .png, .svg, .pdf.", callback=file_to_write())
+    picture: Path | None = rare(None, "Draw the first decision, in hold'em and Bluff.", callback=file_to_write())
 
     @property
     def need_a_curve(self) -> bool:
@@ -225,10 +228,10 @@ class SolverOptions:
     """Further arguments of :class:`rlccfr.Solver`, by their names there."""
 
     TITLE: ClassVar[str] = ""
-    threads: int = option(1, "Threads of exact passes; results are the same.", least=1)
+    threads: int = option(1, "Threads of exact passes; results are the same.", callback=at_least(1))
     averaging: str = rare("matching", "matching, or pre as in OpenSpiel. [matching]")
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
-    walks: int = rare(1, "Walks per player and iteration. [1]", least=1)
+    walks: int = rare(1, "Walks per player and iteration. [1]", callback=at_least(1))
     reduce: bool = rare(True, "no: exact passes leave the game's symmetry unused. [yes]")
     blend: bool | None = rare(
         None,

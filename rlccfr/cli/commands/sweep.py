@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from rlccfr.cli.checks import at_least, require_folder
 from rlccfr.cli.command import option, rare
 from rlccfr.cli.console import RUNS, Interrupted, load, print_json, print_table
 from rlccfr.cli.measured_games import say_failures
 from rlccfr.cli.options import CATALOG, Json
 from rlccfr.cli.progress import duration, progress
 from rlccfr.errors import RLCCFRError
+from rlccfr.files import require_writable
 
 if TYPE_CHECKING:
     from rlccfr.envs.measuring.store import Store
@@ -38,10 +40,10 @@ class PlanOptions:
     families: str | None = option(None, "Measure the train, validation or test games instead.")
     catalog: str = option("paper", CATALOG)
     networks: str = option("sweep", "Preset of the deep rules' networks.")
-    seeds: int = option(5, "Engine seeds of algorithms that draw at random.", least=1)
-    model_seeds: int = option(2, "Engine seeds of algorithms that fit models.", least=1)
+    seeds: int = option(5, "Engine seeds of algorithms that draw at random.", callback=at_least(1))
+    model_seeds: int = option(2, "Engine seeds of algorithms that fit models.", callback=at_least(1))
     close: float = rare(0.0, "More seeds for algorithms this close to the best reward. [0]")
-    close_seeds: int = rare(0, "Engine seeds of these algorithms. [as --seeds]", least=0)
+    close_seeds: int = rare(0, "Engine seeds of these algorithms. [as --seeds]", callback=at_least(0))
 
     def games(self, names: list[str] | None) -> list[str]:
         """Return the games to measure: those of the families, those that were named, or the paper's.
@@ -64,9 +66,9 @@ class LimitOptions:
     """How long each run lasts."""
 
     TITLE: ClassVar[str] = "Each run"
-    iterations: int = option(1_000, "Minimum number of iterations.", least=1)
+    iterations: int = option(1_000, "Minimum number of iterations.", callback=at_least(1))
     seconds: float = option(1.0, "Minimum number of engine CPU seconds.")
-    further: int = option(0, "Continue to this many iterations, for at most a CPU minute.", least=0)
+    further: int = option(0, "Continue to this many iterations, for at most a CPU minute.", callback=at_least(0))
     timeout: float = rare(1_800.0, "CPU seconds after which a run is stopped as failed. [1800]")
     megabytes: int = rare(4_096, "Memory that a run may allocate. [4096]")
 
@@ -76,7 +78,7 @@ class WorkerOptions:
     """Where the runs take place."""
 
     TITLE: ClassVar[str] = "Where to run, and what to keep"
-    workers: int = option(0, "Processes; 0 for one per physical core.", least=0)
+    workers: int = option(0, "Processes; 0 for one per physical core.", callback=at_least(0))
     dask: str | None = option(None, "A Dask cluster's address, or local for one here.")
     pilot: bool = rare(True, "no: do not first estimate how long the sweep takes. [yes]")
 
@@ -121,6 +123,9 @@ def sweep(
     sweep_plan = _plan(games_to_measure, plan, limits)
     jobs = sweep_plan.jobs()
     records = Store(storage.store, create=not status)
+    if storage.compact is not None:  # at the end of a long sweep, it would be too late
+        require_folder(storage.compact)
+        require_writable(storage.compact)
     if storage.take is not None:
         _say(f"{take_over(storage.take, jobs, records):,} runs imported from {storage.take}")
     if status:

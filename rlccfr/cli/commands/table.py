@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rlccfr.catalog import AXES
+from rlccfr.cli.checks import file_to_write
 from rlccfr.cli.commands.compare import print_comparisons
 from rlccfr.cli.console import load, print_table
 from rlccfr.cli.measured_games import Games, Measured, MeasurementOptions, SeveralGames, measured
@@ -32,7 +33,10 @@ def table(
     methods: Annotated[
         bool, typer.Option("--methods", help="Also show the baselines: VBS, SBS, the paper's ...")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write all methods to a file: .md, .csv, .html or .json.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(callback=file_to_write(), help="Write all methods to a file: .md, .csv, .html or .json."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Print which algorithms the trained teams pick.
@@ -61,7 +65,9 @@ def table(
 def report(
     budgets: SeveralBudgets,
     measurements: MeasurementOptions,
-    out: Annotated[Path, typer.Argument(help="The HTML file to write.")] = Path("report.html"),
+    out: Annotated[
+        Path, typer.Argument(callback=file_to_write(".html", ".htm"), help="The HTML file to write.")
+    ] = Path("report.html"),
     games: SeveralGames = None,
     presets: Annotated[
         list[str] | None,
@@ -86,7 +92,7 @@ def report(
 
     check_report(out)  # before teams are trained
     policies_to_draw = [_policy(text) for text in policies or []]
-    source = measured(games, budgets, measurements)
+    source = measured(games, budgets, measurements, game_option="--game")
     recommendations = _recommendations(source, presets or list(PRESETS), None)
     write_report(out, source.table, source.catalog, recommendations, source.budgets, policies_to_draw)
     source.say()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from rlccfr.cli.checks import at_least
 from rlccfr.cli.command import check_only, option, rare
 from rlccfr.cli.console import RUNS, Interrupted, called, load, print_json, quoted
 from rlccfr.cli.options import Json, Seed, SeveralBudgets, StorePath, TrainingOptions, Weights
@@ -30,7 +31,7 @@ CONTROL_OPTIONS = {"games", "control", "rounds", "members", "workers", "seed", "
 class TeamOptions(TrainingOptions):
     """Training of a team."""
 
-    segments: int = rare(1, "Decisions per episode, so algorithms per run. [1]", least=1)
+    segments: int = rare(1, "Decisions per episode, so algorithms per run. [1]", callback=at_least(1))
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,11 @@ class ControlOptions:
 
     TITLE: ClassVar[str] = "A controller instead"
     control: bool = option(False, "Train a controller: it chooses settings during runs.", "--control")
-    rounds: int | None = option(None, "Rounds of 20 runs each. [45,000, which takes hours]", least=1)
-    members: int | None = option(None, "Trainings, which decide together. [as for the shipped one]", least=1)
-    workers: int | None = option(None, "Processes. [one per physical core]", least=0)
+    rounds: int | None = option(None, "Rounds of 20 runs each. [45,000, which takes hours]", callback=at_least(1))
+    members: int | None = option(
+        None, "Trainings, which decide together. [as for the shipped one]", callback=at_least(1)
+    )
+    workers: int | None = option(None, "Processes. [one per physical core]", callback=at_least(0))
 
     @property
     def settings(self) -> dict[str, Any]:

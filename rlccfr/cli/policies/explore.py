@@ -7,16 +7,17 @@ from typing import Annotated
 
 import typer
 
-from rlccfr.cli.command import at_least
+from rlccfr.cli.checks import at_least, file_to_write
 from rlccfr.cli.console import load
 from rlccfr.cli.options import GameOfFile
 from rlccfr.cli.progress import progress
-from rlccfr.errors import RLCCFRError
 
 
 def explore(
     policy: Annotated[str, typer.Argument(help="A policy that `rlccfr solve --policy` wrote, or a run that it saved.")],
-    page: Annotated[Path, typer.Argument(help="The page to write, such as leduc.html.")],
+    page: Annotated[
+        Path, typer.Argument(callback=file_to_write(".html", ".htm"), help="The page to write, such as leduc.html.")
+    ],
     game: GameOfFile = None,
     start: Annotated[
         str, typer.Option("--from", help="Path of the page's first point in hold'em or Bluff, such as rc/KhQd2c/.")
@@ -35,8 +36,6 @@ def explore(
     from rlccfr.explorer.pages import write_page
     from rlccfr.files import require_writable
 
-    if page.suffix not in (".html", ".htm"):
-        raise RLCCFRError(f"a page is written as .html, not as {page.suffix or page.name}")
     require_writable(page)
     tree = None if game is None else load(game)
     with progress(f"writing {page}"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.cli.command import at_least
+from rlccfr.cli.checks import at_least
 from rlccfr.cli.console import Interrupted, load, on_one_line
 from rlccfr.cli.options import Seed
 from rlccfr.cli.progress import progress

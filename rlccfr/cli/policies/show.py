@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rlccfr.cli.command import at_least
+from rlccfr.cli.checks import at_least
 from rlccfr.cli.console import load, number, on_one_line, print_json
 from rlccfr.cli.options import GameOfFile, Json
 from rlccfr.cli.progress import progress

@@ -562,8 +562,8 @@ def test_a_file_that_can_not_be_written_does_not_cost_the_figures(run, monkeypat
 def test_solve_writes_policy_and_curve(run, tmp_path):
     import pandas as pd
 
-    run("solve", "kuhn", "--iterations", "1000", "--policy", "out/policy.csv", "--curve", "out/curve.csv")
-    policy, curve = (pd.read_csv(tmp_path / "out" / f"{name}.csv") for name in ("policy", "curve"))
+    run("solve", "kuhn", "--iterations", "1000", "--policy", "policy.csv", "--curve", "curve.csv")
+    policy, curve = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("policy", "curve"))
     np.testing.assert_allclose(policy.groupby(["player", "infoset"])["probability"].sum(), 1.0)
     assert curve["iteration"].iloc[-1] == 1000
 

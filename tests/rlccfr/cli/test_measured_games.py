@@ -67,6 +67,16 @@ def test_an_unfinished_sweep_tells_how_many_runs_it_lacks_and_how_to_go_on(store
     )
 
 
+def test_the_complete_games_of_an_unfinished_sweep_are_told(store):
+    limits = Limits(iterations=5, seconds=0.0)
+    store(SweepPlan(["kuhn"], Catalog.tabular(), 1, 1, limits=limits), 0)
+    store(SweepPlan(["leduc"], Catalog.tabular(), 1, 1, limits=limits), 9)
+    assert message(catalog="tabular").endswith('; or show the complete games alone: "kuhn"')
+    options = MeasurementOptions(Path("runs"), catalog="tabular")
+    with pytest.raises(RLCCFRError, match='--game "kuhn"'):
+        measured(None, SeveralBudgets(), options, game_option="--game")
+
+
 @pytest.mark.slow
 def test_the_printed_command_makes_the_runs_that_are_missing(store, run):
     plan = SweepPlan(["kuhn"], Catalog.tabular(), 2, 2, limits=Limits(iterations=3, seconds=0.0))

@@ -84,6 +84,33 @@ def test_a_number_out_of_range_is_refused_as_by_the_library(run, line, answer):
     assert run(*line.split()) == (1, "", f"error: {answer}\n")
 
 
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("solve kuhn --curve curve.json", "--curve is written as .csv, not as '.json'"),
+        (
+            "solve kuhn --policy nowhere/k.csv",
+            "can't write nowhere/k.csv: there is no folder nowhere; make it, or name ",
+        ),
+        (
+            "solve kuhn --checkpoint nowhere/k.npz",
+            "can't write nowhere/k.npz: there is no folder nowhere; make it, or ",
+        ),
+        ("solve kuhn --option picture=nowhere/k.png", "can't write nowhere/k.png: there is no folder nowhere; make it"),
+        ("games kuhn --plot nowhere/k.png", "can't write nowhere/k.png: there is no folder nowhere; make it"),
+        ("explore k.npz kuhn", "PAGE is written as .html or .htm, not as 'kuhn'; name a game by --game"),
+        ("results report kuhn", "OUT is written as .html or .htm, not as 'kuhn'; name a game by --game"),
+        ("results report page.pdf", "OUT is written as .html or .htm, not as '.pdf'"),
+        ("results table --out nowhere/t.csv", "can't write nowhere/t.csv: there is no folder nowhere; make it"),
+    ],
+)
+def test_a_file_that_can_not_be_written_is_refused_at_once(run, tmp_path, line, answer):
+    code, out, err = run(*line.split())
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"error: {answer}")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("words", [("-h",), ("help",), ("solve", "-h"), ("help", "results", "table")])
 def test_help_is_found_by_its_usual_names(run, words):
     plain_words = [word for word in words if word not in ("-h", "help")]

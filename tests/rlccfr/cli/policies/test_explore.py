@@ -8,10 +8,10 @@ import rlccfr
 def test_a_page_is_written(run, tmp_path):
     path = tmp_path / "kuhn.npz"
     rlccfr.Policy.uniform(rlccfr.load_game("kuhn")).save(path)
-    code, out, err = run("explore", str(path), str(tmp_path / "new" / "kuhn.html"))
+    code, out, err = run("explore", str(path), str(tmp_path / "kuhn.html"))
     assert (code, err) == (0, "")
     assert "kuhn.html: open it in a browser" in out
-    assert "A policy of kuhn" in (tmp_path / "new" / "kuhn.html").read_text()
+    assert "A policy of kuhn" in (tmp_path / "kuhn.html").read_text()
 
 
 def test_what_can_not_be_explored_is_one_line(run, tmp_path):
@@ -19,7 +19,7 @@ def test_what_can_not_be_explored_is_one_line(run, tmp_path):
     rlccfr.Policy.uniform(rlccfr.load_game("kuhn")).save(path)
     before = path.read_bytes()
     for arguments, message in (
-        ((path, path), "a page is written as .html, not as .npz"),
+        ((path, path), "PAGE is written as .html or .htm, not as '.npz'"),
         ((tmp_path / "none.npz", tmp_path / "a.html"), "there is no file"),
         ((path, tmp_path / "a.html", "--from", "c"), "has no public tree"),
         (("uniform", tmp_path / "a.html"), "name the game with --game"),
