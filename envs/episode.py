@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from rlccfr.catalog import Catalog
+from rlccfr.envs.catalog_text import NAMED, catalog_from_text
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.live import shared_evaluator
@@ -18,23 +18,9 @@ from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, SCALES, Preset, Scale, Weights, preset
 from rlccfr.errors import BudgetError, RLCCFRError, choices
 from rlccfr.games.names import GameName, as_name
-from rlccfr.registry import REGISTRIES, parse, registries_with, unknown
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
 """Budget of an episode where none is named."""
-
-SEPARATOR = re.compile(r"\+\s*(?=[^\W\d])(?![^(]*\))")
-"""A plus sign between components: a name follows it, outside of brackets. Any other belongs to a name, such as CFR+."""
-
-NAMED: Mapping[str, Callable[[], Catalog]] = {
-    "paper": Catalog.paper,
-    "tabular": Catalog.tabular,
-    "extended": Catalog.extended,
-    "extended-tabular": Catalog.extended_tabular,
-    "schedules": Catalog.schedules,
-    "public": Catalog.public,
-}
-"""Functions that make the catalogs, by name."""
 
 Games = GameName | Sequence[GameName]
 BudgetLike = Budget | Mapping[str, Any]
@@ -57,8 +43,9 @@ class EpisodeOptions(TypedDict, total=False):
             :class:`rlccfr.envs.reward.Costs`). By default, each preset has its own scale: ``"log"`` for ``"accuracy"``
             and for pairs, ``"units"`` for the paper's presets.
         catalog: ``"paper"`` (the default), ``"tabular"``, ``"extended"``, ``"extended-tabular"``, ``"schedules"``,
-            ``"public"``, one of these names with further components (``"tabular + my_rule"``), a ``Catalog``, or a dict
-            with a list of ids for each of ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
+            ``"public"``, one of these names with further components (``"tabular + my_rule"``), components alone
+            (``"my_rule(speed=1|2) + cfr_plus"``), a ``Catalog``, or a dict with a list of ids for each of
+            ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
         engine_seeds: one engine seed, or several, from which each episode draws one. With few seeds, episodes reuse
             earlier measurements. The default is (0,).
         evaluator: source of measurements. None (the default) measures each request once per process; a directory also
@@ -262,7 +249,7 @@ def parse_scale(value: str) -> Scale:
 
 
 def parse_catalog(value: CatalogLike) -> Catalog:
-    """Return a catalog, given by lists or by a name with further components: ``"tabular + my_rule + my_sampler"``.
+    """Return a catalog, given by lists or by a text, which :func:`rlccfr.envs.catalog_text.catalog_from_text` explains.
 
     Raises:
         RLCCFRError: the value has neither form, a component is unknown or appears twice, or an axis is empty.
@@ -270,31 +257,12 @@ def parse_catalog(value: CatalogLike) -> Catalog:
     if isinstance(value, Catalog):
         return value
     if isinstance(value, str):
-        name, *components = (text.strip() for text in SEPARATOR.split(value))
-        if name not in NAMED:
-            raise RLCCFRError(f"unknown catalog {name!r}; {choices(name, NAMED)}")
-        return NAMED[name]().plus(*_by_axis(components))
+        return catalog_from_text(value)
     fields = {"update_rules", "samplers", "abstractions"}
     if not isinstance(value, Mapping) or set(value) != fields or any(isinstance(ids, str) for ids in value.values()):
         names = ", ".join(map(repr, NAMED))
         raise RLCCFRError(f"catalog must be {names}, a Catalog, or lists by {sorted(fields)}, not {value!r}")
     return Catalog(**{axis: tuple(ids) for axis, ids in value.items()})
-
-
-def _by_axis(specs: Sequence[str]) -> list[list[str]]:
-    """Return components by their axis: update rules, samplers, abstractions.
-
-    Raises:
-        ComponentError: an unknown component.
-    """
-    by_axis: list[list[str]] = [[], [], []]
-    for spec in specs:
-        id = parse(spec)["id"]
-        registries = registries_with(id)
-        if not registries:
-            raise unknown(id)
-        by_axis[REGISTRIES.index(registries[0])].append(spec)
-    return by_axis
 
 
 def _seeds(value: int | Sequence[int]) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ GameOfFile = Annotated[
 
 CATALOG = (
     "Algorithms: paper, tabular, extended, extended-tabular, schedules; public for hold'em and Bluff; "
-    '"tabular + my_rule" with your own.'
+    '"tabular + my_rule" with your own; "my_rule(a=1|2) + cfr" for these alone.'
 )
 EVALUATIONS = "Largest number of algorithms to measure."
 SCALE = "Scale of the error cost: log, linear or units. [the preset's]"

@@ -1,0 +1,109 @@
+"""Catalogs as text: ``tabular``, ``tabular + my_rule``, or ``dcfr(alpha=1|1.5|2) + cfr_plus + external``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+
+from rlccfr.catalog import Catalog
+from rlccfr.errors import RLCCFRError, choices, nearest
+from rlccfr.registry import REGISTRIES, parse, registries_with, unknown
+
+SEPARATOR = re.compile(r"\+\s*(?=[^\W\d])(?![^(]*\))")
+"""A plus sign between components: a name follows it, outside of brackets. Any other belongs to a name, such as CFR+."""
+
+NAMED: Mapping[str, Callable[[], Catalog]] = {
+    "paper": Catalog.paper,
+    "tabular": Catalog.tabular,
+    "extended": Catalog.extended,
+    "extended-tabular": Catalog.extended_tabular,
+    "schedules": Catalog.schedules,
+    "public": Catalog.public,
+}
+"""Functions that make the catalogs, by name."""
+
+NONE = "none"
+"""The id of no sampler, and of no abstraction."""
+
+
+def catalog_from_text(text: str) -> Catalog:
+    """Return the catalog that a text stands for.
+
+    The text is a list of components, which may begin with the name of a catalog. Without such a name, the catalog has
+    the listed components alone: an axis of which none is listed has ``none``, and a listed ``none`` is for every other
+    axis. A hyperparameter may have several values, which stand for as many components.
+
+    Raises:
+        RLCCFRError: a component is unknown or appears twice, or there is no update rule.
+
+    Examples:
+        >>> catalog = catalog_from_text("dcfr(alpha=1|2) + CFR+ + external + none")
+        >>> catalog.update_rules
+        ('dcfr(alpha=1)', 'dcfr(alpha=2)', 'cfr_plus')
+        >>> catalog.samplers, catalog.abstractions
+        (('external', 'none'), ('none',))
+        >>> catalog_from_text("tabular + pcfr_plus").shape
+        (9, 7, 2)
+    """
+    first, *others = (part.strip() for part in SEPARATOR.split(text))
+    if first in NAMED:
+        return NAMED[first]().plus(*_by_axis(others))
+    if nearest(first, NAMED) and not registries_with(first):
+        raise RLCCFRError(f"unknown catalog {first!r}; {choices(first, NAMED)}")
+    listed = [first, *others]
+    rules, samplers, abstractions = _by_axis([part for part in listed if part != NONE])
+    if not rules:
+        raise RLCCFRError(
+            f"the catalog {text!r} has no update rule: list one, as in 'cfr_plus + external', or begin with the name "
+            f"of a catalog ({', '.join(NAMED)})"
+        )
+    for ids in (samplers, abstractions):
+        if not ids or NONE in listed:
+            ids.append(NONE)
+    return Catalog(tuple(rules), tuple(samplers), tuple(abstractions))
+
+
+def _by_axis(specs: Sequence[str]) -> list[list[str]]:
+    """Return components by their axis: update rules, samplers, abstractions.
+
+    Raises:
+        ComponentError: an unknown component.
+    """
+    by_axis: list[list[str]] = [[], [], []]
+    for spec in (single for listed in specs for single in _each_value(listed)):
+        id = parse(spec)["id"]
+        registries = registries_with(id)
+        if not registries:
+            raise unknown(id)
+        by_axis[REGISTRIES.index(registries[0])].append(spec)
+    return by_axis
+
+
+def _each_value(spec: str) -> list[str]:
+    """Return ``dcfr(alpha=1)`` and ``dcfr(alpha=2)`` for ``dcfr(alpha=1|2)``, and a component without ``|`` as it is.
+
+    All combinations are returned if several hyperparameters have several values. What is no component is returned
+    unchanged, for :func:`rlccfr.registry.parse` to refuse.
+    """
+    id, bracket, arguments = spec.partition("(")
+    if not bracket or "|" not in arguments:
+        return [spec]
+    try:
+        call = ast.parse(f"f({arguments}", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: thousands of brackets or signs
+        return [spec]
+    if not isinstance(call, ast.Call) or call.args:
+        return [spec]
+    settings = [
+        [f"{keyword.arg}={ast.unparse(value)}" for value in _values(keyword.value)] for keyword in call.keywords
+    ]
+    return [f"{id}({', '.join(combination)})" for combination in product(*settings)]
+
+
+def _values(expression: ast.expr) -> list[ast.expr]:
+    """Return the values that ``|`` separates."""
+    if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.BitOr):
+        return [*_values(expression.left), *_values(expression.right)]
+    return [expression]
