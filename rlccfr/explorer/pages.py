@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rlccfr.errors import RLCCFRError
-from rlccfr.explorer.points import MOST_STATES, PlayerState, Point, any_content
+from rlccfr.explorer.points import ENDS, MOST_STATES, PlayerState, Point, any_content
 from rlccfr.files import none_for_nan, write_atomically
 from rlccfr.pictures import action_colour
 from rlccfr.policy import Policy
@@ -27,22 +27,45 @@ NOTHING = 1e-4
 """Largest regret, as a share of the payoffs' range, that is drawn as zero."""
 
 
-def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int = MOST_STATES) -> None:
+class PageSize(NamedTuple):
+    """How large a page is.
+
+    Attributes:
+        points: number of points of the game.
+        states: number of players' states at these points.
+        num_bytes: size of the file in bytes.
+        whole: whether play goes on to its end from each point, so that the page shows the whole game, or all below its
+            start.
+    """
+
+    points: int
+    states: int
+    num_bytes: int
+    whole: bool
+
+    def __str__(self) -> str:
+        return f"{self.points:,} points, {self.states:,} states, {self.num_bytes / 1e6:.3g} MB"
+
+
+def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int = MOST_STATES) -> PageSize:
     """Write a page for a browser, on which a policy is explored; the file is written whole or not at all.
 
     Args:
         policy: the policy.
         path: the file to write.
         start: path of the page's first point, for a game with a public tree; see :meth:`rlccfr.PublicGame.path`.
-        most: for a game with a public tree, number of players' states after which points farther from the start are
-            left out.
+        most: for a game with a public tree, largest number of players' states. Points farther from the start are left
+            out, or have no states.
+
+    Returns:
+        The size of the page.
 
     Raises:
         GameError: no node has that path, or a start is given for a game without a public tree.
         RLCCFRError: the file can't be written.
     """
     content = any_content(policy, start, most)
-    points, chunks = _packed(content.points)
+    points, chunks, num_states = _packed(content.points)
     title = f"A policy of {policy.game.name}"
     index = {
         "title": title,
@@ -62,7 +85,11 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
     page = (template / "explore.html").read_text()
     for name, text in replacements.items():
         page = page.replace(f"<!--{name}-->", text, 1)
-    write_atomically(Path(path), page.encode(), RLCCFRError)
+    data = page.encode()
+    write_atomically(Path(path), data, RLCCFRError)
+    points_above = {point[0] for point in points}
+    is_whole = all(number in points_above for number, point in enumerate(points) if point[2] != ENDS)
+    return PageSize(len(points), num_states, len(data), is_whole)
 
 
 def _summary(policy: Policy) -> str:
@@ -87,27 +114,29 @@ def _summary(policy: Policy) -> str:
     return summary
 
 
-def _packed(points: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, Any]]]:
-    """Return the page's points as rows, and its states in chunks, each with the name of its HTML element.
+def _packed(points: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, Any]], int]:
+    """Return the page's points as rows, its states in chunks with the names of their HTML elements, and their number.
 
     The browser reads all points at once, and unpacks a chunk when a point whose states are in it is opened.
     """
     rows: list[list[Any]] = []
     chunks: list[tuple[str, Any]] = []
     states: dict[int, Any] = {}
+    states_in_chunk = 0
     num_states = 0
     for number, point in enumerate(points):
         states_of_point = len(point.states) + len(point.opponent_states)
-        if states_of_point and num_states + states_of_point > STATES_PER_CHUNK and states:
+        num_states += states_of_point
+        if states_of_point and states_in_chunk + states_of_point > STATES_PER_CHUNK and states:
             chunks.append((f"chunk{len(chunks)}", states))
             states = {}
-            num_states = 0
+            states_in_chunk = 0
         if states_of_point:
             states[number] = [list(map(_state_row, point.states)), list(map(_state_row, point.opponent_states))]
-            num_states += states_of_point
+            states_in_chunk += states_of_point
         chunk = len(chunks) if states_of_point else None
         rows.append([point.parent, point.move, point.actor, _rounded(point.share), _rounded(point.value), chunk])
-    return rows, [*chunks, (f"chunk{len(chunks)}", states)]
+    return rows, [*chunks, (f"chunk{len(chunks)}", states)], num_states
 
 
 def _state_row(state: PlayerState) -> Sequence[Any]:

@@ -86,7 +86,7 @@ def any_content(policy: Policy, start: str = "", most: int = MOST_STATES) -> Con
     Args:
         policy: the policy.
         start: path of the first point, for games whose pages can begin anywhere.
-        most: number of states after which points further on are left out, for games too large for a page.
+        most: largest number of states, for games too large for a page; points further on are left out, or have none.
 
     Raises:
         GameError: no point has the path, or a start is given although the game's page can begin only at the root.

@@ -35,12 +35,14 @@ def public_page(policy: PublicPolicy, start: str, most: int) -> Content:
 def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES) -> Iterator[Point]:
     """Yield the points of a public tree below a start, breadth first.
 
-    Once the points have ``most`` states of players in all, the points below are left out: a page could not hold them.
+    The points have at most ``most`` states of players in all, but the first one always has its states. Once the next
+    point's states would be too many, that point and those beside it have no states, and the points below are left out:
+    a page could not hold them.
 
     Args:
         policy: the policy.
         start: path of the first point, such as ``rc/KhQd2c/``; by default the game's first decision.
-        most: number of states from which on points are left out.
+        most: largest number of states.
 
     Raises:
         GameError: no node has that path.
@@ -116,13 +118,17 @@ class _PublicPoints:
         queue = deque([first])
         number = 0
         states_left = self.most
+        is_full = False
         while queue:
             pending = queue.popleft()
             figures = self._figures(pending.node, pending.reach)
-            point = self._point(pending, figures)
-            yield point
-            states_left -= len(point.states) + len(point.opponent_states)
-            if states_left > 0:  # else only what is queued already follows
+            # A chance node may have thousands of children, which are queued already. Those that the page can't hold
+            # are shown without states, so that their moves and probabilities are there.
+            num_states = 0 if int(self.nodes["kind"][pending.node]) >= CHANCE else sum(map(len, figures.row_mass))
+            is_full = is_full or (num_states > states_left and number > 0)
+            states_left -= num_states
+            yield self._point(pending, figures, with_states=not is_full)
+            if not is_full:
                 queue.extend(self._children_of(pending, number, figures))
             number += 1
 
@@ -170,8 +176,8 @@ class _PublicPoints:
                 share = mass_after / mass_before if mass_before > 0 else 0.0
             yield _PendingPoint(child, number, reach, share, value)
 
-    def _point(self, pending: _PendingPoint, figures: _NodeFigures) -> Point:
-        """Return what the page shows at a node."""
+    def _point(self, pending: _PendingPoint, figures: _NodeFigures, *, with_states: bool) -> Point:
+        """Return what the page shows at a node, with or without the players' states there."""
         node = pending.node
         kind = int(self.nodes["kind"][node])
         move = self._move_to(node) if pending.parent >= 0 else self.game.path(node)
@@ -182,16 +188,24 @@ class _PublicPoints:
             shares = [row_mass / figures.mass for row_mass in figures.row_mass]
         row_values = (figures.probabilities * figures.action_values).sum(axis=0)
         mean_value = float(np.nansum(shares[kind] * row_values)) if figures.mass > 0 else float("nan")
-        opponent_names = self._row_names(node, 1 - kind)
-        opponent_shares = np.nan_to_num(shares[1 - kind])
-        return Point(
+        point = Point(
             pending.parent,
             move,
             kind,
             pending.share,
             mean_value if kind == 0 else -mean_value,
-            self._states_of_actor(node, kind, shares[kind], row_values, figures),
-            [PlayerState(name, float(share)) for name, share in zip(opponent_names, opponent_shares, strict=True)],
+            states=(),
+            opponent_states=(),
+        )
+        if not with_states:
+            return point
+        opponent_names = self._row_names(node, 1 - kind)
+        opponent_shares = np.nan_to_num(shares[1 - kind])
+        return point._replace(
+            states=self._states_of_actor(node, kind, shares[kind], row_values, figures),
+            opponent_states=[
+                PlayerState(name, float(share)) for name, share in zip(opponent_names, opponent_shares, strict=True)
+            ],
         )
 
     def _states_of_actor(

@@ -24,6 +24,7 @@ from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenS
 from rlccfr.games.gambit.files import shown
 from rlccfr.games.generated.spiel import rules_of
 from rlccfr.games.hints import hint_for
+from rlccfr.games.histories import Traversal
 from rlccfr.games.playable import playable
 from rlccfr.games.size import TooLargeError
 from rlccfr.games.traversal import traverse
@@ -76,25 +77,7 @@ def compile_game(
                 openspiel_name=openspiel_name,
                 opponent_payoffs=_opponent_payoffs(game, name, openspiel_name),
             )
-    try:
-        with _quiet() as aloud:
-            report = _reporter(progress, aloud) if progress else None
-            walk, forgetful = traverse(
-                rules_of(game) or playable(game), name, restore_recall, max_histories, report, declared_sum(game, name)
-            )
-    except _ProgressError as error:
-        raise error.__cause__ or error from None
-    except TooLargeError as error:
-        if game.get_type().information != pyspiel.GameType.Information.PERFECT_INFORMATION:
-            raise
-        raise TooLargeError(
-            f"{error}; or search it: a game of perfect information needs no CFR, and OpenSpiel has minimax and MCTS"
-        ) from None
-    except (RLCCFRError, MemoryError):
-        raise
-    except (Exception, SystemExit) as error:  # a SpielError, or an error of its C++ library or of a game in Python
-        raise_if_interrupt(error)
-        raise GameError(f"{name!r} can't be played: {raised_in(error, _files_of(game))}") from error
+    walk, forgetful = _traversed(game, name, restore_recall, max_histories, progress)
     if forgetful:
         raise GameError(
             f"{name!r} has imperfect recall: in {forgetful:,} of its {len(walk.infoset_keys):,} infosets a "
@@ -111,6 +94,35 @@ def compile_game(
     if is_shipped:
         keep_game(tree)
     return tree
+
+
+def _traversed(
+    game: Any, name: str, restore_recall: bool, max_histories: int, progress: Callable[[float], None] | None
+) -> tuple[Traversal, int]:
+    """Visit every history of an OpenSpiel game; see :func:`rlccfr.games.traversal.traverse`.
+
+    Raises:
+        GameError: the game is too large, breaks a claim, or can't be played.
+    """
+    try:
+        with _quiet() as aloud:
+            report = _reporter(progress, aloud) if progress else None
+            return traverse(
+                rules_of(game) or playable(game), name, restore_recall, max_histories, report, declared_sum(game, name)
+            )
+    except _ProgressError as error:
+        raise error.__cause__ or error from None
+    except TooLargeError as error:
+        if game.get_type().information != pyspiel.GameType.Information.PERFECT_INFORMATION:
+            raise
+        raise TooLargeError(
+            f"{error}; or search it: a game of perfect information needs no CFR, and OpenSpiel has minimax and MCTS"
+        ) from None
+    except (RLCCFRError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:  # a SpielError, or an error of its C++ library or of a game in Python
+        raise_if_interrupt(error)
+        raise GameError(f"{name!r} can't be played: {raised_in(error, _files_of(game))}") from error
 
 
 def _files_of(game: Any) -> set[str]:

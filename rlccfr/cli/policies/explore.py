@@ -39,5 +39,7 @@ def explore(
     require_writable(page)
     tree = None if game is None else load(game)
     with progress(f"writing {page}"):
-        write_page(policy_of(policy, tree), page, start=start, most=most)
-    print(f"{page}: open it in a browser")
+        size = write_page(policy_of(policy, tree), page, start=start, most=most)
+    print(f"{page}: open it in a browser ({size})")
+    if not size.whole:
+        print("The page does not hold the whole game: --from starts it elsewhere, and --most takes more states.")

@@ -108,9 +108,22 @@ def test_a_page_begins_anywhere_and_ends_in_time():
     assert part[0].value == pytest.approx(call.value)
     assert (part[0].parent, part[0].move, part[0].share) == (-1, "c", 1.0)
     short = list(public_points(policy, most=1))
-    assert len(short) == 1
+    assert [len(point.states) for point in short[:2]] == [len(whole[0].states), 0]
     with pytest.raises(rlccfr.GameError, match="has the path 'x'"):
         public_points(policy, "x")
+
+
+def test_points_beyond_the_limit_have_no_states():
+    policy = random_policy(rlccfr.load_game("holdem(ranks=4,suits=2,private=2,flop=1)"))
+    whole = list(public_points(policy, most=ALL))
+    sizes = [len(point.states) + len(point.opponent_states) for point in whole]
+    for most in (sizes[0], 200, sum(sizes) - 1, sum(sizes)):  # the last holds all
+        part = list(public_points(policy, most=most))
+        with_states = [point for point in part if point.states]
+        assert with_states == [point for point in whole if point.states][: len(with_states)]
+        assert sum(len(point.states) + len(point.opponent_states) for point in with_states) <= most
+        assert (len(with_states) == sum(size > 0 for size in sizes)) == (most == sum(sizes))
+        assert [point[:5] for point in part] == [point[:5] for point in whole[: len(part)]]
 
 
 def test_any_policy_has_points():

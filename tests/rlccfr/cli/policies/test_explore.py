@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import rlccfr
 
 
@@ -10,7 +12,7 @@ def test_a_page_is_written(run, tmp_path):
     rlccfr.Policy.uniform(rlccfr.load_game("kuhn")).save(path)
     code, out, err = run("explore", str(path), str(tmp_path / "kuhn.html"))
     assert (code, err) == (0, "")
-    assert "kuhn.html: open it in a browser" in out
+    assert re.search(r"kuhn.html: open it in a browser \(\d+ points, \d+ states, 0.0\d+ MB\)\n$", out)
     assert "A policy of kuhn" in (tmp_path / "kuhn.html").read_text()
 
 
@@ -31,3 +33,9 @@ def test_what_can_not_be_explored_is_one_line(run, tmp_path):
         assert err.count("\n") == 1
     assert path.read_bytes() == before
     assert not (tmp_path / "a.html").exists()
+
+
+def test_a_page_that_is_not_the_whole_game_says_so(run, tmp_path):
+    code, out, _ = run("explore", "uniform", "page.html", "--game", "holdem(ranks=5,suits=2)", "--most", "100")
+    assert code == 0
+    assert "--from starts it elsewhere, and --most takes more states" in out
