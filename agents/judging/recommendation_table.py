@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +35,23 @@ BEST_WITH = "best with "
 BEST_OF_OTHERS = "best of the others"
 """Name of the best algorithm without a user's component."""
 
-SUFFIXES = (".md", ".csv", ".html", ".json")
+SUFFIXES = (".md", ".csv", ".html", ".json", ".tex")
 """Suffixes of the files that a table is written to."""
+
+LATEX_COLUMNS = (
+    "game", "budget", "preset", "method", *AXES, "exploitability", "throughput", "speed", "reward", "regret",
+)  # fmt: skip
+"""Columns of the table in LaTeX: as many as fit a page."""
+
+IN_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    }
+)
+"""LaTeX for the characters that it reads as commands."""
 
 MARKS = "osD^vP*X<>"
 """Matplotlib's markers of the methods in a picture, in the order of the table."""
@@ -107,6 +123,13 @@ class RecommendationTable:
         """Return the table as HTML, with the texts of :meth:`to_markdown`."""
         return str(in_words(self.frame).to_html(index=False))
 
+    def to_latex(self) -> str:
+        r"""Return :data:`LATEX_COLUMNS` as a LaTeX ``tabular``, with the texts of :meth:`to_markdown`.
+
+        A document needs ``\usepackage{booktabs}``.
+        """
+        return _latex(self.frame[list(LATEX_COLUMNS)])
+
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw each method's regret, on one line per game, budget and reward weights; further left is better.
 
@@ -118,7 +141,7 @@ class RecommendationTable:
         return _draw_regrets(self.frame, axes)
 
     def write(self, path: str | Path) -> Path:
-        """Write to a file, whole or not at all, in the format that its suffix names: .md, .csv, .html or .json.
+        """Write to a file, whole or not at all, in the format that its suffix names: .md, .csv, .html, .json, .tex.
 
         Returns:
             The file's path.
@@ -127,7 +150,13 @@ class RecommendationTable:
             RLCCFRError: another suffix, or the file can't be written.
         """
         path = checked_path(path)
-        formats = {".md": self.to_markdown, ".csv": self.to_csv, ".html": self.to_html, ".json": self.to_json}
+        formats = {
+            ".md": self.to_markdown,
+            ".csv": self.to_csv,
+            ".html": self.to_html,
+            ".json": self.to_json,
+            ".tex": self.to_latex,
+        }
         text = formats[path.suffix]()
         write_atomically(path, (text.rstrip("\n") + "\n").encode(), RLCCFRError)
         return path
@@ -172,6 +201,24 @@ def _markdown_line(values: Sequence[Any]) -> str:
     """Return a line of a Markdown table, in which a bar within a value is escaped."""
     texts = [str(value).replace("|", "\\|") for value in values]
     return f"| {' | '.join(texts)} |"
+
+
+def _latex(frame: pd.DataFrame) -> str:
+    """Return a frame as a LaTeX ``tabular``; columns of numbers are aligned to the right."""
+    alignment = "".join("r" if pd.api.types.is_float_dtype(frame[column]) else "l" for column in frame.columns)
+    names = " & ".join(column.replace("_", " ") for column in frame.columns)
+    rows = [" & ".join(map(_in_latex, row)) for row in in_words(frame).to_numpy().tolist()]
+    lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", rf"{names} \\", r"\midrule"]
+    lines += [rf"{row} \\" for row in rows]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _in_latex(text: str) -> str:
+    """Return a text for LaTeX, which writes 1.5e-07 as a power of ten."""
+    power = re.fullmatch(r"(-?[\d.]+)e([+-]\d+)", text)
+    if power is not None:
+        return rf"${power[1]} \cdot 10^{{{int(power[2])}}}$"
+    return text.translate(IN_LATEX)
 
 
 def _draw_regrets(frame: pd.DataFrame, axes: Axes | None) -> Axes:

@@ -24,6 +24,7 @@ from rlccfr.cli.commands import (
     check,
     cite,
     compare,
+    curves,
     demo,
     doctor,
     games,
@@ -87,12 +88,14 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     doctor.doctor,
     demo.demo,
 )
-RESULTS: tuple[Callable[..., None], ...] = (table.table, table.report, insights.insights, aslib.aslib)
+MOVED: tuple[Callable[..., None], ...] = (table.table, table.report, insights.insights, aslib.aslib)
+RESULTS: tuple[Callable[..., None], ...] = (table.table, table.report, curves.curves, insights.insights, aslib.aslib)
 
 for command in COMMANDS:
     add_command(app, command)
 for command in RESULTS:
     add_command(results, command)
+for command in MOVED:
     add_command(app, command, MovedCommand, hidden=True)
 app.add_typer(results)
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from rlccfr.cli.checks import at_least
 from rlccfr.cli.command import option, rare
 from rlccfr.errors import RLCCFRError
+
+if TYPE_CHECKING:
+    from rlccfr.catalog import Cell
 
 BUDGET_AND_WEIGHTS = "Budget of a run, and weights of the reward"
 
@@ -125,3 +128,21 @@ class TrainingOptions:
     engine_seeds: list[int] | None = rare(
         None, "Engine seed of the runs; may be repeated. [0]", "--engine-seed", callback=at_least(0)
     )
+
+
+def parsed_algorithm(text: str, option: str) -> Cell:
+    """Return the algorithm that a string names; the string has the form in which ``recommend`` prints algorithms.
+
+    Args:
+        text: the string, such as ``dcfr x external x none``.
+        option: name of the option, for the error.
+
+    Raises:
+        RLCCFRError: the string has another form, or names no component.
+    """
+    from rlccfr.catalog import AXES, Cell
+
+    components = [component.strip() for component in text.split(" x ")]
+    if len(components) != len(AXES) or not all(components):
+        raise RLCCFRError(f'{option} takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
+    return Cell(*components).canonical

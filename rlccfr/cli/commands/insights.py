@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from rlccfr.cli.checks import at_least
 from rlccfr.cli.console import print_json, print_table
 from rlccfr.cli.measured_games import Games, MeasurementOptions, measured
 from rlccfr.cli.options import Json, SeveralBudgets, Weights
@@ -20,6 +23,10 @@ def insights(
     weights: Weights,
     measurements: MeasurementOptions,
     games: Games = None,
+    top: Annotated[
+        int | None,
+        typer.Option(callback=at_least(1), help="Most rows of a table, of the effects' for each axis. [all]"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Print what the measurements of a game say; nothing is run.
@@ -44,17 +51,30 @@ def insights(
     if json:
         print_json([_row(insight) for insight in all_insights])
     else:
-        _print_tables(all_insights)
+        _print_tables(all_insights, top)
 
 
-def _print_tables(all_insights: list[Insights]) -> None:
-    """Print the four tables of each game, budget and preset."""
+def _print_tables(all_insights: list[Insights], top: int | None) -> None:
+    """Print the four tables of each game, budget and preset.
+
+    Args:
+        all_insights: the insights, one for each game, budget and preset.
+        top: largest number of rows of a table, or of an axis in the table of effects; None for all.
+    """
     # Equal tables share a title and are printed once: the front under all presets, the times under all budgets.
     tables = {title: (frame, insight.plain) for insight in all_insights for title, frame in _tables(insight).items()}
     for title, (frame, plain) in tables.items():
-        rows = [[_in_words(value, plain) for value in row] for row in frame.itertuples(index=False)]
+        shown = frame if top is None else _first_rows(frame, top)
+        rows = [[_in_words(value, plain) for value in row] for row in shown.itertuples(index=False)]
         print_table(list(frame.columns), rows, title)
+        if len(shown) < len(frame):
+            print(f"and {len(frame) - len(shown):,} more")
         print()
+
+
+def _first_rows(frame: pd.DataFrame, top: int) -> pd.DataFrame:
+    """Return the first rows of a table; of a table with an axis in each row, the first rows of each axis."""
+    return frame.groupby("axis", sort=False).head(top) if "axis" in frame.columns else frame.head(top)
 
 
 def _in_words(value: Any, plain: str) -> Any:

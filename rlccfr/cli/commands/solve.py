@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from rlccfr.catalog import AXES
 from rlccfr.cli.checks import at_least, file_to_write
 from rlccfr.cli.command import check_only, is_on_command_line, option, rare
 from rlccfr.cli.console import Interrupted, load, quoted
-from rlccfr.cli.options import GameOptions, Json, OneBudget, Seed
+from rlccfr.cli.options import GameOptions, Json, OneBudget, Seed, parsed_algorithm
 from rlccfr.cli.progress import progress
 from rlccfr.cli.solve_results import print_found, print_run, print_solution, title_of
 from rlccfr.cli.solve_run import (
@@ -70,7 +69,7 @@ class AlgorithmOptions:
         is_controlled = self.control or self.controller is not None
         update_rule = self._controlled_rule(context) if is_controlled else self.update_rule
         first = Cell(update_rule or "cfr_plus", self.sampler or "none", self.abstraction or "none").canonical
-        return [first, *map(_parsed_algorithm, self.then or [])]
+        return [first, *(parsed_algorithm(text, "--option then") for text in self.then or [])]
 
     def _controlled_rule(self, context: typer.Context) -> str:
         """Return the update rule whose settings a controller chooses: the one in a file, or the shipped one."""
@@ -301,20 +300,6 @@ def solve(
     if stop.target is None:  # to miss the default target is no failure
         attempt = replace(attempt, result=replace(attempt.result, target=None))
     _fail_if_cut_short(attempt, until.has_budget, files.checkpoint)
-
-
-def _parsed_algorithm(text: str) -> Cell:
-    """Return the algorithm that a string names; the string has the form in which ``recommend`` prints algorithms.
-
-    Raises:
-        RLCCFRError: the string has another form, or names no component.
-    """
-    from rlccfr.catalog import Cell
-
-    components = [component.strip() for component in text.split(" x ")]
-    if len(components) != len(AXES) or not all(components):
-        raise RLCCFRError(f'--option then takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
-    return Cell(*components).canonical
 
 
 def _check_together(context: typer.Context, algorithms: list[Cell], stop: StopOptions, files: FileOptions) -> None:

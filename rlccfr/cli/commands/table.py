@@ -35,7 +35,7 @@ def table(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(callback=file_to_write(), help="Write all methods to a file: .md, .csv, .html or .json."),
+        typer.Option(callback=file_to_write(), help="Write all methods to a file: .md, .csv, .html, .json, .tex."),
     ] = None,
     json: Json = False,
 ) -> None:

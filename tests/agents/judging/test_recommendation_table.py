@@ -52,6 +52,18 @@ def test_html_is_one_table_with_escaped_text(table):
     assert "&lt;b&gt;" in text
 
 
+def test_latex_escapes_text_and_writes_powers_of_ten(table):
+    rows = RecommendationTable(table.frame.assign(game=["kuhn", r"50% #1 a\b{c}_~^&$"])).to_latex().splitlines()
+    assert rows[:2] == [r"\begin{tabular}{lllllllrrrrr}", r"\toprule"]
+    assert rows[2].startswith("game & budget & preset & method & update rule & ")
+    assert r" & $1.235 \cdot 10^{-5}$ & 2,109,079 & 1.5 & 0.75 & 0 \\" in rows[4]
+    assert rows[5].startswith(
+        r"50\% \#1 a\textbackslash{}b\{c\}\_\textasciitilde{}\textasciicircum{}\&\$ & 1 seconds & "
+    )
+    assert rows[6:] == [r"\bottomrule", r"\end{tabular}"]
+    assert all(row.count(" & ") == 11 for row in rows[4:6])
+
+
 def test_rows_are_plain_json(table):
     rows = json.loads(table.to_json())
     assert rows == table.to_rows()
@@ -63,11 +75,12 @@ def test_rows_are_plain_json(table):
     assert json.loads(tiny.to_json())[0]["exploitability"] == 3.2345678901e-14
 
 
-@pytest.mark.parametrize("suffix", [".md", ".csv", ".html", ".json"])
+@pytest.mark.parametrize("suffix", [".md", ".csv", ".html", ".json", ".tex"])
 def test_write_goes_by_the_suffix(table, tmp_path, suffix):
     path = table.write(tmp_path / "new" / f"table{suffix}")
-    expected = {".md": table.to_markdown, ".csv": table.to_csv, ".html": table.to_html, ".json": table.to_json}
-    assert path.read_text().rstrip("\n") == expected[suffix]().rstrip("\n")
+    names = {".md": "markdown", ".csv": "csv", ".html": "html", ".json": "json", ".tex": "latex"}
+    text = getattr(table, f"to_{names[suffix]}")()
+    assert path.read_text().rstrip("\n") == text.rstrip("\n")
 
 
 def test_an_unknown_suffix_is_an_error(table, tmp_path):

@@ -38,7 +38,8 @@ COMMANDS = (
     "games", "catalog", "solve", "train", "show", "explore", "play", "match", "recommend", "results", "reproduce",
     "compare", "sweep", "check", "cite", "doctor", "demo",
 )  # fmt: skip
-RESULTS = ("table", "report", "insights", "aslib")
+MOVED = ("table", "report", "insights", "aslib")
+RESULTS = (*MOVED, "curves")
 WITH_RARE_OPTIONS = ("games", "solve", "train", "recommend", "compare", "sweep", "results table", "results insights")
 
 
@@ -58,7 +59,7 @@ def screen(run, *arguments):
     return lines
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, *RESULTS, *(f"results {name}" for name in RESULTS)])
+@pytest.mark.parametrize("command", [*COMMANDS, *MOVED, *(f"results {name}" for name in RESULTS)])
 def test_every_commands_help_fits_a_screen(run, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
     assert screen(run, *command.split(), "--help")[0].startswith(f"Usage: rlccfr {command} ")

@@ -1,0 +1,113 @@
+"""A picture of several algorithms' convergence on a game, from measurements."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlccfr.agents.baselines.fixed import FIXED
+from rlccfr.agents.baselines.task import measure_all
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.shorter_budgets import COLUMN
+from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.errors import RLCCFRError
+from rlccfr.pictures import UNITS, new_axes
+from rlccfr.policy import EXACT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PLAIN = FIXED["CFR"]
+"""Plain CFR, which is drawn for comparison."""
+
+NONE = "none"
+
+
+def best_cells(table: TableEvaluator, catalog: Catalog, game: str, budget: Budget, most: int) -> list[Cell]:
+    """Return the algorithms with the least mean exploitability under a budget, the best first.
+
+    Algorithms with a failed run are left out. Plain CFR comes last if it was measured and is not among the best.
+
+    Args:
+        table: runs of the algorithms.
+        catalog, game, budget: algorithms, game and budget.
+        most: largest number of algorithms besides plain CFR.
+    """
+    exploitability = {
+        cell: statistics.fmean(run.exploitability for run in runs)
+        for cell, runs in measure_all(table, catalog, game, budget).items()
+        if all(run.ok for run in runs)
+    }
+    cells = sorted(exploitability, key=exploitability.__getitem__)[:most]
+    if PLAIN not in cells and _whole_curves(table, game, PLAIN):
+        cells.append(PLAIN)
+    return cells
+
+
+def draw_curves(table: TableEvaluator, game: str, cells: Sequence[Cell], over: str = "seconds") -> Axes:
+    """Draw the exploitability of algorithms' average policies during their runs; both axes are logarithmic.
+
+    A line is the median over an algorithm's runs. The band around it reaches from the least value to the largest. Both
+    end where the shortest run does.
+
+    Args:
+        table: runs of the algorithms.
+        game: the game.
+        cells: the algorithms.
+        over: ``"seconds"`` (engine CPU seconds), ``"iterations"`` or ``"nodes"`` (histories touched).
+
+    Raises:
+        RLCCFRError: ``over`` is none of these, or an algorithm has no run, or a failed one, on the game.
+    """
+    if over not in COLUMN:
+        raise RLCCFRError(f"curves are drawn over {', '.join(COLUMN)}, not over {over!r}")
+    axes = new_axes(7.2, 4.8)
+    for cell in cells:
+        curves = _whole_curves(table, game, cell)
+        if not curves:
+            raise RLCCFRError(f"there is no whole run of {cell} on {game!r}; measure it with `rlccfr sweep`")
+        x, values = _on_one_grid(curves, COLUMN[over])
+        (line,) = axes.loglog(x, np.median(values, axis=0), label=_short_name(cell))
+        if len(curves) > 1:
+            axes.fill_between(
+                x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.15, linewidth=0
+            )
+    axes.set(title=game, xlabel=UNITS[COLUMN[over]], ylabel="exploitability (NashConv / 2)")
+    axes.legend(fontsize="small")
+    return axes
+
+
+Curve = Mapping[str, Sequence[float]]
+"""A run's curve: lists of equal lengths, by the names of :data:`COLUMN` and ``exploitability``."""
+
+
+def _whole_curves(table: TableEvaluator, game: str, cell: Cell) -> list[Curve]:
+    """Return the curves of an algorithm's runs on a game; none if a run has failed."""
+    runs = [table.run(game, cell, seed) for seed in table.seeds(game, cell)]
+    return [run["curve"] for run in runs] if all(run["status"] == "ok" for run in runs) else []
+
+
+def _on_one_grid(curves: Sequence[Curve], column: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return points on the first curve's grid, (points,), and each curve's exploitability there, (curves, points).
+
+    Between two points of a curve, the logarithm of the exploitability is taken to be linear in that of the column.
+    """
+    columns = [np.asarray(curve[column], dtype=float) for curve in curves]
+    start = max(values[0] for values in columns)
+    end = min(values[-1] for values in columns)
+    x = columns[0][(columns[0] >= start) & (columns[0] <= end)]
+    x = np.unique(np.concatenate([[start], x, [end]]))
+    values = [
+        np.exp(np.interp(np.log(x), np.log(own_x), np.log(np.maximum(curve["exploitability"], EXACT))))
+        for own_x, curve in zip(columns, curves, strict=True)
+    ]
+    return x, np.array(values)
+
+
+def _short_name(cell: Cell) -> str:
+    """Return an algorithm's name for a legend, without a sampler or an abstraction that is none."""
+    return " x ".join([cell.update_rule, *(id for id in cell[1:] if id != NONE)])

@@ -1,0 +1,44 @@
+"""``rlccfr results curves``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rlccfr.cli.checks import at_least, file_to_write
+from rlccfr.cli.measured_games import MeasurementOptions, measured
+from rlccfr.cli.options import SeveralBudgets, parsed_algorithm
+
+
+def curves(
+    budgets: SeveralBudgets,
+    measurements: MeasurementOptions,
+    game: Annotated[str, typer.Argument(help="The measured game.")],
+    out: Annotated[Path, typer.Argument(callback=file_to_write(), help="The picture to write: .png, .svg, .pdf.")],
+    algorithms: Annotated[
+        list[str] | None,
+        typer.Option("--algorithm", help='Algorithm to draw: "dcfr x external x none"; may be repeated. [the best]'),
+    ] = None,
+    top: Annotated[int, typer.Option(callback=at_least(1), help="Number of the best algorithms to draw.")] = 8,
+    over: Annotated[str, typer.Option(help="To the right: seconds, iterations or nodes.")] = "seconds",
+) -> None:
+    """Draw the convergence of several algorithms on a game; nothing is run.
+
+    By default, these are the algorithms with the least exploitability after the longest budget, and plain CFR. With
+    --results and --catalog, they are those of your own sweep.
+    """
+    from rlccfr.agents.judging.curves import best_cells, draw_curves
+    from rlccfr.pictures import checked_picture, save
+
+    checked_picture(out)
+    source = measured([game], budgets, measurements)
+    (name,) = source.games
+    if algorithms:
+        cells = [parsed_algorithm(text, "--algorithm") for text in algorithms]
+    else:
+        cells = best_cells(source.table, source.catalog, name, source.budgets[-1], top)
+    save(draw_curves(source.table, name, cells, over), out)
+    source.say()
+    print(f"written to {out}: {', '.join(map(str, cells))}")
