@@ -17,8 +17,13 @@ FLAGS = ("headless=new", "no-sandbox", "disable-gpu", "window-size=1300,1400", "
 
 
 @contextmanager
-def opened(page: Path) -> Iterator[Any]:
-    """Open a page in Chromium, and yield Selenium's driver."""
+def opened(page: Path, width: int | None = None) -> Iterator[Any]:
+    """Open a page in Chromium, and yield Selenium's driver.
+
+    Args:
+        page: the page's file.
+        width: width in pixels of a phone's screen; a window on a desktop, which can't be as narrow, by default.
+    """
     if not (CHROMIUM and DRIVER):
         pytest.skip("there is no Chromium: install Debian's packages chromium and chromium-driver")
     from selenium import webdriver
@@ -27,6 +32,9 @@ def opened(page: Path) -> Iterator[Any]:
     options.binary_location = CHROMIUM
     for flag in FLAGS:
         options.add_argument(f"--{flag}")
+    if width is not None:
+        screen = {"width": width, "height": SIZE[1], "pixelRatio": 1.0}
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": screen})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
     try:

@@ -24,6 +24,15 @@ let chosen = null;  // index of the last clicked cell
 const CONFIG = {displayModeBar: false, responsive: true};
 const BLUE = "#0b5fa5", ORANGE = "#d9730d";
 
+// Screens on which a bar of colours beside the heatmap would leave no room for it.
+const narrow = window.matchMedia("(max-width: 700px)");
+
+// Names for an axis: without hyperparameters where these tell no two components apart.
+function shortNames(ids) {
+  const bare = ids.map(id => id.split("(")[0]);
+  return ids.map((id, i) => bare.indexOf(bare[i]) === bare.lastIndexOf(bare[i]) ? bare[i] : id);
+}
+
 const triple = i => [rules[Math.floor(i / columns)], samplers[Math.floor(i % columns / abstractions.length)],
   abstractions[i % abstractions.length]];
 const label = i => triple(i).join(" x ");
@@ -71,19 +80,28 @@ function heatmap() {
     return shown === "reward" ? reward(cell, at) : Math.log10(Math.max(mean(cell[shown][at.budget]), DATA.exact));
   };
   const index = rules.map((_, r) => Array.from({length: columns}, (_, c) => r * columns + c));
-  const names = Array.from({length: columns}, (_, c) => triple(c).slice(1).join(" x "));
-  const title = {text: {reward: "mean<br>reward", x: "exploita-<br>bility", speed: "speed"}[shown]};
-  const bar = shown === "reward" ? {title} : {title, tickprefix: "10<sup>", ticksuffix: "</sup>"};
+  const ruleNames = shortNames(rules), [samplerNames, abstractionNames] = [shortNames(samplers), shortNames(abstractions)];
+  const names = Array.from({length: columns}, (_, c) =>
+    `${samplerNames[Math.floor(c / abstractions.length)]} x ${abstractionNames[c % abstractions.length]}`);
+  const beside = {title: {text: {reward: "mean<br>reward", x: "exploita-<br>bility", speed: "speed"}[shown]},
+    lenmode: "pixels", len: 320, y: 1, yanchor: "top"};
+  const above = {title: {text: {reward: "mean reward", x: "exploitability", speed: "speed"}[shown], side: "top"},
+    orientation: "h", y: 1, yanchor: "bottom", thickness: 12};
+  const bar = {...narrow.matches ? above : beside,
+    ...shown === "reward" ? {} : {tickprefix: "10<sup>", ticksuffix: "</sup>"}};
   const star = at.pick === undefined ? {x: [], y: []}
-    : {x: [names[at.pick % columns]], y: [rules[Math.floor(at.pick / columns)]]};
-  Plotly.react("heatmap", [{type: "heatmap", x: names, y: rules, z: index.map(row => row.map(value)), customdata: index,
+    : {x: [names[at.pick % columns]], y: [ruleNames[Math.floor(at.pick / columns)]]};
+  // Every row and column has its label, however many there are.
+  const size = narrow.matches ? 9 : 12, labels = {automargin: true, dtick: 1, tickfont: {size}};
+  const height = 190 + Math.max(320, (size + 4) * rules.length) + (narrow.matches ? 60 : 0);
+  Plotly.react("heatmap", [{type: "heatmap", x: names, y: ruleNames, z: index.map(row => row.map(value)), customdata: index,
     text: index.map(row => row.map(i => figures(i, at))), hovertemplate: "%{text}<extra></extra>",
     colorscale: "Viridis", reversescale: shown === "x", colorbar: bar, xgap: 1, ygap: 1},
     {type: "scatter", mode: "markers", ...star, hoverinfo: "skip", showlegend: false,
      marker: {symbol: "star", size: 15, color: "#fff", line: {color: "#1b1f24", width: 1.5}}}],  // seen on any colour
-    {height: 520, margin: {l: 130, r: 10, t: 10, b: 170}, plot_bgcolor: "#cfd4da",
-     xaxis: {tickangle: -50, automargin: true, range: [-0.5, columns - 0.5]},
-     yaxis: {automargin: true, range: [rules.length - 0.5, -0.5]}}, CONFIG);
+    {height, margin: {l: 20, r: 10, t: 10, b: 20}, plot_bgcolor: "#cfd4da",
+     xaxis: {...labels, tickangle: narrow.matches ? -90 : -50, range: [-0.5, columns - 0.5]},
+     yaxis: {...labels, range: [rules.length - 0.5, -0.5]}}, CONFIG);
 }
 
 function front() {
@@ -174,6 +192,7 @@ draw();
 for (const id of ["heatmap", "front"]) $(id).on("plotly_click", event => choose(event.points[0].customdata));
 for (const id of ["game", "budget", "preset"]) $(id).addEventListener("change", draw);
 $("shown").addEventListener("change", heatmap);
+narrow.addEventListener("change", heatmap);
 $("every").addEventListener("change", picks);
 $("over").addEventListener("change", curves);
 $("clear").addEventListener("click", () => { compared[now().name]?.clear(); curves(); });

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -167,6 +168,35 @@ def test_the_table_has_words_for_people_and_fits_its_place(browser, page):
     wide = "const box = document.querySelector('.wide'); return box.scrollWidth - box.clientWidth"
     assert len(long) == len(headers)
     assert browser.execute_script(fill + wide, long) == 0
+
+
+def test_nothing_runs_off_a_narrow_screen(page):
+    too_wide = """return [...document.querySelectorAll("body *")].filter(one => !one.closest(".wide")
+      && one.getBoundingClientRect().right > innerWidth + 1).map(one => `${one.tagName}#${one.id}.${one.className}`)"""
+    with opened(page[0], width=420) as driver:
+        assert driver.execute_script("return innerWidth") == 420
+        assert driver.execute_script(too_wide) == []
+        assert driver.execute_script("return document.documentElement.scrollWidth") == 420
+
+
+def test_every_row_of_a_hundred_has_its_name(page, tmp_path):
+    """The page's table lacks these rules, so all cells are grey, but the rows are there."""
+    _, found, table = page
+    rules = tuple(f"dcfr(alpha={alpha})" for alpha in range(1, 99))
+    catalog = Catalog(("cfr", *rules, "dcfr(gamma=3)"), CATALOG.samplers, CATALOG.abstractions)
+    picks = found.frame.assign(update_rule="cfr")
+    path = write_report(tmp_path / "page.html", table, catalog, replace(found, frame=picks), BUDGETS)
+    with opened(path) as driver:
+        labels = driver.execute_script(
+            "return [...document.querySelectorAll('#heatmap .ytick text')].map(t => t.textContent)"
+        )
+        assert sorted(labels) == sorted(catalog.update_rules)
+        assert driver.execute_script("return $('heatmap').clientHeight") > 100 * 12
+
+
+def test_names_in_the_heatmap_leave_out_settings_that_tell_nothing_apart(browser):
+    short = browser.execute_script("return shortNames(['cfr', 'deep_cfr(a=1)', 'dcfr(a=1)', 'dcfr(a=2)', 'dcfr'])")
+    assert short == ["cfr", "deep_cfr", "dcfr(a=1)", "dcfr(a=2)", "dcfr"]
 
 
 def lines_drawn(browser):
