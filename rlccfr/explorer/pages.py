@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from rlccfr.errors import RLCCFRError
 from rlccfr.explorer.points import ENDS, MOST_STATES, PlayerState, Point, any_content
 from rlccfr.files import none_for_nan, write_atomically
+from rlccfr.games.words import payoff_unit
 from rlccfr.pictures import action_colour
 from rlccfr.policy import Policy
 
@@ -70,7 +71,7 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
     index = {
         "title": title,
         "figures": _summary(policy),
-        "unit": "chips" if policy.game.big_blind else "in the game's units",
+        "unit": payoff_unit(policy.game),
         "small": NOTHING * policy.game.utility_range,
         "ranks": content.ranks,
         "colours": {name: action_colour(place) for name, place in content.places.items()},
@@ -105,9 +106,11 @@ def _summary(policy: Policy) -> str:
     # Neither player can do worse in an equilibrium than to allow the opponent's best response.
     least = -scale * values.best_response[1]
     most = scale * values.best_response[0]
+    bounds = [f"{bound:.6g}" for bound in (least, most)]
+    equilibrium_value = bounds[0] if bounds[0] == bounds[1] else f"between {bounds[0]} and {bounds[1]}"
     summary = (
         f"Its exploitability is {scale * values.exploitability:.4g}{unit}, and its value to player 0 is "
-        f"{scale * values.game[0]:.4g}{unit}; an equilibrium's value is between {least:.6g} and {most:.6g}{unit}."
+        f"{scale * values.game[0]:.4g}{unit}; an equilibrium's value is {equilibrium_value}{unit}."
     )
     if big_blind:
         summary += " One mbb/g is a thousandth of a big blind per game."

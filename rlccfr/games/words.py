@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rlccfr.games.public.cards import ACTIONS
+
+if TYPE_CHECKING:
+    from rlccfr.game import Game
 
 SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 PLAIN_SIGNS = {"│": "|", "─": "-"} | {suit: letter for letter, suit in SUITS.items()}
@@ -30,6 +33,12 @@ class Knowledge(NamedTuple):
     hand: Sequence[str]
     board: Sequence[str]
     facts: Sequence[str]
+
+
+def payoff_unit(game: Game) -> str:
+    """Return what a game's payoffs are counted in, as a word for people: chips in poker, otherwise points."""
+    name = getattr(game, "openspiel_name", game.name)
+    return "chips" if "poker" in name or game.big_blind is not None else "points"
 
 
 def described(game: str, text: str) -> list[str]:

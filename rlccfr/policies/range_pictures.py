@@ -26,6 +26,12 @@ ACTIONS = {
 LEAST_PROBABILITY = 0.01
 """Bids of Bluff are drawn if some roll makes them with at least this probability."""
 
+ONE_LINE = 1.8
+"""Height in inches of a picture whose grid has a single line: each hand is one card."""
+
+FONT_SIZES = (7.0, 14.0)
+"""Least and largest size in points of the hands' names: the least is for a line of 13 cells."""
+
 CELL = (12, 24)
 """Height and width of a cell in pixels before scaling."""
 
@@ -48,7 +54,9 @@ def draw_range(policy: PublicPolicy, node: int, axes: Axes | None = None) -> Axe
     game = policy.game
     probabilities = policy.at(node)
     game.require_names()
-    axes = axes if axes is not None else new_axes(7.0, 6.5)
+    if axes is None:
+        has_one_card = bool(game.deals) and game.deals[0].deck.private == 1
+        axes = new_axes(7.0, ONE_LINE if has_one_card else 6.5)
     player = game.view.nodes["kind"][node]
     axes.set_title(f"player {player} at {game.path(node) or 'the first decision'}")
     moves = game.letters(node)
@@ -79,11 +87,13 @@ def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, move
     height, width = CELL
     # Each cell is a strip of pixels, divided among the actions from left to right.
     picture = np.ones((shares.shape[1] * height, shares.shape[2] * width, 3))
+    font_size = float(np.clip(FONT_SIZES[0] * len(RANKS) / shares.shape[2], *FONT_SIZES))
     for (i, j), name in names.items():
         edges = np.round(np.cumsum([0, *shares[:, i, j]]) * width).astype(int)
         for move, begin, end in zip(moves, edges, edges[1:], strict=False):
             picture[i * height : (i + 1) * height, j * width + begin : j * width + end] = to_rgb(ACTIONS[move][1])
-        axes.text((j + 0.5) * width - 0.5, (i + 0.5) * height - 0.5, name, ha="center", va="center", fontsize=7)
+        centre = ((j + 0.5) * width - 0.5, (i + 0.5) * height - 0.5)
+        axes.text(*centre, name, ha="center", va="center", fontsize=font_size)
     axes.imshow(picture, aspect="auto", interpolation="nearest")
     axes.set(xticks=[], yticks=[])
     for line in range(shares.shape[2] + 1):

@@ -46,7 +46,7 @@ def play(
     import numpy as np
 
     from rlccfr.cli.policies.named import policy_of
-    from rlccfr.games.words import plain
+    from rlccfr.games.words import payoff_unit, plain
     from rlccfr.play.session import Session
 
     tree = load(game)
@@ -66,8 +66,7 @@ def play(
         return _ask(plain(prompt, encoding))
 
     name = getattr(tree, "openspiel_name", tree.name)
-    unit = "chips" if "poker" in name or tree.big_blind is not None else "points"
-    session = Session(_dealer(policy, table_rng), ask, tell, name, unit, session_rng)
+    session = Session(_dealer(policy, table_rng), ask, tell, name, payoff_unit(tree), session_rng)
     try:
         session.play(games, seat)
     except KeyboardInterrupt:

@@ -39,7 +39,7 @@ function worth(value) {
   return (value < 0 && Number(digits) ? "−" : "") + digits;
 }
 
-const regretOf = value => value === null ? "–" : Math.abs(value) < index.small ? "≈ 0"
+const regretOf = value => value === null ? "–" : Math.abs(value) < index.small ? "" // most are, near an equilibrium
   : (value < 0 ? "−" : "+") + Math.abs(value).toPrecision(2);
 const nameOf = actor => actor === 2 ? "Chance" : "Player " + actor;
 const colour = action => index.colours[action] ?? "#b0b8c1"; // moves of chance, and hidden moves shown together, have none
@@ -85,8 +85,11 @@ function actionsOf(states) {
 
 const wordsOf = ([text, , words]) => words || text;
 
-// The function from a state to the parts of its words, such as [Private: 3], that not all of these states share.
+// The function from a state to its short text: the name of its hand if each state has a hand of its own, as before the flop;
+// else the parts of its words, such as [Private: 3], that not all of these states share.
 function briefly(states) {
+  const hands = new Set(index.ranks ? states.map(([text]) => cellOf(text)) : []);
+  if (hands.size > 1 && hands.size === states.length && !hands.has(null)) return ([text]) => cellOf(text);
   const split = state => wordsOf(state).split(/, |(?<=\])(?=.)|(?= → )/), parts = states.map(split);
   const alike = parts.length > 1 && parts.every(own => own.length === parts[0].length);
   const differs = alike ? parts[0].map((one, place) => parts.some(own => own[place] !== one)) : [];
@@ -126,7 +129,7 @@ function drawMoves() {
 function chosen() {
   const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   return shown.states.filter(state =>
-    words.every(word => (state[0] + " " + state[2]).toLowerCase().includes(word)) && (cell === null || cellOf(state[0]) === cell));
+    words.every(word => [state[0], state[2], cellOf(state[0])].join(" ").toLowerCase().includes(word)) && (cell === null || cellOf(state[0]) === cell));
 }
 
 function drawStates() {
@@ -156,7 +159,7 @@ function drawStates() {
 function head(columns) {
   const line = element("tr");
   for (const [text, by] of [["state", 0], ["share", 1], ["value", 3]]) {
-    const cell = element("th"), button = element("button", text + (sorted.by === by ? sorted.falling ? " ↓" : " ↑" : ""));
+    const cell = element("th", "", by ? {class: "number"} : {}), button = element("button", text + (sorted.by === by ? sorted.falling ? " ↓" : " ↑" : ""));
     button.onclick = () => {
       sorted = {by, falling: sorted.by === by ? !sorted.falling : by > 0};
       drawStates();
@@ -165,13 +168,14 @@ function head(columns) {
     line.append(cell);
   }
   line.append(element("th", "actions"));
-  for (const name of columns) line.append(element("th", name, {title: "probability and regret"}));
+  for (const name of columns) line.append(element("th", name, {class: "number", title: "probability and regret"}));
   return line;
 }
 
 function stateCell(state, place) {
-  const [text, , words] = state;
-  return element("td", shown.brief[place](state), {class: "text", title: words ? words + "\n" + text : text});
+  const [text, , words] = state, brief = shown.brief[place](state);
+  const alike = brief === cellOf(text) ? `${text}, and all hands like it` : text;
+  return element("td", brief, {class: "text", title: words ? words + "\n" + text : alike});
 }
 
 function row(state, columns) {

@@ -96,6 +96,18 @@ def test_it_begins_where_the_first_player_decides(kuhn):
     assert all(re.fullmatch(r"\u2212?\d\.\d{4}", value) for value in values)
     bars = driver.find_elements("css selector", "#states .bar")
     assert len(bars) == 3
+    assert texts(driver, "#worth") == ["Player 0's expected payoff is \u22120.0556 chips."]
+
+
+def test_headers_stand_above_their_numbers_and_small_regrets_are_left_out(kuhn):
+    driver, _ = kuhn
+    start(driver)
+    aligned = "return [...document.querySelectorAll(arguments[0])].map(one => getComputedStyle(one).textAlign)"
+    headers = driver.execute_script(aligned, "#states th")
+    assert headers == driver.execute_script(aligned, "#states tr:nth-child(2) td")
+    assert headers == ["left", "right", "right", "left", "right", "right"]
+    signs = driver.execute_script("return [0.1, -0.1, 0, index.small / 2, null].map(regretOf)")
+    assert signs == ["+0.10", "\u22120.10", "", "", "\u2013"]
 
 
 @pytest.mark.slow
@@ -182,11 +194,16 @@ def test_hands_have_a_grid(tmp_path):
         )
         cells = texts(driver, "#grid button")
         assert len(cells) == 25
+        # Before the flop, a state is a class of hands, as in the grid; afterwards suits tell hands apart.
+        states = texts(driver, "#states td.text")
+        assert sorted(states) == sorted(cells)
+        titles = driver.execute_script("return [...document.querySelectorAll('#states td.text')].map(one => one.title)")
+        assert "3d2c, and all hands like it" in titles
         assert cells[:3] == ["66", "65s", "64s"]
         before = len(texts(driver, "#states tr"))
         driver.find_elements("css selector", "#grid button")[1].click()
         until(driver, lambda: len(texts(driver, "#states tr")) < before)
-        assert all(re.match(r"6(.)5\1", row) for row in texts(driver, "#states tr")[1:])
+        assert [row.split()[0] for row in texts(driver, "#states tr")[1:]] == ["65s"]
         move(driver, "raise")
         move(driver, "call")
         assert texts(driver, "#who") == ["Chance moves"]

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 import rlccfr
-from rlccfr.games.words import described, drawn, in_words, move_in_words, plain
+from rlccfr.games.words import described, drawn, in_words, move_in_words, payoff_unit, plain
+
+
+@pytest.mark.parametrize(
+    ("game", "unit"),
+    [("kuhn", "chips"), ("royal", "chips"), ("holdem(ranks=4,suits=2,rounds=1)", "chips"), ("goofspiel", "points")],
+)
+def test_payoffs_are_chips_in_poker(game, unit):
+    assert payoff_unit(rlccfr.load_game(game)) == unit
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,19 @@ def test_hands_that_the_board_excludes_have_no_cell():
 
 
 @pytest.mark.parametrize(
-    ("name", "labels"),
-    [("holdem(ranks=5,suits=2,private=2,flop=2)", 15 + 10), ("holdem(ranks=4,suits=2,private=1,flop=1)", 4)],
+    ("name", "labels", "height", "font_size"),
+    [
+        ("holdem(ranks=5,suits=2,private=2,flop=2)", 15 + 10, 6.5, 14.0),
+        ("holdem(ranks=13,suits=2,private=2,flop=1)", 91 + 78, 6.5, 7.0),
+        ("holdem(ranks=4,suits=2,private=1,flop=1)", 4, 1.8, 14.0),  # one line of cards
+    ],
 )
-def test_a_picture_of_hands(name, labels):
+def test_a_picture_of_hands(name, labels, height, font_size):
     policy = rlccfr.PublicPolicy.uniform(rlccfr.load_game(name))
     axes = policy.plot_range()
     assert len(axes.texts) == labels
+    assert axes.figure.get_figheight() == height
+    assert {text.get_fontsize() for text in axes.texts} == {font_size}
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
     assert legend == [ACTIONS[move][0] for move in "fcr"]
     assert axes.get_title() == "player 0 at the first decision"
