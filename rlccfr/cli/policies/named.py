@@ -10,6 +10,9 @@ from rlccfr.policy import Policy
 
 UNIFORM = "uniform"
 
+BEST_RESPONSES = ("best", "best_response", "best-response", "br")
+"""What people write for a best response, which no command computes as a policy."""
+
 
 def policy_of(name: str, game: Any = None) -> Policy:
     """Return the policy that a name or a file stands for; a run stands for its average policy.
@@ -31,6 +34,11 @@ def policy_of(name: str, game: Any = None) -> Policy:
         uniform: Policy = policy_class(game).uniform(game)
         return uniform
     if not Path(name).exists():
+        if name.lower() in BEST_RESPONSES:
+            raise CheckpointError(
+                f"{name!r} is no policy here: a best response is not computed as an opponent; in Python, "
+                "policy.values().best_response says what it would win against a policy"
+            )
         raise CheckpointError(
             f"there is no file {name}; name one that `rlccfr solve GAME --policy policy.npz` wrote, or {UNIFORM}"
         )

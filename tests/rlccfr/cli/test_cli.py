@@ -776,7 +776,7 @@ def test_a_sweep_measures_tells_and_goes_on(run, tmp_path):
     command = shlex.split(err.split("`")[1])[1:]
     assert json.loads(run(*command, "--no-pilot", "--workers", "1", "--json")[1]) == {"kuhn": {"ok": 112}}
     assert all(path.exists() for path in lost)
-    assert run("sweep", "kuhn", "--seeds", "0")[::2] == (1, "error: seeds must be a positive integer, not 0\n")
+    assert run("sweep", "kuhn", "--seeds", "0")[::2] == (1, "error: --seeds must be a positive integer, not 0\n")
 
 
 @pytest.mark.verify
