@@ -1,12 +1,14 @@
 """Answers to mistakes of form on the command line: one line that says what is wrong, and what to write instead.
 
-Typer finds the mistakes. Its messages name neither a wrong number nor the right form, and differ between versions.
+Typer finds the mistakes. Its messages name neither a wrong number nor the right form. Some versions of Typer raise
+errors of Click, others of their own copy of it: the classes have the same names, and the messages begin alike.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,10 @@ POLICY_SUFFIXES = (".csv", ".json", ".npz")
 """Ends of the names of files with policies; a game is read from an ``.efg`` file."""
 
 SUFFIXES_OF_WHOLE_NUMBERS = {"k": 1e3, "m": 1e6}
+"""Factors that people write after whole numbers."""
+
 SUFFIXES_OF_SECONDS = {"s": 1, "sec": 1, "seconds": 1, "ms": 1e-3, "m": 60, "min": 60, "h": 3600}
+"""Units of time that people write after other numbers, in seconds."""
 
 
 def explained(error: Any, words: Sequence[str]) -> str:
@@ -90,7 +95,7 @@ def _number_meant(text: str, suffixes: dict[str, float], *, is_whole: bool) -> s
         return None
     value = float(digits) * suffixes.get(match[2], 1)
     if is_whole:
-        return f"{value:.0f}" if value.is_integer() else None
+        return f"{value:.0f}" if value.is_integer() and value <= sys.maxsize else None
     return f"{value:.12g}"
 
 
