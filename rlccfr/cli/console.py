@@ -18,6 +18,14 @@ RUNS = Path("runs")
 """Default directory of teams and measurements, below the current directory."""
 
 
+class Output(Console):
+    """Rich's console on stdout, which leaves it to the command line to end quietly if the reader has closed the pipe."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error again; Rich would exit with 1, and `rlccfr solve kuhn | head` would count as failed."""
+        raise BrokenPipeError
+
+
 class Interrupted(RLCCFRError):
     """An interruption by Ctrl-C; the message says what was kept."""
 
@@ -67,9 +75,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
         table.add_column(column, justify="right" if has_numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(number(value) if isinstance(value, (int, float)) else str(value) for value in row))
-    console = Console(highlight=False, markup=False)
+    console = Output(highlight=False, markup=False)
     if not console.is_terminal:
-        console = Console(highlight=False, markup=False, width=500)
+        console = Output(highlight=False, markup=False, width=500)
     if title is not None:  # rich would fold it to the table's width
         console.print(title)
     console.print(table)
