@@ -19,7 +19,7 @@ RUNS = Path("runs")
 
 
 class Output(Console):
-    """Rich's console on stdout, which leaves it to the command line to end quietly if the reader has closed the pipe."""
+    """A console on stdout that leaves it to the command line to end quietly if the reader has closed the pipe."""
 
     def on_broken_pipe(self) -> None:
         """Raise the error again; Rich would exit with 1, and `rlccfr solve kuhn | head` would count as failed."""

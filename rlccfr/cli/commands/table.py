@@ -16,6 +16,7 @@ from rlccfr.cli.measured_games import Games, Measured, MeasurementOptions, Sever
 from rlccfr.cli.options import BUDGET_AND_WEIGHTS, Json, SeveralBudgets, Weights
 from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
+from rlccfr.files import require_writable
 
 if TYPE_CHECKING:
     from rlccfr.agents.judging.recommendation_table import RecommendationTable
@@ -48,7 +49,8 @@ def table(
     """
     from rlccfr.agents.judging.recommendation_table import checked_path
 
-    out = checked_path(out) if out is not None else None
+    if out is not None:  # before teams are trained
+        require_writable(checked_path(out))
     source = measured(games, budgets, measurements)
     recommendations = _recommendations(source, weights.names, weights.scale)
     if out is not None:
