@@ -24,9 +24,9 @@ def curves(
     top: Annotated[int, typer.Option(callback=at_least(1), help="Number of the best algorithms to draw.")] = 8,
     over: Annotated[str, typer.Option(help="To the right: seconds, iterations or nodes.")] = "seconds",
 ) -> None:
-    """Draw the convergence of several algorithms on a game; nothing is run.
+    """Draw the convergence of several algorithms on a game.
 
-    By default, these are the algorithms with the least exploitability after the longest budget, and plain CFR. With
+    Nothing is run. By default, these are the algorithms with the least exploitability after the longest budget, and plain CFR. With
     --results and --catalog, they are those of your own sweep.
     """
     from rlccfr.agents.judging.curves import best_cells, draw_curves
