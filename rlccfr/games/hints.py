@@ -14,7 +14,6 @@ IN_PYTHON = "python_"
 """How OpenSpiel's names of its games in Python begin."""
 
 IN_COMMON_USE = {
-    "bluff_poker": "bluff",
     "connect4": "connect_four",
     "dudo": "bluff",
     "flop_texas_holdem": "flop_holdem",
@@ -22,7 +21,6 @@ IN_COMMON_USE = {
     "heads_up_limit_holdem": "holdem",
     "heads_up_limit_texas_holdem": "holdem",
     "hulh": "holdem",
-    "kuhn_holdem": "kuhn",
     "leduc_hold_em": "leduc",
     "leduc_holdem": "leduc",
     "limit_holdem": "holdem",
