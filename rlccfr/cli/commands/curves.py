@@ -26,8 +26,8 @@ def curves(
 ) -> None:
     """Draw the convergence of several algorithms on a game.
 
-    Nothing is run. By default, these are the algorithms with the least exploitability after the longest budget, and plain CFR. With
-    --results and --catalog, they are those of your own sweep.
+    Nothing is run. By default, these are the algorithms with the least exploitability after the longest budget, and
+    plain CFR. With --results and --catalog, they are those of your own sweep.
     """
     from rlccfr.agents.judging.curves import best_cells, draw_curves
     from rlccfr.pictures import checked_picture, save
