@@ -18,8 +18,6 @@ from typing import Any
 from benchmarks import simpler
 from benchmarks.targets import ratio_row
 from rlccfr.agents import shipped
-from rlccfr.agents.predicting.choosers import NAMES
-from rlccfr.agents.shipped import unmeasured
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.families import TRAIN
 from rlccfr.cli.commands import demo
@@ -174,12 +172,10 @@ def package() -> str:
         "`public` on three games of hold'em, for which `rlccfr recommend holdem` answers. It also ships teams "
         "trained on the paper's algorithms; `rlccfr results table leduc --catalog extended-tabular` trains one on the "
         "extended catalog's. `rlccfr recommend leduc` names the best of all measured algorithms, and with `--catalog "
-        f"paper` the team's pick among the paper's. For any other game, it names the pick of {unmeasured.ranked()[0]}, "
-        f"learned from {len(TRAIN)} small games: of {len(NAMES)} choosers, this one had the least regret on validation "
-        "games. Where the single best algorithm of those small games did better on validation games of the game's "
-        "kind, it names that algorithm instead. "
-        '`rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says which of the two it names, and how good '
-        "such picks were on test games."
+        "paper` the team's pick among the paper's. For any other game, it predicts from the game's features, having "
+        f"learned from {len(TRAIN)} small games; with `--measure 10s` the algorithms with the best predictions then "
+        "run on the game by successive halving. "
+        '`rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says how good such picks were on test games.'
     )
 
 

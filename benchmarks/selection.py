@@ -24,6 +24,7 @@ from rlccfr.agents.judging.recommendation_table import MARKS, TEAM, VBS
 from rlccfr.agents.judging.reproduction import COLOURS
 from rlccfr.agents.judging.scores import bootstrap_interval, interquartile_mean
 from rlccfr.agents.judging.sweep_table import recommended_table
+from rlccfr.agents.predicting.choosers import BY_HALVING
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -54,7 +55,7 @@ def main() -> None:
 def report(hundred: pd.DataFrame, ladder: pd.DataFrame, demo: pd.DataFrame) -> None:
     """Print the document on judged choices, draw its picture, and keep the figures that the README shows."""
     draw(hundred, ladder)
-    simpler.keep(simpler.figures(hundred, ladder, demo, unmeasured.rows_of(unmeasured.ranked()[0])))
+    simpler.keep(simpler.figures(hundred, ladder, demo, unmeasured.rows_of(BY_HALVING)))
     few = simpler.as_the_demo(demo)
     for section in (head(), picks(), at_hundred(hundred), along(ladder), few, never_met.section(), outsiders.section()):
         print("\n".join([*section, ""]), flush=True)

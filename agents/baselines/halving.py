@@ -19,7 +19,6 @@ from rlccfr.agents.baselines.task import Task, total_cpu_seconds
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import Worth
 from rlccfr.errors import RLCCFRError, whole_number
 
 VERSION = 2
@@ -93,7 +92,7 @@ def climb(
     done = 0.0
     for (count, share), length in zip(ladder, lengths, strict=True):
         participants = ranked[:count]
-        budget = _share_of(task.budget, share)
+        budget = share_of(task.budget, share)
         runs: dict[Cell, list[Measurement]] = {}
         for cell in participants:
             runs[cell] = task.measure(cell, budget)
@@ -160,7 +159,7 @@ def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
     return ladder
 
 
-def _share_of(budget: Budget, share: float) -> Budget:
+def share_of(budget: Budget, share: float) -> Budget:
     """Return a share of a budget; iterations and nodes are rounded, to at least 1."""
     amount = budget.amount * share
     return Budget(budget.unit, amount if budget.unit == "seconds" else max(1, round(amount)))

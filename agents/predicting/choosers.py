@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rlccfr.agents.baselines.halving import climb, equal_rungs
+from rlccfr.agents.baselines.halving import climb, equal_rungs, share_of
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of
@@ -112,7 +112,7 @@ class ByHalving(ByPrediction):
     def left(self, budget: Budget) -> Budget:
         """Return the budget without the runs of the algorithms that are not chosen."""
         _, winners_share = equal_rungs(RUNGS, SHARE)[-1]
-        return Budget(budget.unit, budget.amount * (1 - SHARE + winners_share))
+        return share_of(budget, 1 - SHARE + winners_share)
 
 
 def named(name: str, measured: MeasuredCosts, evaluator: Evaluator) -> Chooser:

@@ -53,9 +53,9 @@ class Race(NamedTuple):
     """The result of a race.
 
     Attributes:
-        table: a row per algorithm whose runs did not fail, with the figures of its longest run: ``cell``, ``seconds`` of
-            the run, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``, ``converged``. Those
-            of the last round come first, and in each round the best.
+        table: a row per algorithm whose runs did not fail, with the figures of its longest run: ``cell``, ``seconds``
+            of the run, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``, ``converged``.
+            Those of the last round come first, and in each round the best.
         default_exploitability: what the default run of ``rlccfr solve`` reached in the time of a finalist, in the
             game's units; NaN if it is a run of an algorithm alone.
     """

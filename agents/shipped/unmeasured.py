@@ -90,8 +90,8 @@ def choice(game: str, budget: Budget, preset: Preset) -> Choice:
     rows = _headline_judgements()
     # Choosers that have learned without a family are evidence for new families, and for nothing else.
     relevant = (rows["without"] == "") | (kind == FAMILY)
-    test_rows = rows[relevant & (rows["kind"] == kind) & (rows["picked by"] == BY_FEATURES) & (rows["member"] == "test")]
-    regrets_on_test_games = regrets_in_words(test_rows, kind)
+    picks = rows[relevant & (rows["kind"] == kind) & (rows["picked by"] == BY_FEATURES)]
+    regrets_on_test_games = regrets_in_words(picks[picks["member"] == "test"], kind)
     single = _single_best_on_record(BY_FEATURES, budget, preset)
     if single is not None and not wins_everywhere(BY_FEATURES):
         return Choice(single, "single best", f"the single best of the training games: {regrets_on_test_games}")

@@ -14,15 +14,13 @@ from benchmarks import methods, selection, simpler, teams
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.evidence import Evidence, choosing_part
-from rlccfr.agents.predicting import choosers
-from rlccfr.agents.predicting.choosers import CANDIDATES, NAMES, ByPrediction
+from rlccfr.agents.predicting.choosers import NAMES, ByPrediction
 from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.advice import _better_extended, _rank_in_words, recommend
 from rlccfr.agents.team import pretraining
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import EpisodeSpec
-from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.measuring.store import Store
@@ -45,7 +43,7 @@ def data(tmp_path_factory):
 def test_teams_are_small_files_that_know_budgets_and_weights(data):
     assert {path.name for path in data.iterdir()} == {
         "paper.parquet", "public.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team-public.npz",
-        "costs.npz", "generalisation.parquet",
+        "costs.npz", "generalisation.parquet", "winners.json",
     }  # fmt: skip
     team = shipped.team("kuhn")
     assert team.evaluations == 0
@@ -216,9 +214,8 @@ def test_what_a_larger_catalog_has_is_told_where_it_is_better(data, monkeypatch)
 
 @pytest.fixture
 def regrets(monkeypatch):
-    """Set the regrets of the best chooser, here that without probes, and of the single best."""
+    """Set the regrets of choosers and of the single best."""
     rows = unmeasured.judgements()
-    monkeypatch.setattr(unmeasured, "ranked", lambda: [choosers.WITHOUT_PROBES])
 
     def change(**columns):
         nonlocal rows
@@ -268,23 +265,9 @@ def test_advice_is_chosen_by_validation_games_and_quotes_test_games(regrets, val
     assert f"averaged over budgets and weights, such picks were {told:.3f} of reward below" in found.why
 
 
-@pytest.fixture
-def ranking(monkeypatch):
-    """Set the mean regrets of choosers on validation games; the single best has more."""
-    rows = unmeasured.judgements().assign(SBS=1.0)
-
-    def change(**means):
-        found = {name.replace("_", " "): mean for name, mean in means.items()}
-        changed = rows.assign(pick=rows["picked by"].map(found).fillna(0.5))
-        monkeypatch.setattr(unmeasured, "judgements", lambda: changed)
-
-    return change
-
-
-def test_the_best_chooser_of_the_validation_games_is_asked(ranking):
-    ranking(kernel_regression=0.1)
+def test_the_prior_is_asked_and_the_budget_nearest_to_those_that_it_has_met(regrets):
+    regrets(pick=0.1, SBS=0.2)
     by_kernel = ByPrediction(KernelRegression(unmeasured.costs()))
-    assert unmeasured.ranked()[0] == "kernel regression"
     found = recommend("kuhn(cards=6)", BUDGETS[1])
     assert (found.basis, found.cell) == ("features", by_kernel.pick("kuhn(cards=6)", BUDGETS[1], PRESETS["accuracy"]))
     assert found.why.startswith("picked from the game's features by kernel regression: on one such game")
@@ -294,29 +277,22 @@ def test_the_best_chooser_of_the_validation_games_is_asked(ranking):
     )
 
 
-def test_a_chooser_with_probes_runs_them_where_the_budget_suffices(ranking, monkeypatch):
-    ranking(kernel_regression_with_probes=0.1)
-    assert recommend("kuhn(cards=6)", BUDGETS[1]).basis == "features"
-    monkeypatch.setattr(choosers, "SHARE", 0.5)
-    evaluator = LiveEvaluator()
-    found = recommend("kuhn(cards=6)", BUDGETS[1], evaluator=evaluator)
-    assert found.basis == "features and probes"
-    assert "from the game's features and probes by kernel regression with probes" in found.why
-    probes = evaluator.frame()
-    assert set(probes["game"]) == {"kuhn(cards=6)"}
-    assert found.cell in {Cell.of(row) for row in probes.to_dict("records")}
-    assert len(probes) == min(CANDIDATES, len(SMALL))
+def test_a_prior_that_loses_under_one_preset_is_not_asked(regrets):
+    presets = regrets(SBS=0.2)["preset"]
+    regrets(pick=presets.map(lambda name: 0.3 if name == "paper-speed" else 0.0))
+    assert not unmeasured.wins_everywhere("kernel regression")
+    assert recommend("kuhn(cards=6)", BUDGETS[1]).basis == "single best"
 
 
-def test_that_picks_come_from_tabular_alone_is_said_unless_just_that_catalog_is_asked(ranking):
-    ranking(kernel_regression=0.1)
+def test_that_picks_come_from_tabular_alone_is_said_unless_just_that_catalog_is_asked(regrets):
+    regrets(pick=0.1, SBS=0.2)
     # The choosers of these tests have learned from the small catalog.
     told = [recommend("kuhn(cards=6)", BUDGETS[1], catalog=asked).why for asked in (None, "tabular", SMALL)]
     assert ["tabular alone" in why for why in told] == [True, True, False]
 
 
-def test_for_budgets_in_a_unit_that_was_not_measured_the_answer_is_that_for_the_longest(ranking):
-    ranking(kernel_regression=0.1)
+def test_for_budgets_in_a_unit_that_was_not_measured_the_answer_is_that_for_the_longest(regrets):
+    regrets(pick=0.1, SBS=0.2)
     found = recommend("kuhn(cards=6)", Budget("nodes", 1000))
     assert (found.basis, found.cell) == ("features", recommend("kuhn(cards=6)", BUDGETS[1]).cell)
     assert found.why.endswith("; kernel regression has never met a budget in nodes; picked as for 100 iterations")
