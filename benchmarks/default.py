@@ -30,7 +30,7 @@ from benchmarks.control import fixed_algorithms
 from benchmarks.control_games import MOST_TEST
 from benchmarks.markdown import table
 from rlccfr.agents.control.games import control_games
-from rlccfr.engine.reduced import pass_cost, quotient_for_passes
+from rlccfr.engine.reduced import iteration_cost
 from rlccfr.files import write_atomically
 from rlccfr.game import TargetRun, policy_class
 from rlccfr.games.flat_tree import COMPILED
@@ -321,7 +321,7 @@ def _is_served(rows: pd.DataFrame, number: int) -> pd.Series:
 
 def _iteration_seconds(game: Any) -> float:
     """Return the CPU seconds that an exact iteration over a compiled game is predicted to take."""
-    return 1e-9 * pass_cost((quotient_for_passes(game) or game).view)
+    return 1e-9 * iteration_cost(game)
 
 
 SAMPLED_GAMES = ("leduc(ranks=13,suits=2,raises=2)", "royal", "liars_dice(numdice=1,dice_sides=7)", "holdem(ranks=7)")

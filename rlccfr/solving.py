@@ -41,12 +41,12 @@ SECONDS = 60.0
 SECONDS_LAW = (0.0023, 3.0)
 """Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
 
-p is the predicted time of an exact iteration (:func:`rlccfr.engine.reduced.pass_cost`). This law and those for numbers
-of iterations are fitted by ``python -m benchmarks.default --fit``.
+p is the predicted time of an exact iteration (:func:`rlccfr.engine.reduced.iteration_cost`). This law and those for
+numbers of iterations are fitted by ``python -m benchmarks.default validation --fit``.
 """
 
-LEAST_PROGRAM_SECONDS = 0.0035
-"""CPU seconds of the smallest linear program, about; shorter runs need no comparison with one."""
+SOON = 0.1
+"""CPU seconds up to which a linear program comes first in any case if no target is named: its policy is exact."""
 
 OUT_OF_REACH = 3.0
 """A target counts as out of reach if its run is predicted to take longer than this multiple of the budget."""
@@ -168,12 +168,14 @@ def solve(
     if seconds is not None and iterations is not None:
         raise BudgetError("give at most one budget: seconds= or iterations=")
     target = None if until is None else target_of(loaded, until)
-    if until is None and seconds is None and iterations is None:
+    is_default = until is None and seconds is None and iterations is None
+    if is_default:
         target = default_target(loaded)
         seconds = SECONDS
     return _Work(
         game=loaded,
         target=target,
+        is_default=is_default,
         seconds=None if seconds is None else checked_seconds(seconds),
         iterations=None if iterations is None else whole_number(iterations, "iterations", 1, BudgetError),
         threads=checked_threads(threads),
@@ -206,6 +208,7 @@ class _Work:
     """A game, how far it is to be solved (see :func:`solve`), and what has been done.
 
     Attributes:
+        is_default: whether the target is :func:`default_target`.
         program_seconds: CPU seconds that a linear program is predicted to take; infinite where there is none.
         run_seconds: CPU seconds that iterations are predicted to take to the target; NaN without a prediction.
         first_prediction: the prediction for the way that was taken first.
@@ -216,6 +219,7 @@ class _Work:
 
     game: Any
     target: float | None
+    is_default: bool
     seconds: float | None
     iterations: int | None
     threads: int
@@ -252,8 +256,7 @@ class _Work:
                 logarithm = constant + per_decade * self._decades + per_size * math.log10(self.game.num_histories)
                 start, factor = SECONDS_LAW
                 self.run_seconds = start + factor * 10**logarithm * self._iteration_seconds
-            is_run_shorter = self.run_seconds <= LEAST_PROGRAM_SECONDS  # no program is sooner than that
-            if self.iterations is None and not self.curve and not is_run_shorter:
+            if self.iterations is None and not self.curve:
                 from rlccfr.engine.linear_program import predicted_time
 
                 self.program_seconds = predicted_time(self.game).seconds
@@ -284,10 +287,9 @@ class _Work:
     @cached_property
     def _iteration_seconds(self) -> float:
         """CPU seconds that an exact iteration over a compiled game is predicted to take."""
-        from rlccfr.engine.reduced import pass_cost, quotient_for_passes
+        from rlccfr.engine.reduced import iteration_cost
 
-        form = quotient_for_passes(self.game) or self.game
-        return 1e-9 * pass_cost(form.view)
+        return 1e-9 * iteration_cost(self.game)
 
     @property
     def _seconds_left(self) -> float:
@@ -302,8 +304,11 @@ class _Work:
 
     def _program_comes_first(self) -> bool:
         """Return whether to begin with a linear program: whether it fits, and is predicted to be sooner."""
-        # Without a target, the linear program is the better way wherever it fits, since its policy is exact.
-        return self._does_program_fit() and (self.target is None or self.program_seconds < self.run_seconds)
+        if not self._does_program_fit():
+            return False
+        # Where exactness costs little, or without a target, the linear program is the better way.
+        is_wanted = self.target is None or (self.is_default and self.program_seconds <= SOON)
+        return is_wanted or self.program_seconds < self.run_seconds
 
     def _is_program_enough(self) -> bool:
         """Return whether the linear program's policy is what was asked for."""

@@ -19,7 +19,6 @@ from rlccfr.errors import BudgetError, RLCCFRError
 from rlccfr.games.centring import centred_form
 from rlccfr.games.flat_tree import GameTree, SequenceForm, checked_tree
 from rlccfr.games.quotient import centred_quotient_of
-from rlccfr.games.records import CHANCE
 from rlccfr.games.symmetry import payoff_matrix
 from rlccfr.limits import checked_seconds
 from rlccfr.policy import Policy, nash_conv_of
@@ -256,11 +255,10 @@ def program_size(game: GameTree) -> tuple[int, int, int]:
         more infosets.
     """
     quotient = centred_quotient_of(game)
-    num_chance_nodes = int((game.histories["actor"] == CHANCE).sum())
     if quotient is not None:
-        return 1 + quotient.pairs, 1 + quotient.num_sequences, 1 + num_chance_nodes
+        return 1 + quotient.pairs, 1 + quotient.num_sequences, 1 + game.num_chance_nodes
     form = centred_form(game) or game
-    return 1 + form.num_leaf_pairs, 1 + form.num_sequences, 1 + num_chance_nodes
+    return 1 + form.num_leaf_pairs, 1 + form.num_sequences, 1 + game.num_chance_nodes
 
 
 def _solutions(program: _Program, name: str, clock: _Clock) -> Generator[tuple[np.ndarray, np.ndarray], None, None]:

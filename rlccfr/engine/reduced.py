@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
-from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.flat_tree import GameTree, SequenceForm
 from rlccfr.games.quotient import Quotient, quotient_of
 from rlccfr.games.records import SequenceView
 from rlccfr.kernels.handles import handle_of
@@ -14,6 +16,9 @@ from rlccfr.kernels.layout import GAME, RUN, Game, Run, Tables, scratch_for
 
 LEAST_GAIN = 1.3
 """Least ratio of the predicted costs at which passes run over a game's quotient instead of the game."""
+
+_costs: WeakKeyDictionary[SequenceForm, float] = WeakKeyDictionary()
+"""Results of :func:`_cost_of`, by form."""
 
 COSTS = (2.48, 0.17, 7.83, 2.8)
 """Nanoseconds of an iteration per unit of each of the :func:`cost_terms`; only their ratios matter.
@@ -25,9 +30,21 @@ Fitted to CFR+ by ``python -m benchmarks.reduction --fit``.
 def quotient_for_passes(game: GameTree) -> Quotient | None:
     """Return a game's quotient, or None if it is not predicted to make passes faster by :data:`LEAST_GAIN` times."""
     quotient = quotient_of(game)
-    if quotient is None or pass_cost(game.view) < LEAST_GAIN * pass_cost(quotient.view):
+    if quotient is None or _cost_of(game) < LEAST_GAIN * _cost_of(quotient):
         return None
     return quotient
+
+
+def iteration_cost(game: GameTree) -> float:
+    """Predict the nanoseconds of an exact iteration, over the game's quotient if passes run over that."""
+    return _cost_of(quotient_for_passes(game) or game)
+
+
+def _cost_of(form: SequenceForm) -> float:
+    """Return :func:`pass_cost` of a sequence form; it is computed once for each form."""
+    if form not in _costs:
+        _costs[form] = pass_cost(form.view)
+    return _costs[form]
 
 
 def pass_cost(view: SequenceView) -> float:

@@ -214,6 +214,11 @@ class GameTree(SequenceForm):
         return float(utility.max() - utility.min())
 
     @cached_property
+    def num_chance_nodes(self) -> int:
+        """Number of chance nodes."""
+        return int((self.histories["actor"] == CHANCE).sum())
+
+    @cached_property
     def draws_chance(self) -> bool:
         """Whether a chance node has several outcomes."""
         return bool((self.histories["num_children"][self.histories["actor"] == CHANCE] > 1).any())

@@ -40,7 +40,7 @@ def test_a_coarse_target_takes_iterations():
     assert solution.exploitability <= solution.target == pytest.approx(0.05 * 2.3736, rel=1e-3)
     assert solution.value == pytest.approx(-0.0856, abs=0.05)
     assert solution.result.iterations < 100
-    assert solution.why.startswith("exact passes by dcfr, predicted to take 0.0")
+    assert solution.why.startswith("exact passes by dcfr_plus, predicted to take 0.0")
     assert set(solution.cpu_seconds) == {"predicting", "iterations", "other"}
     assert solution.solver.run(iterations=10).iterations == solution.result.iterations + 10  # it can go on
 
@@ -109,10 +109,10 @@ def test_the_better_of_two_policies_is_returned():
     assert solution.method == "linear program"
 
 
-def test_large_games_and_fine_targets_take_blends_and_what_is_out_of_reach_is_steered():
+def test_what_is_out_of_reach_is_steered_and_blended():
     tree = game("leduc(ranks=5,suits=2,raises=2)")
     fine = rlccfr.solve(tree, until="1e-5x", iterations=20_000)
-    assert (fine.reached, fine.why.partition(",")[0]) == (True, "exact passes by dcfr_plus with blends")
+    assert (fine.reached, fine.why.partition(",")[0]) == (True, "exact passes by dcfr_plus")
     hopeless = rlccfr.solve(tree, until="1e-9x", seconds=0.05)
     assert (hopeless.reached, hopeless.target) == (False, pytest.approx(1e-9 * 2.6, rel=0.2))
     assert "steered exact passes with blends, since the target was predicted to take" in hopeless.why
