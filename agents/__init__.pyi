@@ -7,6 +7,7 @@ from .control.train import train_controller
 from .judging.bench import TeamPlan, build_table
 from .judging.recommendation_table import RecommendationTable
 from .team.hyperparameters import Hyperparameters
+from .team.informed import informed_team
 from .team.recommendation import Recommendation
 from .team.team import SelectorTeam, expand_team
 
@@ -20,6 +21,7 @@ __all__ = [
     "build_table",
     "controller_from_sb3",
     "expand_team",
+    "informed_team",
     "measure_all",
     "random_search",
     "single_best",

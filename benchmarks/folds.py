@@ -9,18 +9,21 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from itertools import product
 
 import pandas as pd
 
+from benchmarks.baselines.kernel_regression import ByRegression
 from benchmarks.markdown import table
-from benchmarks.teams import BRIEF, met, others
+from benchmarks.teams import BRIEF, met, others, trained_on_small_games
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import ChoosingRuns
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import PICK, judged
 from rlccfr.agents.predicting.choosers import NAMES, Chooser, named
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
+from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog.families import FAMILIES, TRAIN, VALIDATION, family_of
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.reward import PRESETS
@@ -31,16 +34,26 @@ LARGER = "at least 1,000 histories, learned on at most 300"
 FOLDS = (*THIRDS, LARGEST, LARGER, *(f"family {family.name}" for family in FAMILIES if family.train))
 HELD_OUT = "validation games"
 
+BY_REGRESSION = "kernel regression"
+"""Name of the rival of the package's choosers."""
+
 
 def learned(name: str, games: Sequence[str]) -> Chooser:
-    """Return a chooser that has learned these games' costs."""
-    measured = MeasuredCosts.read(others(), shipped.tabular(), games, (BRIEF, *met()))
-    return named(name, measured, ChoosingRuns(others()))
+    """Return a chooser that has learned from these games."""
+    if name == BY_REGRESSION:
+        return ByRegression(MeasuredCosts.read(others(), shipped.tabular(), games, (BRIEF, *met())))
+    return named(name, team_of(tuple(games)), ChoosingRuns(others()))
+
+
+@cache
+def team_of(games: tuple[str, ...]) -> SelectorTeam:
+    """Return a team that has learned from some games."""
+    return trained_on_small_games(games)
 
 
 def main() -> None:
     """Print a table of mean regrets, with one line per way to leave games out."""
-    trials = list(product((*FOLDS, HELD_OUT), NAMES))
+    trials = list(product((*FOLDS, HELD_OUT), (*NAMES, BY_REGRESSION)))
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
         rows = pd.concat(executor.map(trial, *zip(*trials, strict=True)))
     print("\n".join(table(rows.pivot_table("regret", "left out", "picked by", sort=False).reset_index())))

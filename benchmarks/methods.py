@@ -24,7 +24,7 @@ from rlccfr.agents.baselines.halving import Halving
 from rlccfr.agents.baselines.task import SearchResult, Task
 from rlccfr.agents.judging.bench import Bench, TeamPlan, trained_team
 from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
-from rlccfr.agents.team import learning
+from rlccfr.agents.team import informed, learning
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.cli.commands import demo
 from rlccfr.envs.measuring.record import fingerprint
@@ -85,6 +85,7 @@ class Method(NamedTuple):
 
 METHODS = {
     "team": Method(_team, learning.VERSION),
+    "informed team": Method(_search(informed.informed_search), informed.VERSION),
     "random search": Method(_search(random_cells.random_search), random_cells.VERSION),
     "successive halving": Method(_search(halving.successive_halving), halving.VERSION),
     "joint DQN": Method(_search(joint.joint_dqn), joint.VERSION),

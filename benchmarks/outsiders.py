@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.baselines.kernel_regression import ByRegression
 from benchmarks.markdown import table
 from benchmarks.teams import BRIEF, RESULTS, met, others, say
 from rlccfr.agents import shipped
-from rlccfr.agents.predicting.choosers import ByPrediction
-from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.envs import write_aslib
 from rlccfr.envs.measuring.request import Budget
@@ -53,9 +52,9 @@ def by_asf(kind: str, model: str, **settings: Any) -> Picks:
 
 
 def by_regression(features: pd.DataFrame, errors: pd.DataFrame, new: pd.DataFrame) -> list[str]:
-    """Pick by our regression without probes, which learns the costs under all budgets on the training games."""
+    """Pick by our regression, which learns the costs under all budgets on the training games."""
     measured = MeasuredCosts.read(others(), shipped.tabular(), list(features.index), (BRIEF, *met()))
-    chooser = ByPrediction(KernelRegression(measured))
+    chooser = ByRegression(measured)
     return ["/".join(chooser.pick(game, BUDGET, PRESETS["accuracy"])) for game in new.index]
 
 

@@ -2,11 +2,11 @@
 
 These files go to agents/shipped/data: the runs of the paper's games, without other runs that runs/sweep may hold; the
 runs of games with a public tree, and a team for all of these; a team for each of the paper's games and one for all; the
-costs on the families' training games, from which choosers for games that were not measured learn; and the judgement of
-these choosers on other games. The families' runs go to benchmarks/results, so that choosers can be judged again without
-hours of measuring. A file is kept as long as it was made from the same runs by the same version of learning and
-judging; benchmarks/results/made-from.json records these. A file of measurements is also kept if runs/ lacks some of its
-runs.
+costs on the families' training games; a team that has learned from these games, for games that were not measured; and
+the judgement of its choices on other games. The families' runs go to benchmarks/results, so that choosers can be judged
+again without hours of measuring. A file is kept as long as it was made from the same runs by the same version of
+learning and judging; benchmarks/results/made-from.json records these. A file of measurements is also kept if runs/
+lacks some of its runs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from rlccfr.agents.judging.evidence import ChoosingRuns
 from rlccfr.agents.judging.unseen_games import judged
 from rlccfr.agents.predicting.choosers import NAMES, named
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
-from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.agents.team import learning
 from rlccfr.agents.team.pretraining import train_on_table
@@ -40,6 +39,7 @@ from rlccfr.agents.team.team_file import FILE_NAME
 from rlccfr.catalog import Catalog
 from rlccfr.catalog.families import FAMILIES, TRAIN
 from rlccfr.envs.episode import EpisodeSpec
+from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
@@ -92,12 +92,18 @@ def main() -> None:
         )
     published(RESULTS / MEASURED, Store(FAMILIES_SWEPT), lambda store: members(), (BRIEF, *met(), *BETWEEN))
     made(
+        shipped.DATA / shipped.START,
+        origin(RESULTS / MEASURED, (BRIEF, *met()), to_start_from()),
+        partial(write_team, partial(trained_on_small_games, to_start_from())),
+    )
+    made(
         shipped.DATA / shipped.COSTS,
         source(RESULTS / MEASURED, (BRIEF, *met()), TRAIN),
         lambda path: small_games().save(path),
     )
     basis = source(RESULTS / MEASURED, (BRIEF, *met(), *BETWEEN), (*TRAIN, *held_out()))
-    made(shipped.DATA / shipped.GENERALISATION, {**basis, "judging": generalisation.VERSION}, generalise)
+    versions = {"judging": generalisation.VERSION, "learning": learning.VERSION}
+    made(shipped.DATA / shipped.GENERALISATION, {**basis, **versions}, generalise)
     made(shipped.DATA / shipped.WINNERS, source(measured, shipped.BUDGETS, shipped.GAMES), write_winners)
     public = shipped.DATA / shipped.PUBLIC_MEASURED
     published(public, Store(PUBLIC_SWEPT), on_public_trees, shipped.PUBLIC_BUDGETS)
@@ -198,11 +204,11 @@ def generalise(path: Path) -> None:
     The columns are those of :func:`judged`; ``member``, which is validation or test; ``without``, the family that was
     left out, or ""; and ``picked by``, the chooser's name.
     """
-    learned = unmeasured.costs()
-    rows = judgements(learned, list(held_out()), "")
+    rows = judgements(shipped.load_team(shipped.START), list(held_out()), "")
     for family in FAMILIES:
         if family.train and family.held_out:
-            rows += judgements(learned.without(family.train), family.held_out, family.name)
+            others_alone = [game for game in to_start_from() if game not in family.train]
+            rows += judgements(trained_on_small_games(others_alone), family.held_out, family.name)
     buffer = io.BytesIO()
     pd.concat(rows, ignore_index=True).to_parquet(buffer, index=False)
     write_atomically(path, buffer.getvalue())
@@ -225,12 +231,12 @@ def write_winners(path: Path) -> None:
     write_atomically(path, f"{json.dumps(record, indent=1)}\n".encode())
 
 
-def judgements(learned: MeasuredCosts, games: Sequence[str], without: str) -> list[pd.DataFrame]:
-    """Return the judgements of all choosers that have learned from these costs, on some games."""
+def judgements(team: SelectorTeam, games: Sequence[str], without: str) -> list[pd.DataFrame]:
+    """Return the judgements of all choosers that ask a team, on some games."""
     frames = []
     for name in NAMES:
         say(f"judging {name}{' without ' * bool(without)}{without} on {len(games)} games")
-        chooser = named(name, learned, ChoosingRuns(others()))
+        chooser = named(name, team, ChoosingRuns(others()))
         rows = judged(chooser, others(), games, (*shipped.BUDGETS, *BETWEEN), list(PRESETS.values()))
         about = {"member": rows["game"].map(held_out()), "without": without, "picked by": name}
         frames.append(rows.assign(**about))  # type: ignore[arg-type]
@@ -241,6 +247,23 @@ def trained(games: Sequence[str]) -> SelectorTeam:
     """Return a team for some of the paper's games."""
     spec = EpisodeSpec.parse(games, budget=met(), catalog=shipped.catalog(), evaluator=shipped.results())
     return train_on_table(spec)
+
+
+def to_start_from() -> list[str]:
+    """Return the training games without the paper's, so that the team has something to learn on those."""
+    return [game for game in TRAIN if compiled(game).content_hash not in paper_hashes()]
+
+
+@cache
+def paper_hashes() -> frozenset[str]:
+    """Return the content hashes of the paper's games: the training games have other names for some of them."""
+    return frozenset(compiled(game).content_hash for game in shipped.GAMES)
+
+
+def trained_on_small_games(games: Sequence[str], seed: int = 0) -> SelectorTeam:
+    """Return a team for games that were not measured, which has learned from some training games of the families."""
+    spec = EpisodeSpec.parse(games, budget=(BRIEF, *met()), catalog=shipped.tabular(), evaluator=others())
+    return train_on_table(spec, seed=seed)
 
 
 def trained_on_public_trees() -> SelectorTeam:

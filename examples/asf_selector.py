@@ -5,6 +5,7 @@ files; its paper embeds them by a language model, and here hashed n-grams take i
 repository and ``pip install 'rlccfr[aslib]' asf-lib clingo scikit-survival zerofolio``.
 """
 
+import sys
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -17,14 +18,16 @@ from asf.selectors import PerformanceModel
 from sklearn.feature_extraction.text import HashingVectorizer
 
 import rlccfr
-from rlccfr.agents.predicting.choosers import ByPrediction
-from rlccfr.agents.predicting.kernel_regression import KernelRegression
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.catalog import Catalog
 from rlccfr.envs import Budget, TableEvaluator, write_aslib
 from rlccfr.envs.reward import DECADES, PRESETS
 
-measured = TableEvaluator(Path(__file__).parent.parent / "benchmarks" / "results" / "families.parquet")
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+from benchmarks.baselines.kernel_regression import ByRegression  # noqa: E402
+
+measured = TableEvaluator(ROOT / "benchmarks" / "results" / "families.parquet")
 budget = Budget("seconds", 1.0)
 catalog = Catalog(Catalog.tabular().update_rules, ("none", "external"), ("none",))
 with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +51,7 @@ for _, new in splits.groupby("fold"):
     neighbours = zerofolio.KNNSelector(k=10, metric="cosine", algorithm_names=list(errors.columns))
     forests.fit(features.loc[known], errors.loc[known])
     neighbours.fit([vectors[game] for game in known], errors.loc[known])
-    ours = ByPrediction(KernelRegression(MeasuredCosts.read(measured, catalog, list(known), [budget])))
+    ours = ByRegression(MeasuredCosts.read(measured, catalog, list(known), [budget]))
     for game in new.index:
         picks = [errors.loc[known].mean().idxmin(), forests.predict(features.loc[[game]])[game][0][0]]
         picks += [neighbours.predict(vectors[game])[0], "/".join(ours.pick(game, budget, PRESETS["accuracy"]))]

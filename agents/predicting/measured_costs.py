@@ -17,7 +17,7 @@ from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.compiled_games import compiled, uniform_in_units
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import costs
+from rlccfr.envs.reward import Preset, costs, costs_on_all_scales, mean_costs
 from rlccfr.errors import RLCCFRError, what_failed
 from rlccfr.files import write_atomically
 
@@ -145,3 +145,15 @@ def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, 
     if weight_of_next == 0:
         return [(indices[low], 1.0)]
     return [(indices[low], 1.0 - weight_of_next), (indices[low + 1], weight_of_next)]
+
+
+def mean_costs_under(log_costs: np.ndarray, preset: Preset, uniform: float | np.ndarray) -> np.ndarray:
+    """Return 1 - R̄, (...), for e on the log scale and s, (..., 2): the less, the better.
+
+    Args:
+        log_costs: (..., 2) e on the log scale and s.
+        preset: reward weights.
+        uniform: exploitability of the uniform policy, in units or big blinds; a number, or broadcast to (...).
+    """
+    on_all_scales = costs_on_all_scales(log_costs[..., 0], log_costs[..., 1], np.asarray(uniform))
+    return mean_costs(on_all_scales, preset)

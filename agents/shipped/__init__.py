@@ -1,4 +1,4 @@
-"""The package's data: measurements, teams that have learned from them, and costs from which choosers learn.
+"""The package's data: measurements, teams that have learned from them, and costs on small games.
 
 Every algorithm was measured on the paper's games and on games of hold'em. The costs are those of the tabular algorithms
 on small games.
@@ -44,11 +44,14 @@ PUBLIC_MEASURED = "public.parquet"
 GENERALISATION = "generalisation.parquet"
 """File of choosers' regrets on games that they have not learned from, and on families that they were denied."""
 
+START = "team-start.npz"
+"""File of the team that has learned from small games, for games that were not measured."""
+
 WINNERS = "winners.json"
 """File of the best algorithm on each of the paper's games, by budget and reward weights."""
 
 COSTS = "costs.npz"
-"""File of the costs on small games, from which choosers learn."""
+"""File of the costs on small games, by which the algorithms of a race are chosen."""
 
 
 def catalog() -> Catalog:

@@ -16,7 +16,7 @@ from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import TEAM
-from rlccfr.agents.predicting.choosers import BY_FEATURES
+from rlccfr.agents.predicting.choosers import BY_TEAM
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.agents.shipped.race import RUNNERS, final_seconds, race
@@ -237,7 +237,7 @@ def _for_unmeasured(game: str, budget: Budget, preset: Preset, wanted_catalog: C
     """
     chooser = unmeasured.prior()
     _check_catalog(chooser.catalog, wanted_catalog, "tabular")
-    nearest_budget, budget_note = _nearest_learned(budget, chooser.budgets, BY_FEATURES)
+    nearest_budget, budget_note = _nearest_learned(budget, chooser.budgets, BY_TEAM)
     if nearest_budget.unit not in {learned.unit for learned in chooser.budgets}:
         nearest_budget = shipped.BUDGETS[-1]  # a regression predicts nothing in other units
         budget_note += f"; picked as for {nearest_budget}"

@@ -20,8 +20,7 @@ from rlccfr.agents import shipped
 from rlccfr.agents.baselines.halving import climb, equal_rungs
 from rlccfr.agents.baselines.task import Task, worths_of
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.agents.predicting.choosers import predicted_mean_costs
-from rlccfr.agents.predicting.measured_costs import interpolation
+from rlccfr.agents.predicting.measured_costs import interpolation, mean_costs_under
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.compiled_games import compiled
@@ -37,7 +36,7 @@ RUNGS = (8, 4, 2)
 RUNNERS = RUNGS[0]
 
 FAVOURITES = 4
-"""Number of algorithms in a race that are the best by the game's features."""
+"""Number of algorithms in a race that have the largest Q-values."""
 
 WINNERS = 2
 """Number of algorithms in a race that are the best on one of the paper's games, the predictive algorithms included."""
@@ -133,7 +132,7 @@ def final_seconds(seconds: float) -> float:
 def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: Catalog | None = None) -> list[Cell]:
     """Return the algorithms of a race.
 
-    They are the favourite, the best by the game's features, winners of measured games, and those that did best on
+    They are the favourite, winners of measured games, those with the largest Q-values, and those that did best on
     average over measured games.
 
     Args:
@@ -146,7 +145,7 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
     learned = shipped.part_of(game).learned
     mean_worths = _mean_worths(budget, preset) if learned else _public_mean_worths(budget, preset)
     winners = _winners(budget, preset) if learned else []
-    favourites = unmeasured.prior().ranked(game, budget, preset)[:FAVOURITES] if learned else []
+    favourites = unmeasured.prior().team.ranked(game, budget, preset)[:FAVOURITES] if learned else []
     if within is not None:
         allowed = set(within)
         winners = [cell for cell in winners if cell in allowed]
@@ -201,7 +200,7 @@ def _mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
     weights = interpolation(measured.budgets, budget)
     costs = np.asarray(sum(weight * measured.costs[number] for number, weight in weights))  # (games, algorithms, 2)
     converged = (costs[..., 0] <= CONVERGED_LOG) | preset.speed_alone  # (games, algorithms)
-    rewards = 1 - predicted_mean_costs(costs, preset, measured.uniform[:, None])  # (games, algorithms)
+    rewards = 1 - mean_costs_under(costs, preset, measured.uniform[:, None])  # (games, algorithms)
     worths = map(Worth, converged.mean(axis=0).tolist(), rewards.mean(axis=0).tolist())
     return dict(zip(measured.catalog, worths, strict=True))
 

@@ -1,8 +1,8 @@
 """Picks for games that were not measured, and the prior for a race on such a game.
 
-The package predicts from a game's features, if that has less regret on validation games than the single best algorithm
-of the training games (SBS) under each of the named reward weights; otherwise, the SBS is the pick. For games with a
-public tree, the SBS is the pick in any case.
+A team of DQN agents that has learned from small games picks by the game's features, if such picks have less regret on
+validation games than the single best algorithm of the training games (SBS) under each of the named reward weights;
+otherwise, the SBS is the pick. For games with a public tree, the SBS is the pick in any case.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from rlccfr.agents.baselines.task import Rewards, Worths, rewards_of, worths_of
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import FAMILY, PICK, kind_of, mean_regrets, regrets_in_words
-from rlccfr.agents.predicting.choosers import BY_FEATURES, ByPrediction
-from rlccfr.agents.predicting.kernel_regression import KernelRegression
+from rlccfr.agents.predicting.choosers import BY_TEAM, ByTeam
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.agents.shipped.measured_best import nearest
 from rlccfr.catalog import Cell
@@ -54,7 +53,7 @@ def judgements() -> pd.DataFrame:
 
 @cache
 def costs() -> MeasuredCosts:
-    """Return the costs on the training games, from which choosers learn.
+    """Return the costs on the training games, by which the algorithms of a race are chosen.
 
     Raises:
         RLCCFRError: the file is missing or damaged.
@@ -63,13 +62,13 @@ def costs() -> MeasuredCosts:
 
 
 @cache
-def prior() -> ByPrediction:
-    """Return the chooser that predicts from a game's features; it has learned from the package's data.
+def prior() -> ByTeam:
+    """Return the chooser that asks the team for games that were not measured.
 
     Raises:
         RLCCFRError: a file is missing or damaged.
     """
-    return ByPrediction(KernelRegression(costs()))
+    return ByTeam(shipped.load_team(shipped.START))
 
 
 def wins_everywhere(name: str) -> bool:
@@ -90,12 +89,12 @@ def choice(game: str, budget: Budget, preset: Preset) -> Choice:
     rows = _headline_judgements()
     # Choosers that have learned without a family are evidence for new families, and for nothing else.
     relevant = (rows["without"] == "") | (kind == FAMILY)
-    picks = rows[relevant & (rows["kind"] == kind) & (rows["picked by"] == BY_FEATURES)]
+    picks = rows[relevant & (rows["kind"] == kind) & (rows["picked by"] == BY_TEAM)]
     regrets_on_test_games = regrets_in_words(picks[picks["member"] == "test"], kind)
-    single = _single_best_on_record(BY_FEATURES, budget, preset)
-    if single is not None and not wins_everywhere(BY_FEATURES):
+    single = _single_best_on_record(BY_TEAM, budget, preset)
+    if single is not None and not wins_everywhere(BY_TEAM):
         return Choice(single, "single best", f"the single best of the training games: {regrets_on_test_games}")
-    why = f"picked from the game's features by {BY_FEATURES}: {regrets_on_test_games}"
+    why = f"picked from the game's features by {BY_TEAM}: {regrets_on_test_games}"
     return Choice(chooser.pick(game, budget, preset), "features", why)
 
 

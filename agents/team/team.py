@@ -194,7 +194,7 @@ class SelectorTeam:
             MissingCellError: the team's evaluator is a table that lacks the measurement.
             RLCCFRError: an invalid budget, or invalid reward weights.
         """
-        env = self._env_for(game, budget, preset)
+        env = self.env_for(game, budget, preset)
         for _ in range(MOST_TRIES):
             cells, measurement, was_known = self._greedy_episode(env)
             if was_known or measurement.converged or env.preset.speed_alone:
@@ -234,7 +234,7 @@ class SelectorTeam:
             GameError: an unknown game.
             RLCCFRError: an invalid budget, or invalid reward weights.
         """
-        env = self._env_for(game, budget, preset)
+        env = self.env_for(game, budget, preset)
         env.reset()
         if among is None:
             return self.catalog.cell(*self.greedy(env, self.recommendable(env)))
@@ -242,6 +242,33 @@ class SelectorTeam:
         for cell in among:
             allowed[self.catalog.index(cell)] = True
         return self.catalog.cell(*self.greedy(env, allowed))
+
+    def ranked(
+        self, game: GameName | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None
+    ) -> list[Cell]:
+        """Return the algorithms that can run, the one with the largest Q-value first; nothing is measured.
+
+        All agents' Q-values estimate mean rewards; the least of the three counts. So an algorithm comes late if one
+        agent does not know its component, as after :func:`expand_team`.
+
+        Args:
+            game, budget, preset: as for :meth:`recommend`.
+
+        Raises:
+            GameError: an unknown game.
+            RLCCFRError: an invalid budget, or invalid reward weights.
+        """
+        env = self.env_for(game, budget, preset)
+        env.reset()
+        values = np.empty(self.catalog.shape)
+        values[:] = self.q_values(env)[:, None, None]
+        for rule in range(values.shape[0]):
+            values[rule] = np.minimum(values[rule], self.q_values(env, (rule,))[:, None])
+            for sampler in range(values.shape[1]):
+                values[rule, sampler] = np.minimum(values[rule, sampler], self.q_values(env, (rule, sampler)))
+        triples = np.argwhere(self.available)
+        order = np.argsort(-values[self.available], kind="stable")  # equal ones keep the catalog's order
+        return [self.catalog.cell(*map(int, triple)) for triple in triples[order]]
 
     def greedy(self, env: SelectorEnv, among: np.ndarray | None = None) -> Triple:
         """Return the greedy triple at an environment's present decision.
@@ -304,7 +331,7 @@ class SelectorTeam:
             game, budget, preset: as for :meth:`recommend`.
             axes: axes to draw on; by default those of a new figure.
         """
-        env = self._env_for(game, budget, preset)
+        env = self.env_for(game, budget, preset)
         env.reset()
         return _draw_q_values(self, env, axes)
 
@@ -345,7 +372,18 @@ class SelectorTeam:
 
         return load_team(Path(path), cls, catalog, evaluator)
 
-    def _env_for(self, game: GameName | None, budget: BudgetLike | None, preset: PresetLike | None) -> SelectorFlatEnv:
+    def env_for(
+        self, game: GameName | None = None, budget: BudgetLike | None = None, preset: PresetLike | None = None
+    ) -> SelectorFlatEnv:
+        """Return an environment with the team's catalog and evaluator for one game, budget and reward weights.
+
+        Args:
+            game, budget, preset: as for :meth:`recommend`.
+
+        Raises:
+            GameError: an unknown game.
+            RLCCFRError: an invalid budget, or invalid reward weights.
+        """
         env = self.env
         options = env.episodes.options
         options["preset"] = env.presets[0] if preset is None else preset
@@ -375,30 +413,45 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
     Raises:
         ComponentError: the catalog lacks one of the team's components.
     """
-    source_indices = []  # by axis, the index in the team's catalog of each component that both catalogs have
-    for ids, team_ids in zip(catalog.axes, team.catalog.axes, strict=True):
-        lacking = [id for id in team_ids if id not in ids]
-        if lacking:
-            raise ComponentError(
-                f"the catalog lacks {', '.join(lacking)}, which the team can pick; add what is missing"
-            )
-        source_indices.append({ids.index(id): index for index, id in enumerate(team_ids)})
     options: EpisodeOptions = {"catalog": catalog}
     if evaluator is not None:
         options["evaluator"] = evaluator
     larger = SelectorTeam(team.env.episodes, seed=team.seed, hyperparameters=team.hyperparameters, **options)
-    # e is hardly above the uniform policy's, on any scale, and s at most 1: a reward is at least about -2 per segment,
-    # or as much less as the uniform policy's exploitability exceeds 1.
-    largest_error = max(1.0, *(uniform_in_units(game) for game in team.env.games))
-    worst_return = -2.0 * largest_error * team.env.segments
-    for selector, source, indices in zip(larger.selectors, team.selectors, source_indices, strict=True):
-        selector.adopt(source, indices, worst_return)
+    adopt_networks(larger, team)
     for situation, algorithm, outcome in team.experience:
         larger.experience.add(situation, algorithm, outcome)
     larger.generator.bit_generator.state = team.generator.bit_generator.state
     larger.settled = team.settled
     larger.forgotten = team.forgotten
     return larger
+
+
+def adopt_networks(team: SelectorTeam, source: SelectorTeam) -> None:
+    """Let a team take over the networks of another one, whose catalog may be smaller.
+
+    Output rows are mapped by component id; new rows start below any likely reward.
+
+    Args:
+        team: team whose networks change; its hidden layers must have the widths of the other's.
+        source: the other team.
+
+    Raises:
+        ComponentError: the team's catalog lacks one of the other's components.
+    """
+    source_indices = []  # by axis, the index in the other's catalog of each component that both catalogs have
+    for ids, source_ids in zip(team.catalog.axes, source.catalog.axes, strict=True):
+        lacking = [id for id in source_ids if id not in ids]
+        if lacking:
+            raise ComponentError(
+                f"the catalog lacks {', '.join(lacking)}, which the team can pick; add what is missing"
+            )
+        source_indices.append({ids.index(id): index for index, id in enumerate(source_ids)})
+    # e is hardly above the uniform policy's, on any scale, and s at most 1: a reward is at least about -2 per segment,
+    # or as much less as the uniform policy's exploitability exceeds 1.
+    largest_error = max(1.0, *(uniform_in_units(game) for game in team.env.games))
+    worst_return = -2.0 * largest_error * team.env.segments
+    for selector, other, indices in zip(team.selectors, source.selectors, source_indices, strict=True):
+        selector.adopt(other, indices, worst_return)
 
 
 def _draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None) -> Axes:

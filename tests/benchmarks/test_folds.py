@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from benchmarks import folds
+from benchmarks.baselines import kernel_regression
 from benchmarks.methods import SECOND
 from benchmarks.teams import others
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.agents.predicting import kernel_regression
 from rlccfr.catalog.families import TRAIN
 from rlccfr.envs.reward import PRESETS, mean_reward
 

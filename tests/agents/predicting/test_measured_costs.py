@@ -7,9 +7,11 @@ import json
 
 import numpy as np
 import pytest
+from known_costs import BUDGETS, CATALOG, LEARNED, known_table, log_error
 
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs.measuring.compiled_games import uniform_exploitability
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.errors import RLCCFRError
 
@@ -55,3 +57,11 @@ def test_bad_files_are_refused(tmp_path):
     path.write_bytes(buffer.getvalue())
     with pytest.raises(RLCCFRError, match="holds no costs: its format is 'other'"):
         MeasuredCosts.load(path)
+
+
+def test_measured_costs_are_in_the_order_of_budgets_games_and_algorithms():
+    measured = MeasuredCosts.read(known_table(), CATALOG, LEARNED, BUDGETS)
+    assert measured.costs.shape == (3, 6, 6, 2)
+    cell = Cell("lcfr", "external", "none")
+    assert measured.costs[1, 2, CATALOG.flat(cell)] == pytest.approx([log_error(LEARNED[2], cell, 1_000), 0.5])
+    assert measured.uniform == pytest.approx([uniform_exploitability(game) for game in LEARNED])

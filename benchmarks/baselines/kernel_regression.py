@@ -1,13 +1,19 @@
-"""Kernel regression of algorithms' costs, about a trend in a game's size and in the budget."""
+"""Kernel regression of algorithms' costs, about a trend in a game's size and in the budget, and its picks.
+
+It is a rival of the team for games that were not measured; see :mod:`rlccfr.agents.predicting.choosers`.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from rlccfr.agents.predicting.measured_costs import MeasuredCosts, interpolation
+from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of, interpolation, mean_costs_under
+from rlccfr.catalog import Cell
 from rlccfr.envs.game_features import GameFeatures
+from rlccfr.envs.measuring.compiled_games import uniform_in_units
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.reward import CONVERGED_LOG, Preset
 from rlccfr.errors import RLCCFRError
 
 SHRINKAGE = 0.5
@@ -131,3 +137,40 @@ def _slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.zeros(y.shape[1:])
     centred = x - x.mean()
     return np.asarray(np.tensordot(centred, y, axes=1) / (centred @ centred))
+
+
+class ByRegression:
+    """Chooses the algorithm with the best predicted mean reward, among those predicted to converge; runs nothing.
+
+    Args:
+        measured: costs to learn from.
+    """
+
+    def __init__(self, measured: MeasuredCosts) -> None:
+        self.regression = KernelRegression(measured)
+        self.catalog = measured.catalog
+        self.games = measured.games
+        self.budgets = measured.budgets
+
+    def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
+        """Return the algorithm with the best predicted mean reward, among those predicted to converge."""
+        predicted = self.regression.costs(features_of(game), budget)
+        return list(self.catalog)[int(ranking(predicted, preset, uniform_in_units(game))[0])]
+
+    def left(self, budget: Budget) -> Budget:
+        """Return the whole budget."""
+        return budget
+
+
+def ranking(predicted: np.ndarray, preset: Preset, uniform: float) -> np.ndarray:
+    """Return the indices of algorithms, best first: those predicted to converge, then the others, each by 1 - R̄.
+
+    If the weights ask for speed alone, 1 - R̄ alone decides.
+
+    Args:
+        predicted: e on the log scale and s of each algorithm, (algorithms, 2).
+        preset: reward weights.
+        uniform: exploitability of the uniform policy, in units or big blinds.
+    """
+    not_converged = (predicted[:, 0] > CONVERGED_LOG) & (not preset.speed_alone)
+    return np.lexsort((mean_costs_under(predicted, preset, uniform), not_converged))  # the last key sorts first

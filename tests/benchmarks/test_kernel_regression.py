@@ -4,12 +4,24 @@ import math
 
 import numpy as np
 import pytest
+from known_costs import BUDGETS as KNOWN_BUDGETS
+from known_costs import CATALOG as KNOWN_CATALOG
+from known_costs import LEARNED, NEW, known_table
 
-from rlccfr.agents.predicting.kernel_regression import NOISE, SHRINKAGE, SIZE, WIDTH, KernelRegression
-from rlccfr.agents.predicting.measured_costs import MeasuredCosts
-from rlccfr.catalog import Catalog
+from benchmarks.baselines.kernel_regression import (
+    NOISE,
+    SHRINKAGE,
+    SIZE,
+    WIDTH,
+    ByRegression,
+    KernelRegression,
+    ranking,
+)
+from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of, interpolation
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.reward import PRESETS, Preset, Weights
 from rlccfr.errors import RLCCFRError
 
 GAMES, LENGTH = 5, len(GameFeatures._fields)
@@ -72,3 +84,35 @@ def test_measurements_of_another_number_of_features_are_refused():
     message = f"the measurements have {LENGTH - 1} features of games, and this version has {LENGTH}: measure again"
     with pytest.raises(RLCCFRError, match=f"^{message}$"):
         regression(FEATURES[:, 1:])
+
+
+@pytest.fixture(scope="module")
+def measured() -> MeasuredCosts:
+    return MeasuredCosts.read(known_table(), KNOWN_CATALOG, LEARNED, KNOWN_BUDGETS)
+
+
+def test_predictions_tell_which_algorithm_is_best(measured):
+    chooser = ByRegression(measured)
+    assert chooser.left(KNOWN_BUDGETS[0]) == KNOWN_BUDGETS[0]
+    assert chooser.pick(NEW, KNOWN_BUDGETS[2], PRESETS["accuracy"]).sampler == "none"
+    assert chooser.pick("kuhn(cards=3)", KNOWN_BUDGETS[2], PRESETS["accuracy"]) == Cell("cfr", "none", "none")
+    assert chooser.pick("kuhn(cards=10)", KNOWN_BUDGETS[2], PRESETS["accuracy"]) == Cell("dcfr", "none", "none")
+    with pytest.raises(RLCCFRError, match="under a budget in seconds"):
+        chooser.pick(NEW, Budget("seconds", 1.0), PRESETS["accuracy"])
+
+
+def test_choices_are_ranked_by_predicted_convergence_then_by_reward_on_the_scale_of_the_weights():
+    predicted = np.array([[0.5, 0.9], [0.95, 0.01], [0.6, 0.1]])  # e on the log scale, and s
+    for scale, best in (("log", [2, 0, 1]), ("units", [2, 0, 1])):
+        assert ranking(predicted, Preset("mine", (Weights(0.1, 1),) * 3, scale), 1.0).tolist() == best
+    assert ranking(predicted, Preset("mine", (Weights(1, 0.001),) * 3, "units"), 1e6).tolist() == [0, 2, 1]
+    assert ranking(predicted, Preset("speed", (Weights(0, 1),) * 3), 1.0).tolist() == [1, 2, 0]
+
+
+def test_between_budgets_the_regression_interpolates_in_their_logarithm(measured):
+    predictor = KernelRegression(measured)
+    low, middle, high = (predictor.costs(features_of(NEW), Budget("iterations", one)) for one in (10, 100, 1_000))
+    np.testing.assert_allclose(middle, (low + high) / 2)
+    beyond = predictor.costs(features_of(NEW), Budget("iterations", 10**9))
+    np.testing.assert_array_equal(beyond, predictor.costs(features_of(NEW), KNOWN_BUDGETS[2]))
+    assert interpolation(KNOWN_BUDGETS, Budget("iterations", 1_000)) == [(1, 1.0)]
