@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks import methods, never_met, outsiders, simpler
+from benchmarks import informed, methods, never_met, outsiders, simpler
 from benchmarks.markdown import table
 from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
 from rlccfr.agents import shipped
@@ -57,7 +57,8 @@ def report(hundred: pd.DataFrame, ladder: pd.DataFrame, demo: pd.DataFrame) -> N
     draw(hundred, ladder)
     simpler.keep(simpler.figures(hundred, ladder, demo, unmeasured.rows_of(BY_HALVING)))
     few = simpler.as_the_demo(demo)
-    for section in (head(), picks(), at_hundred(hundred), along(ladder), few, never_met.section(), outsiders.section()):
+    compared = (at_hundred(hundred), along(ladder), informed.section(), few)
+    for section in (head(), picks(), *compared, never_met.section(), outsiders.section()):
         print("\n".join([*section, ""]), flush=True)
 
 

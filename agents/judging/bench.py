@@ -69,6 +69,7 @@ def build_table(
     evidence: EvidenceByBudget | None = None,
     teams: Mapping[str, SelectorTeam] | None = None,
     plan: TeamPlan | None = None,
+    ask_teams: bool = True,
     progress: Callable[[float], None] | None = None,
     **options: Unpack[EpisodeOptions],
 ) -> RecommendationTable:
@@ -85,6 +86,7 @@ def build_table(
             game without evidence has no VBS, regret or score; ``{}`` leaves out SBS, too, which suits large games.
         teams: teams to ask, by game. For a game without a team, one is trained for each budget and reward weights.
         plan: plan for training these teams.
+        ask_teams: whether the table has rows of teams, and of the searches that have as many evaluations as they.
         progress: function called with the share done, while algorithms are measured and teams are trained.
 
     Raises:
@@ -105,7 +107,9 @@ def build_table(
         for preset in spec.presets:
             for game in spec.games:
                 task = Task(spec.evaluator, spec.catalog, game, limit, preset, spec.engine_seeds)
-                team = (teams or {}).get(game) or trained_team(task, plan, steps.within)
+                team = (teams or {}).get(game) if ask_teams else None
+                if ask_teams and team is None:
+                    team = trained_team(task, plan, steps.within)
                 rows += Bench(task, evidence.get(limit, {})).rows(team)
                 steps.done()
     return RecommendationTable(pd.DataFrame(rows, columns=list(COLUMNS)))
@@ -162,15 +166,21 @@ class Bench:
     task: Task
     evidence: Mapping[str, Evidence]
 
-    def rows(self, team: SelectorTeam) -> list[dict[str, Any]]:
-        """Return a row for each method: the team, and the baselines.
+    def rows(self, team: SelectorTeam | None) -> list[dict[str, Any]]:
+        """Return a row for each method: the team, if there is one, and the baselines.
 
-        Random search and :data:`SEARCHES` have as many evaluations as the team. The team picks among the algorithms
-        that have converged in the choosing runs, if the game has any, as the other methods do.
+        Random search and :data:`SEARCHES` have as many evaluations as the team, and no rows without one. The team picks
+        among the algorithms that have converged in the choosing runs, if the game has any, as the other methods do.
 
         Raises:
             RLCCFRError: one of :data:`SEARCHES` returns no result, or picks none of the catalog's algorithms.
         """
+        baselines = [
+            *self.exhaustive_rows(),
+            *(self.row(name, cell, 0, 0.0) for name, cell in fixed_cells(self.task.catalog).items()),
+        ]
+        if team is None:
+            return baselines
         candidates = None
         if self._game_evidence is not None:
             available = set(self.task.available)
@@ -181,8 +191,7 @@ class Bench:
             self.row(TEAM, pick, *team.cost),
             *self.random_rows(team.cost[0], team.seed),
             *self.search_rows(team.cost[0], team.seed),
-            *self.exhaustive_rows(),
-            *(self.row(name, cell, 0, 0.0) for name, cell in fixed_cells(self.task.catalog).items()),
+            *baselines,
         ]
 
     def random_rows(self, evaluations: int, seed: int) -> list[dict[str, Any]]:

@@ -86,8 +86,11 @@ class RecommendationTable:
 
     @property
     def picks(self) -> pd.DataFrame:
-        """The team's rows."""
-        return self.frame[self.frame["method"] == TEAM].reset_index(drop=True)
+        """The team's rows; if no team was asked, those of the best measured algorithms (VBS)."""
+        picks = self.frame[self.frame["method"] == TEAM]
+        if picks.empty:
+            picks = self.frame[self.frame["method"] == VBS]
+        return picks.reset_index(drop=True)
 
     @property
     def own(self) -> pd.DataFrame:

@@ -26,6 +26,8 @@ def recommended_table(
     scale: str | None = None,
     teams: Mapping[str, SelectorTeam] | None = None,
     progress: Callable[[float], None] | None = None,
+    *,
+    train: bool = True,
 ) -> RecommendationTable:
     """Compare the picks of the games' teams with those of the baselines.
 
@@ -35,13 +37,18 @@ def recommended_table(
         catalog, games, budgets, presets, scale: as for :class:`rlccfr.envs.SelectorEnv`.
         teams: teams by game; by default one is trained for each game, on the choosing runs.
         progress: function called with the share of the training that is done; never called if ``teams`` are given.
+        train: whether to train teams if none are given. False: no team is asked, and the table has only what can be
+            looked up, which takes seconds instead of minutes.
 
     Raises:
         MissingCellError: an algorithm was not measured, or a budget is longer than the runs.
         RLCCFRError: an invalid argument.
     """
     spec = EpisodeSpec.parse(games, budget=budgets, preset=presets, scale=scale, catalog=catalog, evaluator=results)
-    return build_table(spec, others=_further_games(results, spec), teams=teams or _train_teams(spec, progress))
+    further_games = _further_games(results, spec)
+    if not teams and not train:
+        return build_table(spec, others=further_games, ask_teams=False)
+    return build_table(spec, others=further_games, teams=teams or _train_teams(spec, progress))
 
 
 def _train_teams(spec: EpisodeSpec, progress: Callable[[float], None] | None) -> dict[str, SelectorTeam]:

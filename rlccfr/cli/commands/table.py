@@ -40,12 +40,12 @@ def table(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print which algorithms the trained teams pick.
+    """Print which algorithms the package's teams pick, or which are the best of your own measurements.
 
     Nothing is run. Measurements and teams come with the package. The budgets are 0.01, 0.1 and 1 CPU seconds unless
-    others are given; for hold'em (`--catalog public`), 1, 10 and 60. On another catalog (`--catalog extended-tabular`
-    was measured, too) or a sweep of your own, teams are trained first, and the best algorithm with each component of
-    your own follows the picks. To measure another game: `rlccfr compare`.
+    others are given; for hold'em (`--catalog public`), 1, 10 and 60. For another catalog (`--catalog extended-tabular`
+    was measured, too) or a sweep of your own, the best measured algorithms are printed, and below them the best with
+    each component of your own. To measure another game: `rlccfr compare`.
     """
     from rlccfr.agents.judging.recommendation_table import checked_path
 
@@ -132,29 +132,29 @@ def _policy(text: str) -> PublicPolicy:
 
 
 def _recommendations(source: Measured, presets: list[str], scale: str | None) -> RecommendationTable:
-    """Return what the package's teams recommend, or teams that are trained on the measurements here."""
-    with progress("asking the teams" if source.shipped else "training teams on the measurements") as report:
+    """Return what the package's teams recommend, or the best algorithms of other measurements."""
+    with progress("asking the teams" if source.shipped else "looking up the best") as report:
         from rlccfr.agents import shipped
         from rlccfr.agents.judging.sweep_table import recommended_table
 
         teams = {game: shipped.team(game) for game in source.games} if source.shipped else None
         return recommended_table(
-            source.table, source.catalog, source.games, source.budgets, presets, scale, teams, report
+            source.table, source.catalog, source.games, source.budgets, presets, scale, teams, report, train=False
         )
 
 
 def _print_picks(table: RecommendationTable) -> None:
-    """Print the teams' picks, and below them the best algorithm with each component of the user's own."""
+    """Print the picks, and below them the best algorithm with each component of the user's own."""
     import pandas as pd
 
-    from rlccfr.agents.judging.recommendation_table import TEAM
+    from rlccfr.agents.judging.recommendation_table import TEAM, VBS
 
     lines = []
     rows = pd.concat([table.picks, table.own])
     for _, row in rows.iterrows():
         state = "" if row["converged"] else "not converged"
         remarks = []
-        if row["method"] != TEAM:
+        if row["method"] not in (TEAM, VBS):
             remarks.append(row["method"])
         if row["in_tied_set"]:
             remarks.append(_tie(int(row["tied_set_size"])))
