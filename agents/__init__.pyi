@@ -1,4 +1,5 @@
 from .baselines.best import single_best, virtual_best
+from .baselines.halving import successive_halving
 from .baselines.random_cells import random_search
 from .baselines.task import measure_all
 from .control.from_sb3 import controller_from_sb3
@@ -25,6 +26,7 @@ __all__ = [
     "measure_all",
     "random_search",
     "single_best",
+    "successive_halving",
     "train_controller",
     "virtual_best",
 ]

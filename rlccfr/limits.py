@@ -33,10 +33,10 @@ FIRST_LOOK = 0.01
 """CPU seconds after which a run's time to a target is first predicted."""
 
 LOOK = 4.0
-"""About how many iterations it takes to measure the average policy."""
+"""About how many exact iterations it takes to measure the average policy."""
 
 USUAL_SLOPE = 2.5
-"""Power of the iterations by which the exploitability falls at most, where a run has too few points to tell."""
+"""Power of the iterations with which the exploitability is taken to fall, where a run has too few points to tell."""
 
 SLOPES = (0.5, 4.0)
 """Range of that power where the points do tell it."""
@@ -141,36 +141,43 @@ class Limit:
     def iterations_to_look(self, iterations: int, points: Sequence[CurvePoint]) -> int:
         """Return after how many more iterations to measure the average policy next, on the way to the target.
 
-        The exploitability falls roughly as a power of the iterations. The last two points tell the power, and so the
+        The exploitability falls roughly as a power of the iterations. The last two looks tell the power, and so the
         iteration at which the target is likely to be reached. The next look is there, unless that is too far to rely
-        on. It is at least so far that looks, and the iterations beyond the target that rare looks cost, take about the
-        same time.
+        on. Steps are long enough that looking takes about as much time as the iterations done beyond the target between
+        two looks. They are counted from the last look, since a call of the engine may end before the next one.
 
         Args:
             iterations: number of iterations done.
             points: the curve.
         """
         assert self.target is not None
-        if points and points[-1].exploitability > 0 and self.start > 0:
-            last = points[-1]
-            earlier_error = points[-2].exploitability if len(points) > 1 else self.start
-            earlier_iteration = points[-2].iteration if len(points) > 1 else 1
-            slope = USUAL_SLOPE
-            if last.iteration > earlier_iteration > 0:
-                fall = math.log(earlier_error / last.exploitability) if earlier_error > 0 else 0.0
-                slope = min(max(fall / math.log(last.iteration / earlier_iteration), SLOPES[0]), SLOPES[1])
-            expected = last.iteration * math.pow(last.exploitability / self.target, 1 / slope)
+        last_look = points[-1].iteration if points else 0
+        look = LOOK
+        if points and points[-1].nodes > 0:  # walks touch fewer histories in an iteration than a look does
+            look *= max(self.nodes_per_iteration * last_look / points[-1].nodes, 1.0)
+        cheap_step = look / LITTLE
+        far_step = (LONGEST_STEP - 1) * last_look if points else math.inf
+        shortest_step = min(math.sqrt(look * max(last_look, 1)), cheap_step, far_step)
+        if points and points[-1].exploitability <= NEAR * self.target:
+            longest_step = min(2 * shortest_step, cheap_step)
         else:
-            expected = math.pow(max(self.start / self.target, 1.0), 1 / USUAL_SLOPE)
-        shortest_step = min(math.sqrt(LOOK * max(iterations, 1)), LOOK / LITTLE)
-        if not points:
-            longest_step = math.inf
-        elif points[-1].exploitability <= NEAR * self.target:
-            longest_step = min(2 * shortest_step, LOOK / LITTLE)
-        else:
-            cheap_step = max((USUAL_STEP - 1) * iterations, LOOK / LITTLE)
-            longest_step = min((LONGEST_STEP - 1) * iterations, cheap_step)
-        return math.ceil(max(min(expected - iterations, longest_step), shortest_step))
+            longest_step = min(far_step, max((USUAL_STEP - 1) * last_look, cheap_step)) if points else math.inf
+        step = max(min(self._expected_iteration(points) - last_look, longest_step), shortest_step)
+        return max(math.ceil(last_look + step) - iterations, 1)
+
+    def _expected_iteration(self, points: Sequence[CurvePoint]) -> float:
+        """Return the iteration at which a curve is likely to reach the target."""
+        assert self.target is not None
+        if not points or points[-1].exploitability <= 0 or self.start <= 0:
+            return math.pow(max(self.start / self.target, 1.0), 1 / USUAL_SLOPE)
+        last = points[-1]
+        earlier_error = points[-2].exploitability if len(points) > 1 else self.start
+        earlier_iteration = points[-2].iteration if len(points) > 1 else 1
+        slope = USUAL_SLOPE
+        if last.iteration > earlier_iteration > 0:
+            fall = math.log(earlier_error / last.exploitability) if earlier_error > 0 else 0.0
+            slope = min(max(fall / math.log(last.iteration / earlier_iteration), SLOPES[0]), SLOPES[1])
+        return last.iteration * math.pow(last.exploitability / self.target, 1 / slope)
 
     def share(self, spent: float, points: Sequence[CurvePoint]) -> float:
         """Return the share that is done: of the budget, or of the decades from the uniform policy to the target."""

@@ -232,9 +232,11 @@ class Solver:
         """
         with collector_paused():
             begin = time.thread_time()
+            measured = self._measured
+            self._measured = None  # also where Ctrl-C breaks the search off
             has_changed = finish()
-            if has_changed:
-                self._measured = None
+            if not has_changed:
+                self._measured = measured
             if has_changed and self._curve and self._curve[-1].iteration == self._engine.iteration:
                 del self._curve[-1]  # it was measured before the blend
             self._cpu_seconds += time.thread_time() - begin

@@ -432,7 +432,7 @@ class _Work:
         """Return how many iterations the budget is predicted to allow on a compiled game."""
         if self.iterations is not None:
             return self.iterations
-        return math.inf if self.seconds is None else self.seconds / self._iteration_seconds
+        return math.inf if self.seconds is None else self._seconds_left / self._iteration_seconds
 
     def _run(self, solver: Solver, watch: ProgramWatch | None) -> RunResult:
         """Continue the iterations; return their totals.

@@ -88,7 +88,7 @@ def climb(
     longest_runs: dict[Cell, tuple[Sequence[Measurement], Budget]] = {}
     rungs = []
     lengths = [share - earlier for (_, share), (_, earlier) in zip(ladder, [(0, 0.0), *ladder], strict=False)]
-    total = math.fsum(count * length for (count, _), length in zip(ladder, lengths, strict=True))
+    total = math.fsum(min(count, len(ranked)) * length for (count, _), length in zip(ladder, lengths, strict=True))
     done = 0.0
     for (count, share), length in zip(ladder, lengths, strict=True):
         participants = ranked[:count]

@@ -29,7 +29,7 @@ SHARE = 0.1
 """Share of the budget for halving."""
 
 RUNGS = (4, 2)
-"""Number of algorithms of each of its rungs.
+"""Number of algorithms in each rung of that halving.
 
 They were chosen by leaving out thirds of the training games: ``python -m benchmarks.prior``.
 """
@@ -118,4 +118,4 @@ def named(name: str, team: SelectorTeam, evaluator: Evaluator) -> Chooser:
         team: team that has learned from other games.
         evaluator: evaluator that runs the algorithms of the halving.
     """
-    return ByHalving(team, evaluator) if name == BY_HALVING else ByTeam(team)
+    return {BY_TEAM: ByTeam(team), BY_HALVING: ByHalving(team, evaluator)}[name]

@@ -181,13 +181,13 @@ def raced(
     winner = figures.pop("cell")
     state = "" if figures["converged"] else "not converged: "
     why = (
-        f"{state}the best of {len(table)} algorithms that ran on this game for {seconds:g} CPU seconds in all, "
+        f"{state}the best of {len(table)} algorithms that ran on this game for at most {seconds:g} CPU seconds in all, "
         f"the last of them for {figures['seconds']:.3g} each"
     )
     if not math.isnan(result.default_exploitability):
         why += (
-            f"; in as much time, `rlccfr solve` without an algorithm reached {result.default_exploitability:.3g}, and "
-            f"the winner {figures['exploitability']:.3g}"
+            "; in as much time, the iterations of `rlccfr solve --seconds` reached "
+            f"{result.default_exploitability:.3g}, and the winner {figures['exploitability']:.3g}"
         )
     budget = Budget("seconds", figures.pop("seconds"))
     return replace(advice, budget=budget, cell=winner, basis="raced", figures=figures, why=why, race=table)
@@ -239,7 +239,7 @@ def _for_unmeasured(game: str, budget: Budget, preset: Preset, wanted_catalog: C
     _check_catalog(chooser.catalog, wanted_catalog, "tabular")
     nearest_budget, budget_note = _nearest_learned(budget, chooser.budgets, BY_TEAM)
     if nearest_budget.unit not in {learned.unit for learned in chooser.budgets}:
-        nearest_budget = shipped.BUDGETS[-1]  # a regression predicts nothing in other units
+        nearest_budget = shipped.BUDGETS[-1]  # the team has not met other units
         budget_note += f"; picked as for {nearest_budget}"
     choice = unmeasured.choice(game, nearest_budget, preset)
     same_catalog = wanted_catalog is not None and set(wanted_catalog) == set(chooser.catalog)

@@ -1,7 +1,7 @@
 """A race on the user's own game: the algorithms that did best on measured games, within a stated total time.
 
-It is successive halving. Beside it, the run that ``rlccfr solve`` makes by default, which may blend and so is no triple
-of components, gets as much time as each of the finalists.
+It is successive halving. Beside it, the iterations that ``rlccfr solve`` makes within a budget, which may blend and so
+are no triple of components, get as much time as each of the finalists.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import CONVERGED_LOG, Preset, Worth
+from rlccfr.envs.reward import CONVERGED_LOG, PRESETS, Preset, Worth
 from rlccfr.errors import RLCCFRError
 from rlccfr.solving import solve
 
@@ -34,6 +34,7 @@ RUNGS = (8, 4, 2)
 """Number of algorithms in each round of a race."""
 
 RUNNERS = RUNGS[0]
+"""Largest number of algorithms in a race."""
 
 FAVOURITES = 4
 """Number of algorithms in a race that have the largest Q-values."""
@@ -42,7 +43,8 @@ WINNERS = 2
 """Number of algorithms in a race that are the best on one of the paper's games, the predictive algorithms included."""
 
 ALIKE = 2
-"""Largest number of algorithms with the same sampler, unless the favourite and the winners are more.
+"""Largest number of algorithms with the same sampler, unless the favourite, the winners and those with the largest
+Q-values are more.
 
 A sampler that does badly on the user's game then spoils only a part of the race.
 """
@@ -55,8 +57,8 @@ class Race(NamedTuple):
         table: a row per algorithm whose runs did not fail, with the figures of its longest run: ``cell``, ``seconds``
             of the run, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``, ``converged``.
             Those of the last round come first, and in each round the best.
-        default_exploitability: what the default run of ``rlccfr solve`` reached in the time of a finalist, in the
-            game's units; NaN if it is a run of an algorithm alone.
+        default_exploitability: what the iterations of ``rlccfr solve`` within a budget reached in the time of a
+            finalist, in the game's units; NaN if they are a run of one algorithm, or if a catalog was given.
     """
 
     table: pd.DataFrame
@@ -81,8 +83,8 @@ def race(
     Args:
         game: name of the game.
         favourite: an algorithm that takes part in any case.
-        seconds: engine CPU seconds of all runs together; what the evaluator runs beside them, to compare speeds, is not
-            counted.
+        seconds: most engine CPU seconds of all runs together; what the evaluator runs beside them, to compare speeds,
+            is not counted.
         preset: reward weights.
         evaluator: evaluator that runs the algorithms; runs go on from round to round if it keeps them.
         within: catalog of those that may take part; by default all. With it, the default run is left out.
@@ -113,7 +115,10 @@ def race(
         raise RLCCFRError(f"no algorithm of the race could run on {game!r}: {outcomes}")
     default_exploitability = math.nan
     if has_default:
-        default_exploitability = solve(tree, seconds=final.amount, curve=True).exploitability
+        default = solve(tree, seconds=final.amount, curve=True)  # with a curve, there is no linear program
+        if default.interrupted:
+            raise KeyboardInterrupt
+        default_exploitability = default.exploitability
         if progress is not None:
             progress(1.0)
     return Race(pd.DataFrame(rows), default_exploitability)
@@ -145,14 +150,14 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
     learned = shipped.part_of(game).learned
     mean_worths = _mean_worths(budget, preset) if learned else _public_mean_worths(budget, preset)
     winners = _winners(budget, preset) if learned else []
-    favourites = unmeasured.prior().team.ranked(game, budget, preset)[:FAVOURITES] if learned else []
+    ranked = unmeasured.prior().team.ranked(game, budget, preset) if learned else []
     if within is not None:
         allowed = set(within)
         winners = [cell for cell in winners if cell in allowed]
-        favourites = [cell for cell in favourites if cell in allowed]
+        ranked = [cell for cell in ranked if cell in allowed]
         mean_worths = {cell: worth for cell, worth in mean_worths.items() if cell in allowed}
     further_winners = [cell for cell in winners if cell != favourite][:WINNERS]
-    participants = list(dict.fromkeys([favourite, *further_winners, *favourites]))
+    participants = list(dict.fromkeys([favourite, *further_winners, *ranked[:FAVOURITES]]))
     sampler_counts = Counter(cell.sampler for cell in participants)
     for cell in sorted(mean_worths, key=mean_worths.__getitem__, reverse=True):
         if len(participants) == RUNNERS:
@@ -182,7 +187,8 @@ def _winners(budget: Budget, preset: Preset) -> list[Cell]:
     record = winners_on_record()
     wanted = budget.amount if budget.unit == "seconds" else shipped.BUDGETS[-1].amount
     nearest = min(shipped.BUDGETS, key=lambda known: abs(math.log(known.amount / wanted)))
-    names = record[str(nearest)].get(preset.name) or record[str(nearest)]["accuracy"]
+    is_named = preset == PRESETS.get(preset.name)  # and not other weights under this name
+    names = record[str(nearest)][preset.name if is_named else "accuracy"]
     win_counts = Counter(Cell(*name.split(" x ")) for name in names)
     return [cell for cell, _ in win_counts.most_common()]
 

@@ -1,7 +1,7 @@
 """Picks for games that were not measured, and the prior for a race on such a game.
 
-A team of DQN agents that has learned from small games picks by the game's features, if such picks have less regret on
-validation games than the single best algorithm of the training games (SBS) under each of the named reward weights;
+A team of DQN agents that has learned from small games picks by the game's features, if such picks have no more regret
+on validation games than the single best algorithm of the training games (SBS) under each of the named reward weights;
 otherwise, the SBS is the pick. For games with a public tree, the SBS is the pick in any case.
 """
 
@@ -71,9 +71,9 @@ def prior() -> ByTeam:
     return ByTeam(shipped.load_team(shipped.START))
 
 
-def wins_everywhere(name: str) -> bool:
-    """Return whether a chooser's mean regret on validation games is at most the SBS's under each named preset."""
-    rows = rows_of(name)
+def never_loses() -> bool:
+    """Return whether the picks' mean regret on validation games is at most the SBS's under each named preset."""
+    rows = rows_of(BY_TEAM)
     validation = rows[rows["member"] == "validation"]
     means = [mean_regrets(judged) for _, judged in validation.groupby("preset")]
     return all(mean[PICK] <= mean[SBS] for mean in means)
@@ -92,7 +92,7 @@ def choice(game: str, budget: Budget, preset: Preset) -> Choice:
     picks = rows[relevant & (rows["kind"] == kind) & (rows["picked by"] == BY_TEAM)]
     regrets_on_test_games = regrets_in_words(picks[picks["member"] == "test"], kind)
     single = _single_best_on_record(BY_TEAM, budget, preset)
-    if single is not None and not wins_everywhere(BY_TEAM):
+    if single is not None and not never_loses():
         return Choice(single, "single best", f"the single best of the training games: {regrets_on_test_games}")
     why = f"picked from the game's features by {BY_TEAM}: {regrets_on_test_games}"
     return Choice(chooser.pick(game, budget, preset), "features", why)

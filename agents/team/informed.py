@@ -72,11 +72,13 @@ def choose(
         progress: function called with the share of the runs that is done.
 
     Raises:
-        RLCCFRError: the number is not positive.
+        RLCCFRError: the number is not positive and finite, or the team's episodes have several segments.
     """
-    if not evaluations > 0:
-        raise RLCCFRError(f"evaluations must be a positive number, not {evaluations!r}")
+    if not 0 < evaluations < math.inf:
+        raise RLCCFRError(f"evaluations must be a positive, finite number, not {evaluations!r}")
     env = team.env
+    if env.segments > 1:
+        raise RLCCFRError(f"choose() runs one algorithm for the whole budget: give segments=1, not {env.segments}")
     task = Task(env.evaluator, team.catalog, env.games[0], env.budgets[0], env.presets[0], env.engine_seeds[:1])
     ranked = team.ranked()
     halving = climb(task, ranked, _ladder(len(ranked), evaluations), progress)
@@ -123,7 +125,7 @@ def _learn(team: SelectorTeam) -> None:
 
 
 def informed_search(task: Task, *, evaluations: float, seed: int = 0) -> Halving:
-    """Return an informed team's choice for a task, without learning from it; see :func:`choose`."""
+    """Return an informed team's choice for a task: by its first engine seed, and without learning from the runs."""
     options: EpisodeOptions = {
         "preset": task.preset,
         "catalog": task.catalog,

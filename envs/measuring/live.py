@@ -28,11 +28,14 @@ from rlccfr.envs.measuring.timing import (
     compare,
     measured_solver,
 )
-from rlccfr.errors import BudgetError, ComponentError, RLCCFRError
+from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, whole_number
 from rlccfr.game import Game
 from rlccfr.interrupts import raise_if_interrupt
 from rlccfr.result import RunResult
 from rlccfr.solver import Solver
+
+TIMED_ONCE = "-once"
+"""End of the ids of records whose runs were timed once only."""
 
 MOST_LIVE = 8
 """Largest number of unfinished episodes whose solvers are kept, so that their next segment need not start over."""
@@ -69,8 +72,8 @@ class LiveEvaluator(Evaluator):
             below 0.02 counts as 0.02.
         retry_failed: whether to repeat measurements that the store holds with a status other than ``"ok"``.
         keep_runs: number of runs of one segment whose solvers are kept, so that a request for the same run under a
-            larger budget goes on where it ended; for searches that let runs go on, such as successive halving. Short
-            runs are then timed once only.
+            larger budget goes on where it ended; for searches that let runs go on, such as successive halving. Each
+            run is then timed once only, which is less exact, so its record has an id of its own.
 
     Attributes:
         store: the store; None if measurements are kept in memory only.
@@ -103,7 +106,7 @@ class LiveEvaluator(Evaluator):
             raise BudgetError(f"reference_seconds must be positive and finite, not {reference_seconds!r}")
         self.reference_seconds = max(reference_seconds, LEAST_SECONDS)
         self.retry_failed = retry_failed
-        self.keep_runs = keep_runs
+        self.keep_runs = whole_number(keep_runs, "keep_runs", 0, BudgetError)
         self._records: dict[str, dict[str, Any]] = {}  # by id
         self._unwritten: set[str] = set()  # ids of records that the store does not have yet
         self._clocks: dict[Game, ReferenceClock] = {}
@@ -131,12 +134,12 @@ class LiveEvaluator(Evaluator):
         check(request)
         # Ids that write the same components in other ways share a measurement.
         request = replace(request, cells=tuple(cell.canonical for cell in request.cells))
-        cell = cell_id(request)
+        cell = self._id_of(request)
         record = self._recall(cell)
         if record is None:
             record = self._failed_before(request, cell) or self._attempt(request, cell)
             # The id was that of the file before the run; the run may have read another one.
-            if any(map(from_file, request.cells)) and cell_id(request) != cell:
+            if any(map(from_file, request.cells)) and self._id_of(request) != cell:
                 raise RLCCFRError(
                     "a controller from a file has changed while it was measured: measure a copy of the file"
                 )
@@ -147,7 +150,7 @@ class LiveEvaluator(Evaluator):
     def known(self, request: Request) -> bool:
         """Return whether ``measure`` would answer without running anything."""
         check(request)
-        return self._recall(cell_id(request)) is not None
+        return self._recall(self._id_of(request)) is not None
 
     def result(self, cell_id: str) -> dict[str, Any]:
         """Return the record (see :mod:`rlccfr.envs.measuring.record`), with its ``curve`` as a DataFrame.
@@ -164,6 +167,10 @@ class LiveEvaluator(Evaluator):
         """Return every record, from the store and from memory, as a row without its curve."""
         stored = {record["cell_id"]: record for record in self.store.records()} if self.store is not None else {}
         return to_frame((stored | self._records).values())
+
+    def _id_of(self, request: Request) -> str:
+        """Return the id of a request's record."""
+        return f"{cell_id(request)}{TIMED_ONCE if self.keep_runs else ''}"
 
     def _recall(self, cell: str) -> dict[str, Any] | None:
         """Return a record that this object or the store has; None if neither has it."""
@@ -195,7 +202,7 @@ class LiveEvaluator(Evaluator):
     def _failed_before(self, request: Request, cell: str) -> dict[str, Any] | None:
         """Return a failed record if an earlier segment failed, since running it again would not help; else None."""
         for count in range(1, len(request.cells)):
-            record = self._recall(cell_id(replace(request, cells=request.cells[:count])))
+            record = self._recall(self._id_of(replace(request, cells=request.cells[:count])))
             if record is not None and record["status"] != "ok":
                 error = f"segment {count}: {record['error']}"
                 return make_record(request, cell, record["status"], error=error, traceback=record["traceback"])
@@ -266,16 +273,19 @@ class LiveEvaluator(Evaluator):
         """Return a kept run of the request's algorithm under a smaller budget, so that it goes on; None without one."""
         if not self.keep_runs or request.segments > 1:
             return None
-        run = self._whole.pop(_whole_key(request), None)
-        if run is None or run.result is None:
-            return None
+        run = self._whole.get(_whole_key(request))
+        if run is None or run.result is None or run.solver.update_rule.controller is not None:
+            return None  # a controller had another horizon
         spent = {
             "iterations": run.result.iterations,
             "seconds": run.result.cpu_seconds,
             "nodes": run.result.nodes_touched,
         }
+        if spent[request.budget.unit] >= request.budget.amount:
+            return None
+        del self._whole[_whole_key(request)]  # an interrupted run must not be continued
         run.segments = 0  # its only segment goes on
-        return run if spent[request.budget.unit] < request.budget.amount else None
+        return run
 
     def _clock(self, game: str) -> ReferenceClock:
         """Return the game's :class:`ReferenceClock`, which times plain CFR to compare runs with."""

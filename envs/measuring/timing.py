@@ -197,7 +197,7 @@ def compare(
     if result.cpu_seconds >= REPEAT_BELOW or not repeat:
         last_slice = clock.slice(seconds)
         reference = before.plus(last_slice)
-        throughput = result.iterations / result.cpu_seconds
+        throughput = result.iterations / max(result.cpu_seconds, 1e-9)
         return Timing(1, result.cpu_seconds, throughput, reference.throughput, last_slice)
 
     # Each round has the number of runs, their time, and plain CFR's.

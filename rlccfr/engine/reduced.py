@@ -17,14 +17,16 @@ from rlccfr.kernels.layout import GAME, RUN, Game, Run, Tables, scratch_for
 LEAST_GAIN = 1.3
 """Least ratio of the predicted costs at which passes run over a game's quotient instead of the game."""
 
-_costs: WeakKeyDictionary[SequenceForm, float] = WeakKeyDictionary()
-"""Results of :func:`_cost_of`, by form."""
-
 COSTS = (2.48, 0.17, 7.83, 2.8)
-"""Nanoseconds of an iteration per unit of each of the :func:`cost_terms`; only their ratios matter.
+"""Nanoseconds of an iteration per unit of each of the :func:`cost_terms`; their ratios decide on
+quotients, and the nanoseconds on predicted times.
 
 Fitted to CFR+ by ``python -m benchmarks.reduction --fit``.
 """
+
+
+_costs: WeakKeyDictionary[SequenceForm, float] = WeakKeyDictionary()
+"""Results of :func:`_cost_of`, by form."""
 
 
 def quotient_for_passes(game: GameTree) -> Quotient | None:

@@ -8,6 +8,7 @@ import pytest
 from support import game
 
 import rlccfr
+from rlccfr import solver
 from rlccfr.errors import BudgetError
 from rlccfr.limits import LITTLE, LOOK, Limit, ProgramWatch, has_stalled, seconds_left, target_of
 from rlccfr.result import CurvePoint
@@ -49,7 +50,7 @@ def test_a_target_without_a_curve_is_met_with_few_looks_and_hardly_later(rule, s
 
 
 def test_looks_are_where_the_target_is_likely_to_be_reached():
-    limit = Limit("iterations", math.inf, 1e-4, 1.0, 10)
+    limit = Limit("iterations", math.inf, 1e-4, 1.0, 1)
     assert limit.iterations_to_look(0, []) == math.ceil(10 ** (4 / 2.5))
     points = [CurvePoint(100, 100, 1.0, 1e-2, math.nan), CurvePoint(200, 200, 2.0, 2.5e-3, math.nan)]  # a slope of 2
     assert limit.iterations_to_look(200, points) == math.ceil(LOOK / LITTLE)  # the target is at 1,000: too far
@@ -57,6 +58,21 @@ def test_looks_are_where_the_target_is_likely_to_be_reached():
     assert limit.iterations_to_look(900, near) == pytest.approx(100, abs=5)
     rising = [*points, CurvePoint(900, 900, 9.0, 1e-2, math.nan)]
     assert 0 < limit.iterations_to_look(900, rising) < 900
+    assert limit.iterations_to_look(150, [points[0]]) == limit.iterations_to_look(120, [points[0]]) - 30
+    brief = Limit("iterations", math.inf, 1e-4, 1.0, 1000)  # an iteration touches a thousandth of the histories
+    assert brief.iterations_to_look(200, points) == 300  # a look takes long, so the step is the longest
+
+
+def test_a_target_is_met_where_calls_of_the_engine_are_shorter_than_steps(monkeypatch):
+    monkeypatch.setattr(solver, "SLICE", 1e-9)  # one iteration in each call
+    result = rlccfr.Solver(game("leduc"), "dcfr").run(until="1e-2x", curve=False)
+    assert result.reached
+    assert result.iterations < 100
+
+
+def test_walks_are_not_slowed_down_by_looks():
+    result = rlccfr.Solver(game("leduc"), "lcfr", "outcome", seed=1).run(20_000, until="1e-3x", curve=False)
+    assert len(result.points) < 60
 
 
 def test_a_budget_ends_a_run_before_its_target():

@@ -27,8 +27,8 @@ def test_the_favourite_runs_beside_different_ones(game):
     found = runners(game, SLOW, SECOND, ACCURACY)
     assert found[0] == SLOW
     assert len(set(found)) == len(found) == racing.RUNNERS
-    most_alike = racing.ALIKE + racing.WINNERS + racing.FAVOURITES
-    assert max(Counter(cell.sampler for cell in found).values()) <= most_alike
+    if game == "bluff":  # no team has learned from such games, so only the sampler limits who follows the favourite
+        assert max(Counter(cell.sampler for cell in found[1:]).values()) <= racing.ALIKE
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def test_those_that_did_best_elsewhere_run():
     assert found[1:3] == winners[: racing.WINNERS]
     assert winners[0] == rlccfr.recommend("leduc").cell  # among them are algorithms that the means do not know
     assert winners[0] not in means
-    favourites = unmeasured.prior().ranked("leduc(ranks=4)", SECOND, ACCURACY)[: racing.FAVOURITES]
+    favourites = unmeasured.prior().team.ranked("leduc(ranks=4)", SECOND, ACCURACY)[: racing.FAVOURITES]
     assert set(favourites) <= set(found)
     fast = PRESETS["paper-speed"]
     assert racing._mean_worths(SECOND, fast) != means  # the weights count
@@ -64,10 +64,14 @@ def test_the_best_reward_comes_first(monkeypatch):
     assert shares[-1] == 1.0
 
 
-def test_a_catalog_leaves_the_default_run_out(monkeypatch):
-    catalog = Catalog(("cfr",), ("none",), ("none",))
-    result = race("kuhn(cards=4)", Cell("cfr", "none", "none"), 0.01, ACCURACY, LiveEvaluator(), within=catalog)
+def test_a_catalog_leaves_the_default_run_out():
+    catalog, shares = Catalog(("cfr",), ("none",), ("none",)), []
+    result = race(
+        "kuhn(cards=4)", Cell("cfr", "none", "none"), 0.01, ACCURACY, LiveEvaluator(), within=catalog,
+        progress=shares.append,
+    )  # fmt: skip
     assert math.isnan(result.default_exploitability)
+    assert shares[-1] == pytest.approx(1.0)
 
 
 def test_what_can_not_run_leaves_the_race(monkeypatch):
@@ -88,8 +92,9 @@ def test_python_recommends_the_winner():
     assert found.cell == found.race.iloc[0]["cell"]
     assert found.figures["exploitability"] == found.race.iloc[0]["exploitability"]
     assert found.budget.amount == pytest.approx(racing.final_seconds(0.02))
-    assert "the best of 8 algorithms that ran on this game for 0.02 CPU seconds in all, the last of them for" in str(
-        found
+    assert (
+        "the best of 8 algorithms that ran on this game for at most 0.02 CPU seconds in all, the last of them for"
+        in str(found)
     )
     json.dumps(found.to_row(), allow_nan=False)
 
@@ -115,7 +120,7 @@ def test_the_command_shows_the_race(run):
     assert code == 0
     assert "algorithm" in out.splitlines()[0]
     assert len(out.split("kuhn(cards=4), 0.00")[0].splitlines()) == 9
-    assert "in as much time, `rlccfr solve` without an algorithm reached" in out
+    assert "in as much time, the iterations of `rlccfr solve --seconds` reached" in out
     assert "run it: rlccfr solve" in out
     again = run("recommend", "kuhn(cards=4)", "--measure", "0.02s")[1]
     assert again.partition(";")[0] == out.partition(";")[0]  # kept, and not measured again

@@ -14,8 +14,7 @@ from benchmarks import methods, selection, simpler, teams
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.evidence import Evidence, choosing_part
-from rlccfr.agents.predicting.choosers import NAMES, ByPrediction
-from rlccfr.agents.predicting.kernel_regression import KernelRegression
+from rlccfr.agents.predicting.choosers import NAMES
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.advice import _better_extended, _rank_in_words, recommend
 from rlccfr.agents.team import pretraining
@@ -43,7 +42,7 @@ def data(tmp_path_factory):
 def test_teams_are_small_files_that_know_budgets_and_weights(data):
     assert {path.name for path in data.iterdir()} == {
         "paper.parquet", "public.parquet", "team-kuhn.npz", "team-goofspiel.npz", "team-all.npz", "team-public.npz",
-        "costs.npz", "generalisation.parquet", "winners.json",
+        "costs.npz", "generalisation.parquet", "winners.json", "team-start.npz",
     }  # fmt: skip
     team = shipped.team("kuhn")
     assert team.evaluations == 0
@@ -267,20 +266,20 @@ def test_advice_is_chosen_by_validation_games_and_quotes_test_games(regrets, val
 
 def test_the_prior_is_asked_and_the_budget_nearest_to_those_that_it_has_met(regrets):
     regrets(pick=0.1, SBS=0.2)
-    by_kernel = ByPrediction(KernelRegression(unmeasured.costs()))
     found = recommend("kuhn(cards=6)", BUDGETS[1])
-    assert (found.basis, found.cell) == ("features", by_kernel.pick("kuhn(cards=6)", BUDGETS[1], PRESETS["accuracy"]))
-    assert found.why.startswith("picked from the game's features by kernel regression: on one such game")
+    first = shipped.load_team(shipped.START).ranked("kuhn(cards=6)", BUDGETS[1], PRESETS["accuracy"])[0]
+    assert (found.basis, found.cell) == ("features", first)
+    assert found.why.startswith("picked from the game's features by the DQN team: on one such game")
     longer = recommend("kuhn(cards=6)", Budget("iterations", 10_000))
     assert longer.why.endswith(
-        "; picked as for 100 iterations, the nearest to 10000 iterations that kernel regression has met"
+        "; picked as for 100 iterations, the nearest to 10000 iterations that the DQN team has met"
     )
 
 
 def test_a_prior_that_loses_under_one_preset_is_not_asked(regrets):
     presets = regrets(SBS=0.2)["preset"]
     regrets(pick=presets.map(lambda name: 0.3 if name == "paper-speed" else 0.0))
-    assert not unmeasured.wins_everywhere("kernel regression")
+    assert not unmeasured.never_loses()
     assert recommend("kuhn(cards=6)", BUDGETS[1]).basis == "single best"
 
 
@@ -295,7 +294,7 @@ def test_for_budgets_in_a_unit_that_was_not_measured_the_answer_is_that_for_the_
     regrets(pick=0.1, SBS=0.2)
     found = recommend("kuhn(cards=6)", Budget("nodes", 1000))
     assert (found.basis, found.cell) == ("features", recommend("kuhn(cards=6)", BUDGETS[1]).cell)
-    assert found.why.endswith("; kernel regression has never met a budget in nodes; picked as for 100 iterations")
+    assert found.why.endswith("; the DQN team has never met a budget in nodes; picked as for 100 iterations")
 
 
 def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path, regrets):

@@ -92,7 +92,13 @@ def test_its_picks_climb_a_ladder_and_the_networks_learn_from_their_runs():
     assert informed_search(task, evaluations=1).cell == halving.cell
 
 
-@pytest.mark.parametrize("wrong", [0, -1, math.nan])
+@pytest.mark.parametrize("wrong", [0, -1, math.nan, math.inf])
 def test_no_time_is_refused(wrong):
-    with pytest.raises(RLCCFRError, match="evaluations must be a positive number"):
+    with pytest.raises(RLCCFRError, match="evaluations must be a positive, finite number"):
         choose(team_for("tabular"), wrong)
+
+
+def test_several_segments_are_refused():
+    team = informed_team(NEW, BUDGET, catalog="tabular", segments=2)
+    with pytest.raises(RLCCFRError, match="give segments=1, not 2"):
+        choose(team, 1)
