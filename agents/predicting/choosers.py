@@ -31,7 +31,7 @@ SHARE = 0.1
 RUNGS = (4, 2)
 """Number of algorithms in each rung of that halving.
 
-They were chosen by leaving out thirds of the training games: ``python -m benchmarks.prior``.
+They were chosen by leaving out thirds of the training games; ``python -m benchmarks.prior`` does so again.
 """
 
 
