@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from rlccfr.errors import RLCCFRError
 
@@ -84,6 +83,8 @@ def interquartile_mean(scores: ArrayLike) -> float:
     values = np.asarray(scores, dtype=np.float64).ravel()
     if not values.size:
         raise RLCCFRError("no scores to average: give at least one")
+    from scipy import stats  # takes a second to import
+
     return float(stats.trim_mean(values, 0.25))
 
 
