@@ -30,7 +30,8 @@ def at_least(least: int, most: int | None = None) -> Check:
         for number in value if isinstance(value, (list, tuple)) else (value,):
             whole_number(number, shown_name(parameter), least, BudgetError)
             if most is not None and number > most:
-                raise BudgetError(f"{shown_name(parameter)} must be from {least} to {most}, not {number}")
+                wanted = f"{least} or {most}" if most == least + 1 else f"from {least} to {most}"
+                raise BudgetError(f"{shown_name(parameter)} must be {wanted}, not {number}")
         return value
 
     return checked

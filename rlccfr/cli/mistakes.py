@@ -1,4 +1,4 @@
-"""Answers to mistakes of form on the command line: one line that says what is wrong, and what to write instead.
+"""Messages for wrong command lines: one line that says what is wrong, and what to write instead.
 
 Typer finds the mistakes. Its messages name neither a wrong number nor the right form. Some versions of Typer raise
 errors of Click, others of their own copy of it: the classes have the same names, and the messages begin alike.
@@ -16,11 +16,11 @@ from typing import Any
 from rlccfr.cli.command import shown_name
 from rlccfr.errors import brief, nearest
 
-LONG_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+OTHER_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 """Hyphens, dashes and a minus sign that web pages and word processors put in place of ``-`` or ``--``."""
 
 POLICY_SUFFIXES = (".csv", ".json", ".npz")
-"""Ends of the names of files with policies; a game is read from an ``.efg`` file."""
+"""Suffixes of policy files, without ``.efg``, which is taken for a game."""
 
 SUFFIXES_OF_WHOLE_NUMBERS = {"k": 1e3, "m": 1e6}
 """Factors that people write after whole numbers."""
@@ -69,7 +69,7 @@ def _values_of(names: Sequence[str], words: Sequence[str]) -> list[str]:
     values = []
     for word, next_word in zip(words, [*words[1:], None], strict=True):
         name, equals, value = word.rpartition("=")
-        if equals and name in settings:
+        if equals and name.replace("_", "-") in settings:
             values.append(value)
         elif word in names and next_word is not None:
             values.append(next_word)
@@ -85,12 +85,21 @@ def _is_number(text: str, kind: Callable[[str], float]) -> bool:
 
 
 def _number_meant(text: str, suffixes: dict[str, float], *, is_whole: bool) -> str | None:
-    """Return the number that a text such as ``1,000``, ``1e3`` or ``5s`` stands for, in the right form; else None."""
-    match = re.fullmatch(r"([+-]?[\d.,_ ]*\d(?:e\+?\d{1,2})?)\s*([a-z]*)", text.strip().lower())
+    """Return the number that a text such as ``1,000``, ``1e3`` or ``5s`` stands for, in the right form.
+
+    None is returned for a text that stands for no number, or may stand for two."""
+    match = re.fullmatch(r"([+-]?[\d.,_]*\d(?:e\+?\d{1,2})?)\s*([a-z]*)", text.strip().lower())
     if match is None or (match[2] and match[2] not in suffixes):
         return None
-    digits = re.sub(r"(?<=\d)[,_ ](?=\d{3}(?!\d))", "", match[1])  # between thousands
-    digits = digits.replace(",", ".")  # a decimal comma
+    digits = match[1]
+    # A comma or a point before three digits may separate thousands or decimals. In a whole number, a comma separates
+    # thousands, and a point may do so, too; in another number, a point separates decimals, and a comma may do so, too.
+    is_grouped = re.match(r"[+-]?[1-9]\d{0,2}(,\d{3})+(?![\d,])", digits)
+    if is_grouped and (is_whole or digits.count(",") > 1 or "." in digits):
+        digits = digits.replace(",", "")
+    if re.search(r"[.,]\d{3}(?!\d)" if is_whole else r"^[+-]?[1-9]\d{0,2},\d{3}(?!\d)", digits):
+        return None
+    digits = digits.replace(",", ".")
     if not _is_number(digits, float):
         return None
     value = float(digits) * suffixes.get(match[2], 1)
@@ -126,10 +135,28 @@ def _unknown_command(error: Any, words: Sequence[str]) -> str | None:
         return f"{line}; to solve the game: {path} solve {shlex.quote(word)}"
     if context.parent is None and Path(word).suffix in POLICY_SUFFIXES:
         return f"{line}; to show a policy: {path} show {shlex.quote(word)}"
-    near = nearest(word, context.command.list_commands(context))
+    paths = _shown_commands(context, context.command)
+    near = nearest(word, paths)
     if near is not None:
-        return f"{line}; did you mean `{path} {near}`?"
+        return f"{line}; did you mean `{path} {paths[near]}`?"
     return f"{line}; `{path} --help` lists the commands"
+
+
+def _shown_commands(context: Any, group: Any) -> dict[str, str]:
+    """Return the words that call each command that a group's help shows, by the command's name.
+
+    Commands of groups in the group are included: ``{"solve": "solve", "table": "results table"}``.
+    """
+    paths: dict[str, str] = {}
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command.hidden:
+            continue
+        paths[name] = name
+        if hasattr(command, "list_commands"):
+            inner = _shown_commands(context, command)
+            paths = {**{inner_name: f"{name} {path}" for inner_name, path in inner.items()}, **paths}
+    return paths
 
 
 def _is_game(word: str) -> bool:
@@ -156,8 +183,10 @@ def _unknown_option(error: Any, words: Sequence[str]) -> str | None:
         if not word.startswith("--") and word.startswith(given_name) and f"-{name}" in options:
             return f"there is no option {brief(name)}; write -{name}, with two dashes"
     line = f"`{context.command_path}` has no option {given_name}"
-    if given_name == "--load":
-        return f"{line}; write --load FILE before the command"
+    for parameter in context.find_root().command.params:
+        if given_name in parameter.opts:
+            value = "" if parameter.is_flag else " FILE"
+            return f"{line}; write {given_name}{value} before the command"
     near = nearest(given_name.replace("_", "-"), options)
     return f"{line}; {f'did you mean {near}? ' if near else ''}{_help_of(context)}"
 
@@ -172,8 +201,8 @@ def _extra_argument(error: Any, words: Sequence[str]) -> str | None:
     word = extra.partition(" ")[0]
     arguments = _arguments(context)
     options = _options(context)
-    name = word.lstrip(LONG_DASHES).partition("=")[0]
-    if word[:1] and word[0] in LONG_DASHES:
+    name = word.lstrip(OTHER_DASHES).partition("=")[0]
+    if word[:1] and word[0] in OTHER_DASHES:
         near = nearest(f"--{name}", options)
         return f"{brief(word)} begins with a dash of another kind: write {near or f'--{name}'}"
     names = " ".join(map(_argument_name, arguments)) or "no arguments"
@@ -181,7 +210,7 @@ def _extra_argument(error: Any, words: Sequence[str]) -> str | None:
     for parameter in context.command.params:
         if f"--{name}" in parameter.opts:
             return f"{line}: write {shown_name(parameter)}"
-    if "--iterations" in options and (wanted := _number_meant(extra, {}, is_whole=True)):
+    if extra == word and "--iterations" in options and (wanted := _number_meant(word, {}, is_whole=True)):
         return f"{line}: write --iterations {wanted}, or --seconds {wanted}"
     if "--game" in options and _is_game(word):
         return f"{line}: write --game {shlex.quote(word)}"
