@@ -32,8 +32,8 @@ def catalog_from_text(text: str) -> Catalog:
     """Return the catalog that a text stands for.
 
     The text is a list of components, which may begin with the name of a catalog. Without such a name, the catalog has
-    the listed components alone: an axis of which none is listed has ``none``, and a listed ``none`` is for every other
-    axis. A hyperparameter may have several values, which stand for as many components.
+    the listed components alone. Samplers and abstractions that are not listed are ``none``; a listed ``none`` is added
+    to both. A hyperparameter may have several values, which stand for as many components.
 
     Raises:
         RLCCFRError: a component is unknown or appears twice, or there is no update rule.
@@ -94,11 +94,11 @@ def _each_value(spec: str) -> list[str]:
         call = ast.parse(f"f({arguments}", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: thousands of brackets or signs
         return [spec]
-    if not isinstance(call, ast.Call) or call.args:
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
         return [spec]
-    settings = [
-        [f"{keyword.arg}={ast.unparse(value)}" for value in _values(keyword.value)] for keyword in call.keywords
-    ]
+    settings = []
+    for keyword in call.keywords:
+        settings.append([f"{keyword.arg}={ast.unparse(value)}" for value in _values(keyword.value)])
     return [f"{id}({', '.join(combination)})" for combination in product(*settings)]
 
 

@@ -53,6 +53,7 @@ def test_a_named_catalog_takes_several_values_of_a_hyperparameter():
         ("dcfr(alpha=1|1)", "the update rule 'dcfr.alpha=1.' is in the catalog twice"),
         ("dcfr(alpha=1|two)", "a component looks like dcfr"),
         ("dcfr(alpha=1|2)(3)", "a component looks like dcfr"),
+        ("dcfr(alpha=1|2)(gamma=3)", "a component looks like dcfr"),
         ("dcfr(alpha=(1|2)", "a component looks like dcfr"),
         ("dcfr(alpha=1|-1e9)", "alpha must lie in"),
         ("", "unknown component ''"),
