@@ -18,13 +18,13 @@ IN_COMMON_USE = {
     "dudo": "bluff",
     "flop_texas_holdem": "flop_holdem",
     "gops": "goofspiel",
-    "heads_up_limit_holdem": "holdem",
-    "heads_up_limit_texas_holdem": "holdem",
-    "hulh": "holdem",
+    "heads_up_limit_holdem": "holdem(rounds=4,raises=4)",
+    "heads_up_limit_texas_holdem": "holdem(rounds=4,raises=4)",
+    "hulh": "holdem(rounds=4,raises=4)",
     "leduc_hold_em": "leduc",
     "leduc_holdem": "leduc",
-    "limit_holdem": "holdem",
-    "limit_texas_holdem": "holdem",
+    "limit_holdem": "holdem(rounds=4,raises=4)",
+    "limit_texas_holdem": "holdem(rounds=4,raises=4)",
     "matching_pennies": "matrix_mp",
     "noughts_and_crosses": "tic_tac_toe",
     "paper_scissors_stone": "matrix_rps",
@@ -36,7 +36,13 @@ IN_COMMON_USE = {
     "texas_holdem": "holdem",
     "ttt": "tic_tac_toe",
 }
-"""Names of two-player games, as people write them, with the names here."""
+"""Names of two-player games, as people write them, with the names here.
+
+``texas_holdem`` says neither how one may bet nor how many rounds there are, and stands for ``holdem``.
+"""
+
+NO_LIMIT = re.compile(r"(?<![a-z])no_?limit")
+"""Names of games without a limit on bets; the games of hold'em here have one."""
 
 
 def hint_for(unknown_name: str, names: Iterable[str]) -> str:
@@ -57,7 +63,11 @@ def hint_for(unknown_name: str, names: Iterable[str]) -> str:
     plain_name = re.sub(r"[\s-]+", "_", unknown_name.strip().lower().replace("'", ""))
     in_python = plain_name.startswith(IN_PYTHON)
     comparable_names = [name for name in names if name.startswith(IN_PYTHON) or not in_python]
-    near = nearest(plain_name, [*comparable_names, *({} if in_python else IN_COMMON_USE)])
+    names_in_use = [] if in_python else list(IN_COMMON_USE)
+    if NO_LIMIT.search(plain_name):
+        comparable_names = [name for name in comparable_names if NO_LIMIT.search(name)]
+        names_in_use = []
+    near = nearest(plain_name, [*comparable_names, *names_in_use])
     if near is not None:
         return f"did you mean {IN_COMMON_USE.get(near, near)!r}?"
     if in_python:

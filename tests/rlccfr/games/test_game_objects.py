@@ -16,7 +16,7 @@ from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.games.hints import IN_COMMON_USE, hint_for
 from rlccfr.games.names import NAMED_GAMES
 from rlccfr.games.openspiel import solvable_names
-from rlccfr.games.public.names import PUBLIC
+from rlccfr.games.public.names import PUBLIC, rules_of
 
 
 @pytest.mark.parametrize(
@@ -87,18 +87,25 @@ def test_a_file_is_named_by_its_path(tmp_path):
         ("Kuhn-poker", "did you mean 'kuhn_poker'"),
         ("Leduc Hold'em", "did you mean 'leduc'"),
         ("matching_penies", "did you mean 'matrix_mp'"),
+        ("HULH", r"did you mean 'holdem\(rounds=4,raises=4\)'"),
+        ("no-limit hold'em", "`rlccfr games` lists the names"),
+        ("nolimit_holdem", "`rlccfr games` lists the names"),
+        ("heads_up_no_limit_texas_holdem", "`rlccfr games` lists the names"),
         ("nogame", "`rlccfr games` lists the names"),
         ("my", "`rlccfr games` lists the names"),
     ],
 )
 def test_an_unknown_name_gets_a_hint(name, hint):
-    names = ["kuhn", "kuhn_poker", "tic_tac_toe", "python_tic_tac_toe", "nfg_game", "y"]
+    names = ["kuhn", "kuhn_poker", "tic_tac_toe", "python_tic_tac_toe", "nfg_game", "y", "holdem", "flop_holdem"]
     assert re.search(hint, hint_for(name, names))
 
 
 def test_names_in_common_use_stand_for_known_games():
     known_names = {*NAMED_GAMES, *PUBLIC, *solvable_names()}
-    assert set(IN_COMMON_USE.values()) <= known_names
+    assert {name.partition("(")[0] for name in IN_COMMON_USE.values()} <= known_names
+    for name in IN_COMMON_USE.values():
+        if "(" in name:
+            assert rules_of(name).raises
     assert not set(IN_COMMON_USE) & known_names
 
 
