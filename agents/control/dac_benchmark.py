@@ -54,8 +54,8 @@ def _import_dacbench() -> None:
         try:
             with mock.patch.object(importlib.util, "find_spec", without_optional):
                 importlib.import_module("dacbench")
-        except ImportError as error:
-            if error.name == "dacbench":
+        except (ImportError, RuntimeError) as error:
+            if getattr(error, "name", None) == "dacbench":
                 reason = "a benchmark of DACBench needs the extra: pip install 'rlccfr[dac]'"
             else:
                 reason = f"DACBench can't be imported: {first_line(error)}"
@@ -190,6 +190,14 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
         self.config = objdict({**_defaults(), "seed": seed})
         return self.get_environment()
 
+    def serialize_config(self) -> dict[str, Any]:
+        """Return the configuration for JSON, without the instances, which are read again from their paths."""
+        serialized: dict[str, Any] = super().serialize_config()
+        serialized.pop("test_set", None)
+        for key in ("instance_set_path", "test_set_path"):
+            serialized[key] = str(serialized[key])
+        return serialized
+
     def set_horizon(self, horizon: int) -> None:
         """Set the number of iterations of a run, and drop the instances that were read.
 
@@ -197,7 +205,7 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
             RLCCFRError: not a positive integer.
         """
         self.config.horizon = whole_number(horizon, "horizon", 1, RLCCFRError)
-        self.config.cutoff = len(marks_of(horizon))
+        self.config.cutoff = len(marks_of(self.config.horizon))
         for key in ("instance_set", "test_set"):
             self.config.pop(key, None)
 
@@ -205,10 +213,12 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
         """Read the instances that the configuration names into its entry ``instance_set``, or ``test_set``.
 
         Raises:
-            RLCCFRError: neither a set of this name nor a file, or a file without games.
+            RLCCFRError: neither a set of this name nor a file, a file without games, or a horizon that is not a
+                positive integer.
         """
         path = self.config["test_set_path" if test else "instance_set_path"]
-        tasks = _instances(str(path), int(self.config.horizon))
+        horizon = whole_number(self.config.horizon, "horizon", 1, RLCCFRError)
+        tasks = _instances(str(path), horizon)
         self.config["test_set" if test else "instance_set"] = dict(enumerate(tasks))
 
 
@@ -225,17 +235,22 @@ def _instances(path: str, horizon: int) -> list[ControlInstance]:
     if path in get_args(Split):
         return [ControlInstance(game, horizon) for game in control_games(path)]
     try:
-        with Path(path).open(newline="") as file:
+        with Path(path).open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     except OSError as error:
         splits = ", ".join(get_args(Split))
         raise RLCCFRError(f"can't read instances from {path}: {error.strerror}; name a CSV file, or {splits}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise RLCCFRError(f"{path} is not a CSV file in UTF-8") from None
     if not rows or not all(row.get("game") for row in rows):
         raise RLCCFRError(f"{path} must have a column named game, and a game in each row")
     try:
-        return [ControlInstance(row["game"], int(row.get("horizon") or horizon)) for row in rows]
+        instances = [ControlInstance(row["game"], int(row.get("horizon") or horizon)) for row in rows]
     except ValueError:
         raise RLCCFRError(f"the column horizon of {path} must have numbers of iterations") from None
+    for instance in instances:
+        whole_number(instance.horizon, f"a horizon in {path}", 1, RLCCFRError)
+    return instances
 
 
 class ControlDACEnv(AbstractMADACEnv):  # type: ignore[misc]

@@ -12,13 +12,14 @@ from types import ModuleType
 import numpy as np
 import pytest
 from gymnasium import spaces
+from support import game
 
 from rlccfr.agents.control.games import control_games
 from rlccfr.catalog.scheduled import controller_named
 from rlccfr.components.controller import AGENTS, CHOICES, Controller
 from rlccfr.controller_schedule import follow_schedule
 from rlccfr.envs import ControlEnv
-from rlccfr.envs.control.run import marks_of
+from rlccfr.envs.control.run import ControlRun, marks_of
 from rlccfr.errors import RLCCFRError
 
 MODULE = "rlccfr.agents.control.dac_benchmark"
@@ -50,6 +51,17 @@ def test_without_dacbench_the_error_names_the_extra(monkeypatch):
         importlib.import_module(MODULE)
 
 
+def test_a_dacbench_that_fails_to_import_is_named_as_the_cause(monkeypatch):
+    def fail(name):
+        raise RuntimeError("operator torchvision::nms does not exist")
+
+    monkeypatch.delitem(sys.modules, MODULE, raising=False)
+    import_module = importlib.import_module
+    monkeypatch.setattr(importlib, "import_module", lambda name: fail(name) if name == "dacbench" else import_module(name))
+    with pytest.raises(RLCCFRError, match="DACBench can't be imported: operator torchvision::nms does not exist"):
+        import_module(MODULE)
+
+
 def test_the_space_has_a_category_for_each_choice(dac, benchmark):
     space = benchmark.config.config_space
     for (number, agent), choices in zip(enumerate(AGENTS), CHOICES, strict=True):
@@ -68,11 +80,11 @@ def test_an_episode_is_one_of_the_environment(benchmark):
     env = benchmark.get_environment()
     assert env.n_steps == len(marks_of(HORIZON))
     rng = np.random.default_rng(0)
-    for game in ("matrix_rps", "kuhn", "matrix_rps"):  # DACBench goes round the instances, and begins with the second
-        control = ControlEnv(game, HORIZON)
+    for name in ("matrix_rps", "kuhn", "matrix_rps"):  # DACBench goes round the instances, and begins with the second
+        control = ControlEnv(name, HORIZON)
         state, info = env.reset()
         expected, _ = control.reset()
-        assert (env.instance.game, info) == (game, {})
+        assert (env.instance.game, info) == (name, {})
         terminated = False
         while not terminated:
             assert np.array_equal(state, expected)
@@ -107,14 +119,21 @@ def test_a_configuration_survives_json_and_files(dac, tmp_path):
     benchmark = dac.ControlBenchmark(config={"instance_set_path": "validation"})
     benchmark.set_horizon(300)
     benchmark.set_seed(17)
+    benchmark.get_environment()  # reads the instances
     benchmark.save_config(tmp_path / "benchmark.json")
     assert json.loads((tmp_path / "benchmark.json").read_text())["horizon"] == 300
     for restored in (
         dac.ControlBenchmark.from_json(benchmark.to_json()),
         dac.ControlBenchmark.from_json((tmp_path / "benchmark.json").read_text()),
     ):
-        assert restored == benchmark
         assert restored.get_environment().n_steps == len(marks_of(300))
+        assert restored == benchmark
+
+
+def test_a_configuration_with_a_path_survives_json(dac, benchmark):
+    benchmark.get_environment()
+    restored = dac.ControlBenchmark.from_json(benchmark.to_json())
+    assert restored.get_environment().instance_set == benchmark.config.instance_set
 
 
 def test_a_file_names_games_and_iterations(dac, tmp_path):
@@ -129,8 +148,10 @@ def test_a_file_names_games_and_iterations(dac, tmp_path):
         ("name\nkuhn\n", "a column named game"),
         ("game\n", "a column named game"),
         ("game,horizon\nkuhn,many\n", "numbers of iterations"),
+        ("game,horizon\nkuhn,-5\n", r"a horizon in .*games.csv must be a positive integer, not -5"),
+        ("game\nk\xfchn\n", "not a CSV file in UTF-8"),
     ):
-        file.write_text(content)
+        file.write_text(content, encoding="latin-1")
         with pytest.raises(RLCCFRError, match=message):
             benchmark.read_instance_set()
     benchmark.config.instance_set_path = "training"
@@ -141,6 +162,8 @@ def test_a_file_names_games_and_iterations(dac, tmp_path):
 def test_wrong_uses_are_refused(benchmark):
     with pytest.raises(RLCCFRError, match="horizon"):
         benchmark.set_horizon(0)
+    with pytest.raises(RLCCFRError, match="horizon must be a positive integer, not 0"):
+        type(benchmark)(config={"horizon": 0}).get_environment()
     env = benchmark.get_environment()
     with pytest.raises(RLCCFRError, match=r"call reset\(\) first"):
         env.step([0, 0, 0])
@@ -202,11 +225,12 @@ def test_a_controller_is_a_policy(dac, benchmark):
     env = benchmark.get_environment()
     state, _ = env.reset(options={"instance_id": 0})
     policy = dac.controller_policy(shipped)
-    terminated = False
+    terminated, picks = False, []
     while not terminated:
-        state, _, terminated, _, _ = env.step(policy(env, state))
-    steered = env.control.schedule()
-    assert steered.counts == shipped.counts
+        action = policy(env, state)
+        picks.append(action.tolist())
+        state, _, terminated, _, _ = env.step(action)
+    assert picks == ControlRun(game("kuhn"), shipped, HORIZON).episode().picks.tolist()
     with pytest.raises(RLCCFRError, match="must be a Controller"):
         dac.controller_policy("shipped")
     with pytest.raises(RLCCFRError, match="other choices"):
