@@ -19,7 +19,7 @@ SHARE = OBSERVATION.index("share")
 """Entry of an observation that has the share of the run's iterations that are done."""
 
 RAMP = 4.0
-"""Distance between two decisions over the length of the ramp in their middle; see :func:`_change_points`."""
+"""Ratio of the distance between two decisions to the length of the ramp at its middle; see :func:`_change_points`."""
 
 
 def follow_schedule(
@@ -53,7 +53,8 @@ def follow_schedule(
         True
     """
     at = _checked_shares(shares)
-    rows = _checked_picks(picks, len(at), tuple(map(len, choices)))
+    counts = tuple(map(len, choices))
+    rows = checked_picks(f"picks are three indices for each of {len(at)} shares", picks, (len(at), len(counts)), counts)
     num_inputs = len(OBSERVATION)
     networks = []
     for agent, agent_choices in enumerate(choices):
@@ -83,7 +84,8 @@ def picks_of(controller: Controller, observation: np.ndarray) -> np.ndarray:
     picks = []
     inputs = seen
     for agent, count in enumerate(controller.counts):
-        values = sum((_q_values(networks[agent], inputs) for networks in controller.members), np.zeros(count))
+        start = np.zeros(count, np.float32)
+        values = sum((_q_values(networks[agent], inputs) for networks in controller.members), start)
         pick = int(np.argmax(values))
         picks.append(pick)
         inputs = np.concatenate([inputs, np.eye(count, dtype=np.float32)[pick]])
@@ -146,18 +148,34 @@ def _checked_shares(shares: Any) -> np.ndarray:
     return at
 
 
-def _checked_picks(picks: Any, decisions: int, counts: tuple[int, ...]) -> np.ndarray:
-    """Return picks as an array, (decisions, 3).
+def checked_picks(
+    expected: str, picks: Any, shape: tuple[int, ...], counts: tuple[int, ...], least: float = 0
+) -> np.ndarray:
+    """Return picks as an array if they are indices of choices.
+
+    Args:
+        expected: what is expected, the beginning of the error's message.
+        picks: any value.
+        shape: shape that picks must have; the last axis has the agents.
+        counts: number of each agent's choices.
+        least: least index; negative indices leave the pick to the networks.
 
     Raises:
-        RLCCFRError: there are not three indices of choices for each decision.
+        RLCCFRError: the value is not an array of such indices.
     """
+    indices = array_of(picks)
+    if indices.shape == shape and indices.dtype.kind in "iu" and ((least <= indices) & (indices < counts)).all():
+        return indices
+    limits = ", ".join(f"{agent} below {count}" for agent, count in zip(AGENTS, counts, strict=True))
+    if least < 0:
+        limits += "; negative for the networks' own"
+    in_one_line = picks.tolist() if isinstance(picks, np.ndarray) else picks
+    raise RLCCFRError(f"{expected} ({limits}), not {brief(in_one_line)}")
+
+
+def array_of(values: Any) -> np.ndarray:
+    """Return values as an array; an array of None if they are ragged."""
     try:
-        rows = np.asarray(picks)
-    except ValueError:  # ragged rows
-        rows = np.zeros(0)
-    shape = (decisions, len(counts))
-    if rows.shape != shape or rows.dtype.kind not in "iu" or not ((rows >= 0) & (rows < counts)).all():
-        limits = ", ".join(f"{agent} below {count}" for agent, count in zip(AGENTS, counts, strict=True))
-        raise RLCCFRError(f"picks are three indices for each of {decisions} shares ({limits}), not {brief(picks)}")
-    return rows
+        return np.asarray(values)
+    except ValueError:
+        return np.array(None)

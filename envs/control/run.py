@@ -13,10 +13,10 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Sampler
 from rlccfr.components.controller import AGENTS, OBSERVATION, SETTINGS, Controller
-from rlccfr.controller_schedule import follow_schedule
+from rlccfr.controller_schedule import array_of, checked_picks, follow_schedule
 from rlccfr.engine.controlled import ControlledStepper, control_of
 from rlccfr.engine.engine import Engine, RunOptions
-from rlccfr.errors import RLCCFRError, brief, whole_number
+from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.games.flat_tree import GameTree, checked_tree
 from rlccfr.garbage import collector_paused
 from rlccfr.kernels.control import control_layout
@@ -47,14 +47,6 @@ def marks_of(horizon: int) -> tuple[int, ...]:
     while (mark := int(next_mark(marks[-1], horizon))) < horizon:
         marks.append(mark)
     return tuple(marks)
-
-
-def _array(values: Any) -> np.ndarray:
-    """Return values as an array; an array of None if they are ragged."""
-    try:
-        return np.asarray(values)
-    except ValueError:
-        return np.array(None)
 
 
 class ControlRun:
@@ -194,7 +186,7 @@ class ControlRun:
         """
         if self.iteration >= self.horizon:
             raise RLCCFRError("the run is over: call restart() first")
-        picks = self._checked("an action is three indices", picks, (len(AGENTS),), least=0)
+        picks = checked_picks("an action is three indices", picks, (len(AGENTS),), self._controller.counts)
         # The kernel decides by itself at each mark, and takes a forced pick in place of the networks'.
         decision = self.marks.index(self.iteration)
         self._control.forced_picks[decision] = picks
@@ -214,7 +206,8 @@ class ControlRun:
         """
         if forced is not None:
             shape = len(self.marks), len(AGENTS)
-            forced = self._checked(f"forced is {shape[0]} rows of three indices", forced, shape, least=-math.inf)
+            expected = f"forced is {shape[0]} rows of three indices"
+            forced = checked_picks(expected, forced, shape, self._controller.counts, least=-math.inf)
         if weights is not None:
             weights = self._checked_weights(weights)
         # All arguments are checked before anything changes.
@@ -244,35 +237,13 @@ class ControlRun:
         copied: ControlRun = restore(*arguments)
         return copied
 
-    def _checked(self, expected: str, picks: Any, shape: tuple[int, ...], least: float) -> np.ndarray:
-        """Return picks as an array if they are indices of choices.
-
-        Args:
-            expected: what is expected, the beginning of the error's message.
-            picks: any value.
-            shape: shape that picks must have; the last axis has the agents.
-            least: least index; negative indices leave the pick to the networks.
-
-        Raises:
-            RLCCFRError: the value is not an array of such indices.
-        """
-        indices = _array(picks)
-        counts = self._controller.counts
-        if indices.shape == shape and indices.dtype.kind in "iu" and ((least <= indices) & (indices < counts)).all():
-            return indices
-        limits = ", ".join(f"{agent} below {count}" for agent, count in zip(AGENTS, counts, strict=True))
-        if least < 0:
-            limits += "; negative for the networks' own"
-        in_one_line = picks.tolist() if isinstance(picks, np.ndarray) else picks
-        raise RLCCFRError(f"{expected} ({limits}), not {brief(in_one_line)}")
-
     def _checked_weights(self, weights: Any) -> np.ndarray:
         """Return weights as an array, (number of weights,).
 
         Raises:
             RLCCFRError: the number of weights is wrong, or a weight is not a finite number.
         """
-        array = _array(weights)
+        array = array_of(weights)
         size = len(self._control.weights)
         if array.shape != (size,) or array.dtype.kind not in "fiu" or not np.isfinite(array).all():
             raise RLCCFRError(f"weights must be {size:,} finite numbers, as Controller.flat_weights returns")

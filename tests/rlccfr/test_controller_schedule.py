@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from support import game
@@ -57,6 +59,19 @@ def test_picks_outside_of_a_run_are_those_of_the_kernels():
     for controller in (controller_named("shipped"), several, Controller.untrained(CHOICES, ())):
         episode = ControlRun(game("leduc"), controller, 300).episode()
         assert [list(picks_of(controller, one)) for one in episode.observations] == episode.picks.tolist()
+
+
+def test_q_values_are_summed_as_the_kernels_sum_them():
+    zeros = [
+        [(np.zeros((len(OBSERVATION) + before, count)), np.zeros(count))]
+        for before, count in ((0, 10), (10, 8), (18, 7))
+    ]
+    members = [copy.deepcopy(zeros) for _ in range(2)]
+    members[0][0][0][1][:2] = 1
+    members[1][0][0][1][1] = 2**-25  # lost beside 1 in single precision
+    controller = Controller(CHOICES, tuple(tuple(map(tuple, networks)) for networks in members))
+    episode = ControlRun(game("kuhn"), controller, 16).episode()
+    assert picks_of(controller, episode.observations[0]).tolist() == episode.picks[0].tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize(
