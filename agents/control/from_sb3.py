@@ -26,14 +26,16 @@ def controller_from_sb3(agent: Any) -> Controller:
     :func:`rlccfr.controller_file.save_controller`, and needs neither PyTorch nor the agent.
 
     Observations that a wrapper such as ``VecNormalize`` changed in training are not those that the controller will see.
-    For such agents, and for agents with other networks, ``env.unwrapped.schedule()`` keeps the picks of one episode.
+    An agent that was read from a file does not know that there was a wrapper. For such agents, and for agents with
+    other networks, ``env.unwrapped.schedule()`` keeps the picks of one episode.
 
     Args:
         agent: the agent. ``PPO.load("agent.zip")`` reads one from a file; such files can run code, so load only those
             that you trust.
 
     Raises:
-        RLCCFRError: the agent has another kind of policy, other layers, or other spaces.
+        RLCCFRError: the agent has another kind of policy, other layers, other spaces, or an environment in which
+            ``VecNormalize`` changes the observations.
 
     Example:
         >>> import gymnasium, torch, rlccfr
@@ -49,6 +51,12 @@ def controller_from_sb3(agent: Any) -> Controller:
     if not isinstance(policy, ActorCriticPolicy) or hasattr(policy, "lstm_actor"):
         kind = with_article(type(agent).__name__)
         raise RLCCFRError(f"{kind} has no actor's network that a controller could have; train PPO or A2C, {INSTEAD}")
+    normalization = agent.get_vec_normalize_env()
+    if normalization is not None and normalization.norm_obs:
+        raise RLCCFRError(
+            "a controller sees observations as they are, and the agent's VecNormalize changes them: train with "
+            f"norm_obs=False, {INSTEAD}"
+        )
     _check_spaces(policy)
     shared = [_layer(module) for module in _linear_modules(policy.mlp_extractor.policy_net)]
     assert isinstance(policy.action_net, nn.Linear)
@@ -75,9 +83,12 @@ def _check_spaces(policy: ActorCriticPolicy) -> None:
     """
     counts = [len(choices) for choices in CHOICES]
     actions = policy.action_space
-    sees_the_run = policy.observation_space.shape == (len(OBSERVATION),)
-    if not (sees_the_run and isinstance(actions, spaces.MultiDiscrete) and actions.nvec.tolist() == counts):
-        raise RLCCFRError(f"the agent was not trained on rlccfr/Control-v0: its actions are {actions}, not {counts}")
+    elsewhere = "the agent was not trained on rlccfr/Control-v0"
+    if not isinstance(actions, spaces.MultiDiscrete) or actions.nvec.tolist() != counts:
+        raise RLCCFRError(f"{elsewhere}: its actions are {actions}, not MultiDiscrete({counts})")
+    shape = policy.observation_space.shape
+    if shape != (len(OBSERVATION),):
+        raise RLCCFRError(f"{elsewhere}, or on changed observations: they have the shape {shape}, {INSTEAD}")
     if not isinstance(policy.features_extractor, FlattenExtractor):
         extractor = type(policy.features_extractor).__name__
         raise RLCCFRError(f'a controller has no {extractor}; train with "MlpPolicy", {INSTEAD}')

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from support import game
 
 import rlccfr
@@ -56,12 +57,21 @@ class WithSquares(gymnasium.ObservationWrapper):
         return np.concatenate([observation, observation**2])
 
 
+def normalized(*, norm_obs):
+    return VecNormalize(DummyVecEnv([lambda: ControlEnv("kuhn", 16)]), norm_obs=norm_obs)
+
+
+def test_rewards_may_be_normalized():
+    assert controller_from_sb3(agent_of(env=normalized(norm_obs=False))).counts == (10, 8, 7)
+
+
 def test_an_agent_that_no_controller_can_be_is_refused_with_a_way_out():
     refused = [
         (PPO("MlpPolicy", ControlEnv("kuhn", 16), n_steps=8, batch_size=8), "have Tanh: train with"),
         (DQN("MlpPolicy", "CartPole-v1"), "a DQN has no actor's network"),
-        (agent_of(env=gymnasium.make("CartPole-v1")), "not trained on rlccfr/Control-v0"),
-        (agent_of(env=WithSquares(ControlEnv("kuhn", 16))), "not trained on rlccfr/Control-v0"),
+        (agent_of(env=gymnasium.make("CartPole-v1")), "not trained on rlccfr/Control-v0: its actions are Discrete"),
+        (agent_of(env=WithSquares(ControlEnv("kuhn", 16))), r"changed observations: they have the shape \(42,\)"),
+        (agent_of(env=normalized(norm_obs=True)), "VecNormalize changes them: train with norm_obs=False"),
         ("agent.zip", "a str has no actor's network"),
     ]
     for agent, message in refused:
