@@ -39,7 +39,10 @@ class TooLargeError(GameError):
 
 
 def check_size(game: Playable, name: str, max_histories: int) -> None:
-    """Refuse a game that is almost certainly too large, after at most ESTIMATES x PLAYOUTS (about a thousand) playouts.
+    """Refuse a game that is almost certainly too large.
+
+    That takes at most ESTIMATES x PLAYOUTS (about a thousand) playouts, and as many again if more memory is left than
+    the limit needs.
 
     Raises:
         TooLargeError: the game almost certainly has more histories than the limit, or than there is memory for.
@@ -49,7 +52,7 @@ def check_size(game: Playable, name: str, max_histories: int) -> None:
     if not _certainly_exceeds(min(max_histories, memory_limit), game):
         return
     # If memory does not suffice either, the error must not recommend a larger limit.
-    if available is not None and _certainly_exceeds(memory_limit, game):
+    if memory_limit <= max_histories or (available is not None and _certainly_exceeds(memory_limit, game)):
         raise _out_of_memory(name, available)
     raise too_many_histories(name, max_histories)
 

@@ -32,6 +32,15 @@ def test_a_game_far_beyond_memory_is_refused_after_a_few_of_its_histories_whatev
     assert len(asked) <= 2
 
 
+def test_playouts_are_made_once_where_memory_is_the_smaller_limit(left, monkeypatch):
+    left(1_000 * MEGABYTE)
+    bounds = []
+    monkeypatch.setattr(size, "_estimated_above", lambda bound, *_: bounds.append(bound) or True)
+    with pytest.raises(GameError, match="does not fit into memory"):
+        size.check_size(None, "a game", max_histories=10**12)
+    assert len(bounds) == size.ESTIMATES // 2 + 1
+
+
 def test_a_larger_limit_is_recommended_only_if_memory_may_hold_the_game(left):
     left(10_000_000 * MEGABYTE)
     with pytest.raises(GameError, match="the size limit; load_game"):
