@@ -110,7 +110,7 @@ def write_aslib(
     tables = _tables(games, runs, feature_values, feature_costs, splits)
     for name, (columns, rows) in tables.items():
         files[f"{name}.arff"] = dump(_relation(name, scenario, columns, rows))
-    files["readme.txt"] = _readme(budget, table, games)
+    files["readme.txt"] = _readme(budget, table, games, catalog)
     files["citation.bib"] = cite(*catalog)
     for name, text in files.items():
         write_atomically(directory / name, text.encode())
@@ -261,10 +261,15 @@ def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: se
     return json.dumps(about, indent=2) + "\n"
 
 
-def _readme(budget: Budget, table: TableEvaluator, games: Sequence[str]) -> str:
+def _readme(budget: Budget, table: TableEvaluator, games: Sequence[str], catalog: Catalog) -> str:
     """Return the text that tells people what the scenario holds, in the order of the specification's list."""
     names = {openspiel_name(game) for game in games}
-    records = [record for record in map(table.record, table.ids()) if openspiel_name(record["game"]) in names]
+    algorithms = set(catalog)
+    records = [
+        record
+        for record in map(table.record, table.ids())
+        if openspiel_name(record["game"]) in names and Cell.of(record) in algorithms
+    ]
     processors = sorted({str(record["processor"]) for record in records})
     engines = sorted({str(record["engine_version"]) for record in records})
     return f"""\
@@ -276,18 +281,18 @@ Origin. Each run was made by the engine of rlccfr (version and revision {", ".jo
 Problem. An instance is a two-player zero-sum game with imperfect information, named as in OpenSpiel or in rlccfr
 (`rlccfr games`). An algorithm looks for a Nash equilibrium, with a budget of {budget}.
 
-Performance. {ERROR}: log10 of the exploitability of the average policy, as a share of the uniform policy's, at least
-{math.log10(LEAST):g}. {SPEED}: iterations per CPU second, as a multiple of those of plain CFR on the same game.
+Performance. {ERROR}: log10 of the exploitability of the average policy, as a share of the uniform policy's; no value is
+below {math.log10(LEAST):g}. {SPEED}: iterations per CPU second, as a multiple of those of plain CFR on the same game.
 
 Algorithms. All are variants of counterfactual regret minimization. A name has the update rule, the sampler and the
-abstraction; `rlccfr catalog NAME` tells the source of each. The configurations in description.txt are their
+abstraction; `rlccfr catalog NAME` names the source of each. The configurations in description.txt are their
 hyperparameters. A repetition is an engine seed. The number of repetitions differs between games, since an algorithm
 that draws nothing at random on a game has one.
 
-Runs that failed. They have the uniform policy's exploitability and speed 0. The status timeout is of runs beyond a
-limit of time, memout beyond a limit of memory, crash of runs that ended with an error, and other of algorithms that
-need a package that was not installed. Runs that ended normally can be worse than the uniform policy. Nothing is
-missing.
+Runs that failed. They have the uniform policy's exploitability and speed 0. The status is timeout for runs
+that took too long, memout for runs that needed too much memory, crash for runs that ended with an error, and other for
+algorithms that need a package that was not installed. Runs that ended normally can be worse than the uniform policy.
+Nothing is missing.
 
 Features. They describe the game's tree (rlccfr.envs.GameFeatures), and are computed in one step, without random draws
 and without limits. Their cost is the CPU time, in seconds, of loading the game, from the cache if it is there, and of

@@ -14,8 +14,8 @@ import pytest
 from aslib_rules import faults
 
 from rlccfr.agents import shipped
-from rlccfr.catalog import Catalog
-from rlccfr.envs import Budget, Request, write_aslib
+from rlccfr.catalog import Catalog, Cell
+from rlccfr.envs import Budget, LiveEvaluator, Request, write_aslib
 from rlccfr.envs.game_features import GameFeatures
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.errors import CheckpointError, RLCCFRError
@@ -186,3 +186,15 @@ def test_what_can_not_be_exported_is_named(tmp_path, monkeypatch):
     with pytest.raises(RLCCFRError, match=r"pip install 'rlccfr\[aslib\]'"):
         write_aslib(shipped.results(), tmp_path / "new", BUDGET, CATALOG, games=GAMES)
     assert [path.name for path in tmp_path.iterdir()] == ["readme.txt"]
+
+
+def test_the_readme_tells_of_the_catalogs_algorithms_alone(tmp_path):
+    evaluator = LiveEvaluator(tmp_path / "store")
+    for game in ("kuhn", "matrix_rps"):
+        for rule in ("cfr", "dcfr"):
+            evaluator.measure(Request(game, (Cell(rule, "none", "none"),), Budget("iterations", 5)))
+    frame = evaluator.frame()
+    frame.loc[frame["update_rule"] == "dcfr", ["engine_version", "processor"]] = "of another engine"
+    alone = Catalog(("cfr",), ("none",), ("none",))
+    write_aslib(frame, tmp_path / "small", Budget("iterations", 5), alone)
+    assert "another engine" not in (tmp_path / "small" / "readme.txt").read_text()
