@@ -12,7 +12,7 @@ from rlccfr.agents.baselines.fixed import FIXED
 from rlccfr.agents.baselines.task import measure_all
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.measuring.shorter_budgets import COLUMN
+from rlccfr.envs.measuring.shorter_budgets import COLUMN, between_points
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
 from rlccfr.pictures import UNITS, new_axes
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 PLAIN = FIXED["CFR"]
 """Plain CFR, which is drawn for comparison."""
 
-NONE = "none"
-
 
 def best_cells(table: TableEvaluator, catalog: Catalog, game: str, budget: Budget, most: int) -> list[Cell]:
     """Return the algorithms with the least mean exploitability under a budget, the best first.
 
-    Algorithms with a failed run are left out. Plain CFR comes last if it was measured and is not among the best.
+    Algorithms with a failed run, or with one recorded without a curve, are left out. Plain CFR comes last if it
+    was measured and is not among the best.
 
     Args:
         table: runs of the algorithms.
@@ -40,7 +39,7 @@ def best_cells(table: TableEvaluator, catalog: Catalog, game: str, budget: Budge
     exploitability = {
         cell: statistics.fmean(run.exploitability for run in runs)
         for cell, runs in measure_all(table, catalog, game, budget).items()
-        if all(run.ok for run in runs)
+        if all(run.ok for run in runs) and _whole_curves(table, game, cell)
     }
     cells = sorted(exploitability, key=exploitability.__getitem__)[:most]
     if PLAIN not in cells and _whole_curves(table, game, PLAIN):
@@ -48,11 +47,22 @@ def best_cells(table: TableEvaluator, catalog: Catalog, game: str, budget: Budge
     return cells
 
 
+def column_of(over: str) -> str:
+    """Return the column of a curve that is drawn to the right.
+
+    Raises:
+        RLCCFRError: curves are not drawn over this.
+    """
+    if over not in COLUMN:
+        raise RLCCFRError(f"curves are drawn over {', '.join(COLUMN)}, not over {over!r}")
+    return COLUMN[over]
+
+
 def draw_curves(table: TableEvaluator, game: str, cells: Sequence[Cell], over: str = "seconds") -> Axes:
     """Draw the exploitability of algorithms' average policies during their runs; both axes are logarithmic.
 
     A line is the median over an algorithm's runs. The band around it reaches from the least value to the largest. Both
-    end where the shortest run does.
+    end where the shortest run does. A run that begins later counts with its first point.
 
     Args:
         table: runs of the algorithms.
@@ -61,22 +71,24 @@ def draw_curves(table: TableEvaluator, game: str, cells: Sequence[Cell], over: s
         over: ``"seconds"`` (engine CPU seconds), ``"iterations"`` or ``"nodes"`` (histories touched).
 
     Raises:
-        RLCCFRError: ``over`` is none of these, or an algorithm has no run, or a failed one, on the game.
+        RLCCFRError: ``over`` is none of these, there is no algorithm, or one has no run on the game, a failed run, or
+            a run without a curve.
     """
-    if over not in COLUMN:
-        raise RLCCFRError(f"curves are drawn over {', '.join(COLUMN)}, not over {over!r}")
+    column = column_of(over)
+    if not cells:
+        raise RLCCFRError(f"no algorithm was measured on {game!r} without a failed run; see `rlccfr sweep`")
     axes = new_axes(7.2, 4.8)
     for cell in cells:
         curves = _whole_curves(table, game, cell)
         if not curves:
             raise RLCCFRError(f"there is no whole run of {cell} on {game!r}; measure it with `rlccfr sweep`")
-        x, values = _on_one_grid(curves, COLUMN[over])
+        x, values = _on_one_grid(curves, column)
         (line,) = axes.loglog(x, np.median(values, axis=0), label=_short_name(cell))
         if len(curves) > 1:
             axes.fill_between(
                 x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.15, linewidth=0
             )
-    axes.set(title=game, xlabel=UNITS[COLUMN[over]], ylabel="exploitability (NashConv / 2)")
+    axes.set(title=game, xlabel=UNITS[column], ylabel="exploitability (NashConv / 2)")
     axes.legend(fontsize="small")
     return axes
 
@@ -86,23 +98,25 @@ Curve = Mapping[str, Sequence[float]]
 
 
 def _whole_curves(table: TableEvaluator, game: str, cell: Cell) -> list[Curve]:
-    """Return the curves of an algorithm's runs on a game; none if a run has failed."""
+    """Return the curves of an algorithm's runs on a game; none if a run has failed or has no curve."""
     runs = [table.run(game, cell, seed) for seed in table.seeds(game, cell)]
-    return [run["curve"] for run in runs] if all(run["status"] == "ok" for run in runs) else []
+    are_whole = all(run["status"] == "ok" and len(run["curve"]["exploitability"]) for run in runs)
+    return [run["curve"] for run in runs] if are_whole else []
 
 
 def _on_one_grid(curves: Sequence[Curve], column: str) -> tuple[np.ndarray, np.ndarray]:
     """Return points on the first curve's grid, (points,), and each curve's exploitability there, (curves, points).
 
-    Between two points of a curve, the logarithm of the exploitability is taken to be linear in that of the column.
+    The grid begins where the last run begins, and ends where the shortest run ends. It is that end alone if a run ends
+    before another begins.
     """
     columns = [np.asarray(curve[column], dtype=float) for curve in curves]
-    start = max(values[0] for values in columns)
     end = min(values[-1] for values in columns)
+    start = min(end, max(values[0] for values in columns))
     x = columns[0][(columns[0] >= start) & (columns[0] <= end)]
     x = np.unique(np.concatenate([[start], x, [end]]))
     values = [
-        np.exp(np.interp(np.log(x), np.log(own_x), np.log(np.maximum(curve["exploitability"], EXACT))))
+        between_points(x, own_x, np.maximum(curve["exploitability"], EXACT))
         for own_x, curve in zip(columns, curves, strict=True)
     ]
     return x, np.array(values)
@@ -110,4 +124,4 @@ def _on_one_grid(curves: Sequence[Curve], column: str) -> tuple[np.ndarray, np.n
 
 def _short_name(cell: Cell) -> str:
     """Return an algorithm's name for a legend, without a sampler or an abstraction that is none."""
-    return " x ".join([cell.update_rule, *(id for id in cell[1:] if id != NONE)])
+    return " x ".join([cell.update_rule, *(id for id in cell[1:] if id != "none")])

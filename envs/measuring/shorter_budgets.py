@@ -29,6 +29,24 @@ def covers(record: Mapping[str, Any], budget: Budget) -> bool:
     return record["status"] == "ok" and len(spent) > 0 and budget.amount <= slack * spent[-1]
 
 
+def between_points(amounts: float | np.ndarray, spent: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return a curve's values at amounts between its points: their logarithm is linear in that of the amount.
+
+    Before the first point, that point counts; after the last point, the last point counts.
+
+    Args:
+        amounts: amounts of a budget's unit, of any shape.
+        spent: (points,) amounts at the curve's points, ascending.
+        values: (points,) the curve's values there.
+
+    Returns:
+        The values, in the shape of ``amounts``.
+    """
+    log_amounts, log_spent, log_values = (np.log(np.maximum(numbers, TINY)) for numbers in (amounts, spent, values))
+    read: np.ndarray = np.exp(np.interp(log_amounts, log_spent, log_values))
+    return read
+
+
 def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """Return the record of the same run under a shorter budget, without a curve; a failed run stays failed.
 
@@ -46,11 +64,9 @@ def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
         return {**record, **under_budget}
     curve = {name: np.asarray(values, dtype=float) for name, values in record["curve"].items()}
     spent = curve[COLUMN[budget.unit]]
-    log_spent = np.log(np.maximum(spent, TINY))
-    log_amount = np.log(budget.amount)
 
     def interpolated(name: str) -> float:
-        return float(np.exp(np.interp(log_amount, log_spent, np.log(np.maximum(curve[name], TINY)))))
+        return float(between_points(budget.amount, spent, curve[name]))
 
     # At a point of the curve, its own value counts, free of rounding and even where it is negative.
     points = np.flatnonzero(spent == budget.amount)

@@ -108,11 +108,8 @@ def measured(
         if options.results is None:
             return _of_the_package(games, wanted_budgets, options.catalog, options.networks)
         from rlccfr.agents import shipped
-        from rlccfr.envs.measuring.table import TableEvaluator
 
-        table = TableEvaluator(options.results)
-        if not table.games:
-            raise RLCCFRError(f"{options.results} holds no measurements; name a store that `rlccfr sweep` wrote")
+        table = _own_table(options.results)
         catalog_name = options.catalog or "paper"
         algorithms = parse_catalog(catalog_name).with_networks(options.networks or "sweep")
         names = games or table.games
@@ -131,6 +128,41 @@ def measured(
         _require_long_runs(table, names, algorithms, budgets_to_show)
         description = _described(algorithms, catalog_name, str(options.results))
         return Measured(table, algorithms, names, budgets_to_show, description, shipped=False)
+
+
+def table_of(game: str, results: Path | None) -> tuple[TableEvaluator, str]:
+    """Return the measurements that have a game, and the game's name there; by default the package's.
+
+    Args:
+        game: the game.
+        results: a sweep of the user's, which may lack algorithms.
+
+    Raises:
+        GameError: there is no such game.
+        RLCCFRError: the package has not measured it, or the sweep holds no measurements.
+    """
+    with progress("reading the measurements"):
+        from rlccfr.agents import shipped
+
+        if results is None:
+            name = _shipped_name(game)
+            is_public = shipped.part_of(name) == shipped.public_part()
+            return (shipped.public_results() if is_public else shipped.results()), name
+        return _own_table(results), game
+
+
+def _own_table(results: Path) -> TableEvaluator:
+    """Return the measurements of a sweep of the user's.
+
+    Raises:
+        RLCCFRError: it holds none.
+    """
+    from rlccfr.envs.measuring.table import TableEvaluator
+
+    table = TableEvaluator(results)
+    if not table.games:
+        raise RLCCFRError(f"{results} holds no measurements; name a store that `rlccfr sweep` wrote")
+    return table
 
 
 def _of_the_package(

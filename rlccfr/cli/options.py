@@ -130,12 +130,12 @@ class TrainingOptions:
     )
 
 
-def parsed_algorithm(text: str, option: str) -> Cell:
+def parsed_algorithm(text: str, option_name: str) -> Cell:
     """Return the algorithm that a string names; the string has the form in which ``recommend`` prints algorithms.
 
     Args:
         text: the string, such as ``dcfr x external x none``.
-        option: name of the option, for the error.
+        option_name: name of the option, for the error.
 
     Raises:
         RLCCFRError: the string has another form, or names no component.
@@ -144,5 +144,5 @@ def parsed_algorithm(text: str, option: str) -> Cell:
 
     components = [component.strip() for component in text.split(" x ")]
     if len(components) != len(AXES) or not all(components):
-        raise RLCCFRError(f'{option} takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
+        raise RLCCFRError(f'{option_name} takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
     return Cell(*components).canonical

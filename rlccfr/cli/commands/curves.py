@@ -8,11 +8,16 @@ from typing import Annotated
 import typer
 
 from rlccfr.cli.checks import at_least, file_to_write
-from rlccfr.cli.measured_games import MeasurementOptions, measured
+from rlccfr.cli.command import check_only
+from rlccfr.cli.measured_games import MeasurementOptions, measured, table_of
 from rlccfr.cli.options import SeveralBudgets, parsed_algorithm
+
+WITH_ALGORITHMS = {"game", "out", "algorithms", "results", "over"}
+"""Parameters of the command that may be given with ``--algorithm``."""
 
 
 def curves(
+    context: typer.Context,
     budgets: SeveralBudgets,
     measurements: MeasurementOptions,
     game: Annotated[str, typer.Argument(help="The measured game.")],
@@ -26,19 +31,26 @@ def curves(
 ) -> None:
     """Draw the convergence of several algorithms on a game.
 
-    Nothing is run. By default, these are the algorithms with the least exploitability after the longest budget, and
+    Nothing is run. By default, these are the algorithms with the least exploitability under the largest budget, and
     plain CFR. With --results and --catalog, they are those of your own sweep.
     """
-    from rlccfr.agents.judging.curves import best_cells, draw_curves
+    # Refuse what contradicts itself before measurements are read.
+    if algorithms:
+        check_only(context, "--algorithm", WITH_ALGORITHMS, "names all that is drawn")
+    from rlccfr.agents.judging.curves import best_cells, column_of, draw_curves
     from rlccfr.pictures import checked_picture, save
 
     checked_picture(out)
-    source = measured([game], budgets, measurements)
-    (name,) = source.games
+    column_of(over)
     if algorithms:
         cells = [parsed_algorithm(text, "--algorithm") for text in algorithms]
+        table, name = table_of(game, measurements.results)
+        save(draw_curves(table, name, cells, over), out)
     else:
-        cells = best_cells(source.table, source.catalog, name, source.budgets[-1], top)
-    save(draw_curves(source.table, name, cells, over), out)
-    source.say()
+        source = measured([game], budgets, measurements)
+        (name,) = source.games
+        largest = max(source.budgets, key=lambda budget: budget.amount)
+        cells = best_cells(source.table, source.catalog, name, largest, top)
+        save(draw_curves(source.table, name, cells, over), out)
+        source.say()
     print(f"written to {out}: {', '.join(map(str, cells))}")

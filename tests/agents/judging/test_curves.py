@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from rlccfr.agents import shipped
-from rlccfr.agents.judging.curves import PLAIN, best_cells, draw_curves
+from rlccfr.agents.judging.curves import PLAIN, _on_one_grid, best_cells, draw_curves
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs import Budget
+from rlccfr.envs import Budget, LiveEvaluator, Request, TableEvaluator
 from rlccfr.errors import RLCCFRError
 
 mpl.use("agg")
@@ -50,6 +50,53 @@ def test_a_line_is_the_median_and_its_band_holds_all_runs(table):
     assert (min(at_end), max(at_end)) == pytest.approx((min(values), max(values)))
 
 
+@pytest.fixture
+def store(tmp_path):
+    """A sweep of two update rules on Kuhn poker, one of which has failed."""
+    evaluator = LiveEvaluator(tmp_path / "store")
+    for rule in ("dcfr", "cfr_plus"):
+        run = evaluator.measure(Request("kuhn", (Cell(rule, "none", "none"),), Budget("iterations", 40)))
+    evaluator.store.put({**evaluator.store.get(run.cell_id), "status": "failed", "error": "a planted error"})
+    return evaluator.store
+
+
+def test_algorithms_with_a_failed_run_are_left_out(store, run):
+    table = TableEvaluator(store)
+    both = Catalog(("dcfr", "cfr_plus"), ("none",), ("none",))
+    budget = Budget("iterations", 40)
+    assert [str(cell) for cell in best_cells(table, both, "kuhn", budget, 8)] == ["dcfr x none x none"]
+    with pytest.raises(RLCCFRError, match="there is no whole run of cfr_plus x none x none on 'kuhn'"):
+        draw_curves(table, "kuhn", [Cell("cfr_plus", "none", "none")])
+    words = ("--results", str(store.path), "--catalog", "cfr_plus", "--iterations", "40")
+    assert run("results", "curves", "kuhn", "curves.svg", *words)[::2] == (
+        1,
+        "error: no algorithm was measured on 'kuhn' without a failed run; see `rlccfr sweep`\n",
+    )
+
+
+def test_algorithms_recorded_without_a_curve_are_left_out(store):
+    table = TableEvaluator(TableEvaluator(store).frame())
+    alone = Catalog(("dcfr",), ("none",), ("none",))
+    assert best_cells(table, alone, "kuhn", Budget("iterations", 40), 8) == []
+    with pytest.raises(RLCCFRError, match="there is no whole run of dcfr x none x none on 'kuhn'"):
+        draw_curves(table, "kuhn", [Cell("dcfr", "none", "none")])
+
+
+def test_no_line_runs_past_the_shortest_run():
+    first = {"iteration": [1, 10], "exploitability": [1.0, 0.1]}
+    second = {"iteration": [100, 1000], "exploitability": [0.5, 0.2]}
+    x, values = _on_one_grid([second, first], "iteration")
+    assert x.tolist() == [10]
+    np.testing.assert_allclose(values, [[0.5], [0.1]])
+
+
+def test_a_first_time_of_zero_is_drawn():
+    curve = {"cpu_seconds": [0.0, 0.1], "exploitability": [1.0, 0.1]}
+    x, values = _on_one_grid([curve], "cpu_seconds")
+    np.testing.assert_allclose(x, [0, 0.1])
+    np.testing.assert_allclose(values, [[1.0, 0.1]])
+
+
 def test_what_can_not_be_drawn_is_refused(table):
     with pytest.raises(RLCCFRError, match="over iterations, nodes, seconds, not over 'hours'"):
         draw_curves(table, "kuhn", [PLAIN], over="hours")
@@ -67,3 +114,48 @@ def test_the_command_draws_what_is_named(run, tmp_path):
         1,
         "error: --algorithm takes \"UPDATE_RULE x SAMPLER x ABSTRACTION\", not 'cfr'\n",
     )
+
+
+def test_the_best_are_those_under_the_largest_budget(run):
+    lines = [
+        run("results", "curves", "leduc", "curves.svg", "--top", "2", *budgets)[1]
+        for budgets in (
+            ("--seconds", "1", "--seconds", "0.01"),
+            ("--seconds", "1"),
+            ("--seconds", "0.01"),
+        )
+    ]
+    assert lines[0] == lines[1] != lines[2]
+
+
+def test_what_is_named_may_be_all_that_a_sweep_has(store, run):
+    words = (
+        "results",
+        "curves",
+        "kuhn",
+        "curves.svg",
+        "--algorithm",
+        "dcfr x none x none",
+        "--results",
+        str(store.path),
+    )
+    assert run(*words)[:2] == (0, "written to curves.svg: dcfr x none x none\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--top", "3", "--algorithm", "cfr x none x none"),
+            "--algorithm names all that is drawn, which takes no --top",
+        ),
+        (
+            ("--over", "hours", "--results", "nowhere"),
+            "curves are drawn over iterations, nodes, seconds, not over 'hours'",
+        ),
+    ],
+)
+def test_contradictions_are_refused_before_measurements_are_read(run, options, message):
+    code, out, err = run("results", "curves", "kuhn", "curves.svg", *options)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"error: {message}")
