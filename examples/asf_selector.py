@@ -1,4 +1,4 @@
-"""Selectors of others, ASF and ZeroFolio, beside this library's, on a scenario of ASlib: ``python asf_selector.py``.
+"""Compare the selectors ASF and ZeroFolio with kernel regression on a scenario of ASlib: ``python asf_selector.py``.
 
 All choose among 16 algorithms on 59 small games, by the scenario's splits. ZeroFolio compares the texts of games'
 files; its paper embeds them by a language model, and here hashed n-grams take its place. It needs a clone of the
@@ -44,18 +44,22 @@ embedding = HashingVectorizer(analyzer="char", ngram_range=(3, 3), n_features=10
 vectors = dict(zip(texts, embedding.transform(texts.values()).toarray(), strict=True))
 
 forest = partial(RandomForestRegressorWrapper, init_params={"n_estimators": 50, "random_state": 0})
-above = {"single best": [], "ASF": [], "ZeroFolio": [], "rlccfr": []}
+above = {"single best": [], "ASF": [], "ZeroFolio": [], "kernel regression": []}
 for _, new in splits.groupby("fold"):
     known = errors.index.difference(new.index)
     forests = PerformanceModel(forest, normalize="none")
     neighbours = zerofolio.KNNSelector(k=10, metric="cosine", algorithm_names=list(errors.columns))
     forests.fit(features.loc[known], errors.loc[known])
     neighbours.fit([vectors[game] for game in known], errors.loc[known])
-    ours = ByRegression(MeasuredCosts.read(measured, catalog, list(known), [budget]))
+    regression = ByRegression(MeasuredCosts.read(measured, catalog, list(known), [budget]))
     for game in new.index:
-        picks = [errors.loc[known].mean().idxmin(), forests.predict(features.loc[[game]])[game][0][0]]
-        picks += [neighbours.predict(vectors[game])[0], "/".join(ours.pick(game, budget, PRESETS["accuracy"]))]
-        for name, pick in zip(above, picks, strict=True):
+        picks = {
+            "single best": errors.loc[known].mean().idxmin(),
+            "ASF": forests.predict(features.loc[[game]])[game][0][0],
+            "ZeroFolio": neighbours.predict(vectors[game])[0],
+            "kernel regression": "/".join(regression.pick(game, budget, PRESETS["accuracy"])),
+        }
+        for name, pick in picks.items():
             above[name].append(errors.at[game, pick] - errors.loc[game].min())
 for name, decades in above.items():
     print(f"{name}: {np.mean(decades):.3f} decades above the best algorithm of each of {len(decades)} games")

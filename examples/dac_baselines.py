@@ -20,7 +20,9 @@ def returns(env, agent) -> list[float]:
     sums = []
     for instance in env.instance_set:
         state, _ = env.reset(options={"instance_id": instance})
-        terminated, reward, total = False, 0.0, 0.0
+        terminated = False
+        reward = 0.0
+        total = 0.0
         while not terminated:
             state, reward, terminated, _, _ = env.step(agent.act(state, reward))
             total += reward

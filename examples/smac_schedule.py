@@ -47,7 +47,8 @@ print(f"SMAC3, after {TRIALS} runs on {len(training)} training games: {best}")
 validation = control_games("validation")
 print(f"mean log10 of what is left after {ITERATIONS} iterations on the {len(validation)} validation games:")
 ways = {name: ((name,), {}) for name in ("cfr_plus", "dcfr", "pcfr_plus")}
-ways |= {"SMAC3's scheduled": (({"id": "scheduled", **best},), {}), "shipped controller": ((), {"control": "shipped"})}
+ways["SMAC3's scheduled"] = (({"id": "scheduled", **best},), {})
+ways["shipped controller"] = ((), {"control": "shipped"})
 for name, (rule, options) in ways.items():
     costs = [cost(game, *rule, **options) for game in validation]
     print(f"  {name}: {sum(costs) / len(costs):.2f}")

@@ -43,5 +43,5 @@ def test_smac_finds_a_point_that_is_better_than_the_plain_rules(tmp_path):
 @pytest.mark.verify
 def test_selectors_of_others_are_compared_on_one_scenario(tmp_path):
     found = figures("asf_selector.py", ("asf", "clingo", "sksurv", "zerofolio"), tmp_path)
-    assert list(found) == ["single best", "ASF", "ZeroFolio", "rlccfr"]
+    assert list(found) == ["single best", "ASF", "ZeroFolio", "kernel regression"]
     assert all(0 <= value < 1 for value in found.values())
