@@ -57,7 +57,9 @@ def test_a_dacbench_that_fails_to_import_is_named_as_the_cause(monkeypatch):
 
     monkeypatch.delitem(sys.modules, MODULE, raising=False)
     import_module = importlib.import_module
-    monkeypatch.setattr(importlib, "import_module", lambda name: fail(name) if name == "dacbench" else import_module(name))
+    monkeypatch.setattr(
+        importlib, "import_module", lambda name: fail(name) if name == "dacbench" else import_module(name)
+    )
     with pytest.raises(RLCCFRError, match="DACBench can't be imported: operator torchvision::nms does not exist"):
         import_module(MODULE)
 
