@@ -62,10 +62,11 @@ def test_picks_outside_of_a_run_are_those_of_the_kernels():
 
 
 def test_q_values_are_summed_as_the_kernels_sum_them():
-    zeros = [
-        [(np.zeros((len(OBSERVATION) + before, count)), np.zeros(count))]
-        for before, count in ((0, 10), (10, 8), (18, 7))
-    ]
+    zeros = []
+    num_inputs = len(OBSERVATION)
+    for count in map(len, CHOICES):
+        zeros.append([(np.zeros((num_inputs, count)), np.zeros(count))])
+        num_inputs += count
     members = [copy.deepcopy(zeros) for _ in range(2)]
     members[0][0][0][1][:2] = 1
     members[1][0][0][1][1] = 2**-25  # lost beside 1 in single precision
