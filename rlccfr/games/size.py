@@ -52,7 +52,7 @@ def check_size(game: Playable, name: str, max_histories: int) -> None:
     if not _certainly_exceeds(min(max_histories, memory_limit), game):
         return
     # If memory does not suffice either, the error must not recommend a larger limit.
-    if memory_limit <= max_histories or (available is not None and _certainly_exceeds(memory_limit, game)):
+    if available is not None and (memory_limit <= max_histories or _certainly_exceeds(memory_limit, game)):
         raise _out_of_memory(name, available)
     raise too_many_histories(name, max_histories)
 
