@@ -167,16 +167,13 @@ def solve(
     loaded = _loaded(game)
     if seconds is not None and iterations is not None:
         raise BudgetError("give at most one budget: seconds= or iterations=")
-    target = None if until is None else target_of(loaded, until)
     is_default = until is None and seconds is None and iterations is None
-    if is_default:
-        target = default_target(loaded)
-        seconds = SECONDS
+    budget = SECONDS if is_default else seconds
     return _Work(
         game=loaded,
-        target=target,
+        target=default_target(loaded) if is_default else _named_target(loaded, until),
         is_default=is_default,
-        seconds=None if seconds is None else checked_seconds(seconds),
+        seconds=None if budget is None else checked_seconds(budget),
         iterations=None if iterations is None else whole_number(iterations, "iterations", 1, BudgetError),
         threads=checked_threads(threads),
         curve=curve,
@@ -193,6 +190,11 @@ def _loaded(game: Game | str | Path) -> Game:
         named: Game = load_game(game)
         return named
     return checked_game(game)
+
+
+def _named_target(game: Game, until: float | str | None) -> float | None:
+    """Return a target in the game's units; None if there is none."""
+    return None if until is None else target_of(game, until)
 
 
 def default_target(game: Game) -> float:

@@ -69,7 +69,6 @@ def build_table(
     evidence: EvidenceByBudget | None = None,
     teams: Mapping[str, SelectorTeam] | None = None,
     plan: TeamPlan | None = None,
-    ask_teams: bool = True,
     progress: Callable[[float], None] | None = None,
     **options: Unpack[EpisodeOptions],
 ) -> RecommendationTable:
@@ -85,8 +84,8 @@ def build_table(
         evidence: runs of every algorithm, by budget and game. By default, every algorithm is measured on every game. A
             game without evidence has no VBS, regret or score; ``{}`` leaves out SBS, too, which suits large games.
         teams: teams to ask, by game. For a game without a team, one is trained for each budget and reward weights.
-        plan: plan for training these teams.
-        ask_teams: whether the table has rows of teams, and of the searches that have as many evaluations as they.
+        plan: plan for training these teams. If it has no evaluations, none is trained, and the table has no rows of
+            these teams, nor of the searches that have as many evaluations as they.
         progress: function called with the share done, while algorithms are measured and teams are trained.
 
     Raises:
@@ -107,8 +106,8 @@ def build_table(
         for preset in spec.presets:
             for game in spec.games:
                 task = Task(spec.evaluator, spec.catalog, game, limit, preset, spec.engine_seeds)
-                team = (teams or {}).get(game) if ask_teams else None
-                if ask_teams and team is None:
+                team = (teams or {}).get(game)
+                if team is None and plan.evaluations:
                     team = trained_team(task, plan, steps.within)
                 rows += Bench(task, evidence.get(limit, {})).rows(team)
                 steps.done()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from rlccfr.agents.judging.bench import Steps, build_table
+from rlccfr.agents.judging.bench import Steps, TeamPlan, build_table
 from rlccfr.agents.judging.recommendation_table import RecommendationTable
 from rlccfr.catalog import Catalog
 from rlccfr.envs.episode import Budgets, EpisodeSpec, Games, Presets
@@ -26,8 +26,6 @@ def recommended_table(
     scale: str | None = None,
     teams: Mapping[str, SelectorTeam] | None = None,
     progress: Callable[[float], None] | None = None,
-    *,
-    train: bool = True,
 ) -> RecommendationTable:
     """Compare the picks of the games' teams with those of the baselines.
 
@@ -35,10 +33,9 @@ def recommended_table(
         results: a sweep's results, with the whole catalog on each game. Further games with the whole catalog serve for
             the SBS.
         catalog, games, budgets, presets, scale: as for :class:`rlccfr.envs.SelectorEnv`.
-        teams: teams by game; by default one is trained for each game, on the choosing runs.
+        teams: teams by game; by default one is trained for each game, on the choosing runs. If there are none, no team
+            is asked, and the table has only what can be looked up, which takes seconds instead of minutes.
         progress: function called with the share of the training that is done; never called if ``teams`` are given.
-        train: whether to train teams if none are given. False: no team is asked, and the table has only what can be
-            looked up, which takes seconds instead of minutes.
 
     Raises:
         MissingCellError: an algorithm was not measured, or a budget is longer than the runs.
@@ -46,9 +43,9 @@ def recommended_table(
     """
     spec = EpisodeSpec.parse(games, budget=budgets, preset=presets, scale=scale, catalog=catalog, evaluator=results)
     further_games = _further_games(results, spec)
-    if not teams and not train:
-        return build_table(spec, others=further_games, ask_teams=False)
-    return build_table(spec, others=further_games, teams=teams or _train_teams(spec, progress))
+    if teams is None:
+        teams = _train_teams(spec, progress)
+    return build_table(spec, others=further_games, teams=teams, plan=TeamPlan(evaluations=0))
 
 
 def _train_teams(spec: EpisodeSpec, progress: Callable[[float], None] | None) -> dict[str, SelectorTeam]:

@@ -137,9 +137,9 @@ def _recommendations(source: Measured, presets: list[str], scale: str | None) ->
         from rlccfr.agents import shipped
         from rlccfr.agents.judging.sweep_table import recommended_table
 
-        teams = {game: shipped.team(game) for game in source.games} if source.shipped else None
+        teams = {game: shipped.team(game) for game in source.games} if source.shipped else {}
         return recommended_table(
-            source.table, source.catalog, source.games, source.budgets, presets, scale, teams, report, train=False
+            source.table, source.catalog, source.games, source.budgets, presets, scale, teams, report
         )
 
 
