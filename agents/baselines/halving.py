@@ -122,8 +122,8 @@ def equal_rungs(counts: Sequence[int], total: float) -> list[tuple[int, float]]:
         total: share of the budget for all runs together.
 
     Example:
-        >>> equal_rungs((4, 2), 0.8)
-        [(4, 0.1), (2, 0.3)]
+        >>> equal_rungs((4, 2), 1.0)
+        [(4, 0.125), (2, 0.375)]
     """
     lengths = [total / len(counts) / count for count in counts]
     return [(count, math.fsum(lengths[: rung + 1])) for rung, count in enumerate(counts)]

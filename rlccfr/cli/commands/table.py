@@ -40,7 +40,7 @@ def table(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print which algorithms the package's teams pick, or which are the best of your own measurements.
+    """Print the package's picks, or the best of your own measurements.
 
     Nothing is run. Measurements and teams come with the package. The budgets are 0.01, 0.1 and 1 CPU seconds unless
     others are given; for hold'em (`--catalog public`), 1, 10 and 60. For another catalog (`--catalog extended-tabular`

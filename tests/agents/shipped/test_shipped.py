@@ -304,7 +304,7 @@ def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path, regret
     assert row["in_tied_set"] in (True, False)
     code, out, err = run("recommend", "kuhn(cards=7)", "--iterations", "1000000")
     assert (code, err) == (0, "")
-    assert "picked from the game's features by kernel regression" in out
+    assert "picked from the game's features by the DQN team" in out
     assert "--iterations 1000000" in out
     assert not list(tmp_path.iterdir())  # nothing was run or written
 
