@@ -98,7 +98,7 @@ def race(
     rounds_share = 1.0
     if has_default:
         rounds_share = 1 / (1 + _final_share(1.0))
-    final = Budget("seconds", seconds * _final_share(rounds_share))
+    final = Budget("seconds", _rounded(seconds * _final_share(rounds_share)))
     cells = runners(game, favourite, final, preset, within)
     ladder = [(count, share / _final_share(1.0)) for count, share in equal_rungs(RUNGS, 1.0)]
     task = Task(evaluator, Catalog.tabular(), game, final, preset)
@@ -131,7 +131,12 @@ def _final_share(rounds_share: float) -> float:
 
 def final_seconds(seconds: float) -> float:
     """Return about how many engine CPU seconds each run in the last round has, in a race of ``seconds`` in all."""
-    return seconds * _final_share(1 / (1 + _final_share(1.0)))
+    return _rounded(seconds * _final_share(1 / (1 + _final_share(1.0))))
+
+
+def _rounded(seconds: float) -> float:
+    """Return a number of seconds with three significant digits, since people read it."""
+    return float(f"{seconds:.3g}")
 
 
 def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: Catalog | None = None) -> list[Cell]:
