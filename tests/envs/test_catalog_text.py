@@ -65,6 +65,7 @@ def test_what_is_no_catalog_is_refused_in_one_line(text, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_sweep_of_two_values_is_two_runs(run):
     catalog = ("--catalog", "dcfr(alpha=1|1.5)")
     limits = ("--iterations", "10", "--seconds", "0", "--option", "pilot=no", "--workers", "1")

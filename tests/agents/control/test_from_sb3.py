@@ -27,6 +27,7 @@ def agent_of(kind=PPO, env=None, **policy_kwargs):
     return kind("MlpPolicy", env, n_steps=8, policy_kwargs=policy_kwargs, seed=0, device="cpu", **batches)
 
 
+@pytest.mark.slow
 def test_a_controller_picks_as_its_agent_does(tmp_path):
     trained = agent_of().learn(64)
     for agent in (trained, agent_of(A2C, net_arch=[]), agent_of(net_arch={"pi": [8, 16, 8], "vf": [4]})):

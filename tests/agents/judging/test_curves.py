@@ -116,6 +116,7 @@ def test_the_command_draws_what_is_named(run, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_best_are_those_under_the_largest_budget(run):
     lines = [
         run("results", "curves", "leduc", "curves.svg", "--top", "2", *budgets)[1]

@@ -67,6 +67,7 @@ def test_an_unfinished_sweep_tells_how_many_runs_it_lacks_and_how_to_go_on(store
     )
 
 
+@pytest.mark.slow
 def test_the_complete_games_of_an_unfinished_sweep_are_told(store):
     limits = Limits(iterations=5, seconds=0.0)
     store(SweepPlan(["kuhn"], Catalog.tabular(), 1, 1, limits=limits), 0)

@@ -131,6 +131,7 @@ def test_help_is_found_by_its_usual_names(run, words):
     assert run(*words) == run(*plain_words, "--help")
 
 
+@pytest.mark.slow
 def test_mistakes_are_answered_before_slow_imports():
     code = "import sys; from rlccfr.cli import main\ntry: main(sys.argv[1:])\nfinally: print({*sys.modules} & {*%r})"
     slow_modules = ["torch", "numba", "pandas", "sklearn"]

@@ -63,6 +63,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
     assert (tmp_path / "pipe").is_fifo()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", ["head -1", "true"])
 def test_a_reader_that_has_read_enough_is_no_failure(tmp_path, reader):
     found = shell(f"{{ $R solve kuhn --update-rule cfr --iterations 5; echo $? >&2; }} | {reader}", tmp_path)
