@@ -3,9 +3,9 @@
 On each game of a split, :func:`rlccfr.solve` runs to each of :data:`TARGETS`, and so does every fixed rule by exact
 passes. The seconds are those of the process, from the loaded game to the policy: predicting, iterating, blending and
 measuring. What is computed once for each game, such as its quotient and the costs of its passes, counts in no run,
-since short runs are repeated. A rule runs to each target, too; a run ends when it has taken longer than the best rule so
-far, since only the best rule in hindsight counts, except for CFR+ and the rule that ``rlccfr recommend`` names. Games
-that are in benchmarks/results/default.csv are not measured again.
+since short runs are repeated. A rule runs to each target, too; a run ends when it has taken longer than the best rule
+so far, since only the best rule in hindsight counts, except for CFR+ and the rule that ``rlccfr recommend`` names.
+Games that are in benchmarks/results/default.csv are not measured again.
 
 SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games`) or ``test`` (the new
 test games). ``--fit`` prints the laws for iterations and their time, fitted to the validation games.
