@@ -42,7 +42,8 @@ SECONDS_LAW = (0.0023, 3.0)
 """Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
 
 p is the predicted time of an exact iteration (:func:`rlccfr.engine.reduced.iteration_cost`). This law and those for
-numbers of iterations are fitted by ``python -m benchmarks.default validation --fit``.
+numbers of iterations can be fitted by ``python -m benchmarks.default validation --fit``; the present constants come
+from validation runs that were not kept.
 """
 
 SOON = 0.1

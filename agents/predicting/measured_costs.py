@@ -55,16 +55,6 @@ class MeasuredCosts(NamedTuple):
         uniform = np.array([uniform_in_units(game) for game in games])
         return cls(catalog, tuple(games), tuple(budgets), features, uniform, np.array(costs))
 
-    def without(self, games: Sequence[str]) -> MeasuredCosts:
-        """Return the costs on all games but these."""
-        remaining = [index for index, game in enumerate(self.games) if game not in games]
-        return self._replace(
-            games=tuple(self.games[index] for index in remaining),
-            features=self.features[remaining],
-            uniform=self.uniform[remaining],
-            costs=self.costs[:, remaining],
-        )
-
     def save(self, path: Path) -> None:
         """Write the costs to a file, in single precision."""
         header = {

@@ -111,7 +111,9 @@ class LiveEvaluator(Evaluator):
         self._unwritten: set[str] = set()  # ids of records that the store does not have yet
         self._clocks: dict[Game, ReferenceClock] = {}
         self._live: OrderedDict[tuple[str, int], _Run] = OrderedDict()  # by id of the last segment and engine seed
-        self._whole: OrderedDict[tuple[str, int], _Run] = OrderedDict()  # by id under a budget of 1, and engine seed
+        self._kept_runs: OrderedDict[tuple[str, int], _Run] = (
+            OrderedDict()
+        )  # by id under a budget of 1, and engine seed
 
     def measure(self, request: Request) -> Measurement:
         """Return the measurement at the end of the request's last segment.
@@ -273,7 +275,7 @@ class LiveEvaluator(Evaluator):
         """Return a kept run of the request's algorithm under a smaller budget, so that it goes on; None without one."""
         if not self.keep_runs or request.segments > 1:
             return None
-        run = self._whole.get(_whole_key(request))
+        run = self._kept_runs.get(_run_key(request))
         if run is None or run.result is None or run.solver.update_rule.controller is not None:
             return None  # a controller had another horizon
         spent = {
@@ -283,7 +285,7 @@ class LiveEvaluator(Evaluator):
         }
         if spent[request.budget.unit] >= request.budget.amount:
             return None
-        del self._whole[_whole_key(request)]  # an interrupted run must not be continued
+        del self._kept_runs[_run_key(request)]  # an interrupted run must not be continued
         run.segments = 0  # its only segment goes on
         return run
 
@@ -304,13 +306,13 @@ class LiveEvaluator(Evaluator):
             while len(self._live) > MOST_LIVE:
                 self._live.popitem(last=False)
         elif self.keep_runs and request.segments == 1:
-            self._whole[_whole_key(request)] = run
-            while len(self._whole) > self.keep_runs:
-                self._whole.popitem(last=False)
+            self._kept_runs[_run_key(request)] = run
+            while len(self._kept_runs) > self.keep_runs:
+                self._kept_runs.popitem(last=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what was measured, without live solvers and clocks, which are made again when they are needed."""
-        return {**vars(self), "_clocks": {}, "_live": OrderedDict(), "_whole": OrderedDict()}
+        return {**vars(self), "_clocks": {}, "_live": OrderedDict(), "_kept_runs": OrderedDict()}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LiveEvaluator:
         return self  # Gymnasium copies keyword arguments; the copies are to share what was measured
@@ -319,7 +321,7 @@ class LiveEvaluator(Evaluator):
         return f"LiveEvaluator(store={self.store!r}, measured={len(self._records):,})"
 
 
-def _whole_key(request: Request) -> tuple[str, int]:
+def _run_key(request: Request) -> tuple[str, int]:
     """Return what a run of one segment has in common under all budgets in one unit: an id, and the engine seed."""
     return cell_id(replace(request, budget=Budget(request.budget.unit, 1))), request.seed
 

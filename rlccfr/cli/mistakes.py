@@ -87,7 +87,8 @@ def _is_number(text: str, kind: Callable[[str], float]) -> bool:
 def _number_meant(text: str, suffixes: dict[str, float], *, is_whole: bool) -> str | None:
     """Return the number that a text such as ``1,000``, ``1e3`` or ``5s`` stands for, in the right form.
 
-    None is returned for a text that stands for no number, or may stand for two."""
+    None is returned for a text that stands for no number, or may stand for two.
+    """
     match = re.fullmatch(r"([+-]?[\d.,_]*\d(?:e\+?\d{1,2})?)\s*([a-z]*)", text.strip().lower())
     if match is None or (match[2] and match[2] not in suffixes):
         return None

@@ -34,14 +34,6 @@ def test_costs_are_read_as_they_were_written(tmp_path):
     assert np.array_equal(again.costs, COSTS.costs)
 
 
-def test_games_can_be_left_out():
-    left = COSTS.without(["kuhn"])
-    assert left.games == ("leduc",)
-    assert np.array_equal(left.features, COSTS.features[1:])
-    assert np.array_equal(left.uniform, COSTS.uniform[1:])
-    assert np.array_equal(left.costs, COSTS.costs[:, 1:])
-
-
 def test_bad_files_are_refused(tmp_path):
     path = tmp_path / "costs"
     with pytest.raises(RLCCFRError, match="there is no file"):

@@ -337,7 +337,7 @@ def test_a_run_goes_on_under_a_larger_budget_if_it_is_kept():
     expected = [forgetful.measure(request) for request in requests]
     for ours, theirs in zip(found, expected, strict=True):
         assert (ours.iterations, ours.exploitability) == (theirs.iterations, theirs.exploitability)
-    (run,) = evaluator._whole.values()
+    (run,) = evaluator._kept_runs.values()
     assert run.result.iterations == 200
     other = evaluator.measure(replace(requests[0], seed=4))  # a smaller budget, and another seed
     assert other.iterations == 50
