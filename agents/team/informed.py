@@ -29,7 +29,7 @@ VERSION = 1
 """Version of an informed team's choice. Raise it when the same seed and measurements would give another one."""
 
 CANDIDATES = 2
-"""Number of algorithms that run, for each whole budget of all runs together."""
+"""Number of algorithms that run, for each whole budget of all runs together; set after trials that are not recorded."""
 
 
 def informed_team(

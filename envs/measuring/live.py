@@ -111,9 +111,7 @@ class LiveEvaluator(Evaluator):
         self._unwritten: set[str] = set()  # ids of records that the store does not have yet
         self._clocks: dict[Game, ReferenceClock] = {}
         self._live: OrderedDict[tuple[str, int], _Run] = OrderedDict()  # by id of the last segment and engine seed
-        self._kept_runs: OrderedDict[tuple[str, int], _Run] = (
-            OrderedDict()
-        )  # by id under a budget of 1, and engine seed
+        self._kept_runs: OrderedDict[tuple[str, int], _Run] = OrderedDict()  # see _run_key
 
     def measure(self, request: Request) -> Measurement:
         """Return the measurement at the end of the request's last segment.
