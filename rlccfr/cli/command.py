@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import field, fields, is_dataclass
 from functools import wraps
@@ -80,6 +80,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse a command line in which ``--option`` may stand for hidden options."""
+        self._refuse_points_in_whole_numbers(args, ctx)
         options = {_name(parameter): parameter for parameter in self.params if _is_rare(parameter)}
         if not options or ctx.resilient_parsing:  # a shell that completes a line may have half of it
             return super().parse_args(ctx, args)
@@ -90,6 +91,22 @@ class Command(TyperCommand):
             if error.param is not None and _is_rare(error.param):
                 error.param_hint = shown_name(error.param)
             raise
+
+    def _refuse_points_in_whole_numbers(self, words: Sequence[str], context: Any) -> None:
+        """Check that no whole number on a command line has a point; some versions of Typer read 10.000 as 10.
+
+        Raises:
+            BadParameter: a number has a point.
+        """
+        command: Any = self
+        parameters = inspect.signature(command.callback, eval_str=True).parameters
+        for parameter in command.params:
+            kind = parameters[parameter.name].annotation if parameter.name in parameters else None
+            if getattr(kind, "__origin__", kind) not in (int, int | None, list[int]):
+                continue
+            for text in values_of(parameter.opts, words):
+                if "." in text:
+                    raise typer.BadParameter(f"{text!r} is not a valid integer", ctx=context, param=parameter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options in groups; those without a group come last."""
@@ -125,6 +142,19 @@ def add_command(
         hidden: whether the list of commands leaves it out.
     """
     app.command(cls=kind, hidden=hidden)(_with_options_spread(function))
+
+
+def values_of(names: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Return the values that a command line gives to an option, also by ``--option NAME=VALUE``."""
+    settings = (*names, *(name.lstrip("-") for name in names), *(f"--option={name.lstrip('-')}" for name in names))
+    values = []
+    for word, next_word in zip(words, [*words[1:], None], strict=True):
+        name, equals, value = word.rpartition("=")
+        if equals and name.replace("_", "-") in settings:
+            values.append(value)
+        elif word in names and next_word is not None:
+            values.append(next_word)
+    return values
 
 
 def _title(parameter: Any) -> str:

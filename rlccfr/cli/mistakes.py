@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rlccfr.cli.command import shown_name
+from rlccfr.cli.command import shown_name, values_of
 from rlccfr.errors import brief, nearest
 
 OTHER_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
@@ -53,7 +53,7 @@ def _wrong_number(error: Any, words: Sequence[str]) -> str | None:
     is_whole = match[1] == "integer"
     suffixes = SUFFIXES_OF_WHOLE_NUMBERS if is_whole else SUFFIXES_OF_SECONDS
     line = f"{shown_name(parameter)} takes a {'whole ' if is_whole else ''}number"
-    for text in _values_of(parameter.opts, words):
+    for text in values_of(parameter.opts, words):
         if _is_number(text, int if is_whole else float):
             continue
         wanted = _number_meant(text, suffixes, is_whole=is_whole)
@@ -61,19 +61,6 @@ def _wrong_number(error: Any, words: Sequence[str]) -> str | None:
             return f"{line}, such as {'1000' if is_whole else '0.5'}, not {brief(text)}"
         return f"{line}, not {brief(text)}: write {wanted}"
     return line
-
-
-def _values_of(names: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return the values that a command line gives to an option, also by ``--option NAME=VALUE``."""
-    settings = (*names, *(name.lstrip("-") for name in names), *(f"--option={name.lstrip('-')}" for name in names))
-    values = []
-    for word, next_word in zip(words, [*words[1:], None], strict=True):
-        name, equals, value = word.rpartition("=")
-        if equals and name.replace("_", "-") in settings:
-            values.append(value)
-        elif word in names and next_word is not None:
-            values.append(next_word)
-    return values
 
 
 def _is_number(text: str, kind: Callable[[str], float]) -> bool:

@@ -38,8 +38,10 @@ def explore(
 
     require_writable(page)
     tree = None if game is None else load(game)
-    with progress(f"writing {page}"):
-        size = write_page(policy_of(policy, tree), page, start=start, most=most)
+    explored = policy_of(policy, tree)
+    limit = "" if explored.game.form.has_histories else f", of at most {most:,} states"
+    with progress(f"writing {page}{limit}"):
+        size = write_page(explored, page, start=start, most=most)
     print(f"{page}: open it in a browser ({size})")
     if not size.whole:
         print("The page does not hold the whole game: --from starts it elsewhere, and --most takes more states.")

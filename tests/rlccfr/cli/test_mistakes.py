@@ -12,6 +12,7 @@ NUMBERS = [
     ("solve kuhn --iterations=1,000", "--iterations takes a whole number, not '1,000': write 1000"),
     ("solve kuhn --iterations 10k", "--iterations takes a whole number, not '10k': write 10000"),
     ("solve kuhn --iterations 1.5", "--iterations takes a whole number, such as 1000, not '1.5'"),
+    ("solve kuhn --iterations 10.000", "--iterations takes a whole number, such as 1000, not '10.000'"),
     ("solve kuhn --iterations 10.000k", "--iterations takes a whole number, such as 1000, not '10.000k'"),
     ("solve kuhn --iterations 1000,000", "--iterations takes a whole number, such as 1000, not '1000,000'"),
     ("solve kuhn --iterations 1,000,000", "--iterations takes a whole number, not '1,000,000': write 1000000"),
