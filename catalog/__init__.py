@@ -9,6 +9,7 @@ samplers        the paper's samplers (7)
 abstractions    the paper's abstractions (3)
 extended        rules and samplers that joined later: predictive and scheduled rules, Hedge, mixed sampling
 scheduled       rules with free exponents, or exponents that move by a schedule or a controller
+adaptive        rules that adapt to the regrets that an infoset has seen: APCFR+, VAD-CFR and others
 public_chance   samplers of public chance
 one_path        samplers of one path: balanced exploration, ESCHER, DREAM
 merging         abstractions that merge infosets into buckets
@@ -20,6 +21,7 @@ sources, ``families`` the games of training and tests, and ``network_settings`` 
 
 from rlccfr.catalog import (  # noqa: F401  (registers them)
     abstractions,
+    adaptive,
     deep,
     extended,
     merging,

@@ -9,7 +9,7 @@ import numpy as np
 
 from rlccfr.catalog.extended import scheduled_decay, scheduled_discount
 from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
-from rlccfr.components import UNIT, ZERO, Controller, Guarantee, Schedule, UpdateRule, always
+from rlccfr.components import UNIT, ZERO, Controller, Guarantee, Momentum, Schedule, UpdateRule, always
 from rlccfr.controller_file import file_of, load_controller
 from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.registry import update_rule, update_rules
@@ -22,13 +22,15 @@ SHIPPED = "shipped"
 DATA = Path(__file__).parent / "data"
 """Directory of the shipped controller."""
 
-_EXPONENTS = {"alpha": (0.0, 1e3), "beta": (-1e3, 1e3), "gamma": (0.0, 1e3), "optimism": (0.0, 1.0)}
+_EXPONENTS = {"alpha": (0.0, 1e3), "beta": (-1e3, 1e3), "gamma": (0.0, 1e3), "optimism": (0.0, 10.0)}
+_MOMENTUM = {"momentum": (0.0, 10.0), "memory": (0.0, 1.0), "power": (1.0, 10.0)}
+_IN_TIME = {"decay": (1e-6, 1e6), "start": (0.0, 1.0), "horizon": (1, 10**12)}
 
 
 @update_rule(
     "scheduled",
     source="this library: CFR, CFR+, linear, discounted and predictive CFR as points of one family",
-    bounds=_EXPONENTS,
+    bounds={**_EXPONENTS, **_MOMENTUM, **_IN_TIME},
 )
 def scheduled(
     alpha: float | None = None,
@@ -36,21 +38,47 @@ def scheduled(
     gamma: float = 2.0,
     optimism: float = 0.0,
     floor: bool = True,
+    decay: float | None = None,
+    momentum: float = 0.0,
+    memory: float = 0.9,
+    power: float = 1.0,
+    start: float = 0.0,
+    horizon: int = 1000,
 ) -> UpdateRule:
-    """R <- D R + r, at least 0 if ``floor``; policy in proportion to D' R + optimism r; average weights t^gamma.
+    """R <- D R + r, at least 0 if ``floor``; policy in proportion to (D' R + o r + momentum M)^power.
 
     D = d(t-1, alpha) where R > 0, else d(t-1, beta), with d(k, e) = k^e / (k^e + 1), and 1 where the exponent is
-    None. D' is the next iteration's D if ``optimism`` is not 0, else 1. The defaults are CFR+ with quadratic weights.
+    None. o is ``optimism``, divided by 1 + (t-1) / (decay horizon) if there is a ``decay``. D' is the next iteration's D
+    if o is not 0, else 1. M is a running sum of the changes of R: M <- memory M + (R after - R before). The average has
+    the weights t^gamma, and begins after a share ``start`` of the horizon. The defaults are CFR+ with quadratic weights.
     """
     if floor and beta is not None:
         raise ComponentError("with floor=True no regret is negative, so give no beta, or floor=False")
+    has_momentum = momentum != 0.0 or power != 1.0
     return UpdateRule(
         positive_discount=UNIT if alpha is None else discount(alpha),
         negative_discount=UNIT if beta is None else discount(beta),
         floor=0.0 if floor else -np.inf,
-        average_decay=decay(gamma),
-        prediction=always(optimism) if optimism else ZERO,
+        average_decay=late_decay(gamma, start * horizon),
+        prediction=fading(optimism, decay, horizon),
+        momentum=Momentum(weight=momentum, memory=memory, power=power) if has_momentum else None,
+        exact_only=has_momentum,
     )
+
+
+def fading(optimism: float, decay: float | None, horizon: int) -> Schedule:
+    """Return the schedule of an optimism that is halved after ``decay`` horizons, or stays if ``decay`` is None."""
+    if not optimism:
+        return ZERO
+    if decay is None:
+        return always(optimism)
+    return lambda t: optimism / (1.0 + (t - 1.0) / (decay * horizon))
+
+
+def late_decay(gamma: float, start: float) -> Schedule:
+    """Return the decay of an average with the weights t^gamma of all policies after iteration ``start``."""
+    weights_decay = decay(gamma)
+    return lambda t: np.where(t > start + 1.0, weights_decay(t), 0.0)
 
 
 @update_rule(
@@ -66,9 +94,6 @@ def sapcfr_plus(asymmetry: float = 2.0, gamma: float = 2.0) -> UpdateRule:
     """
     return UpdateRule(floor=0.0, average_decay=decay(gamma), prediction=always(1.0 / (1.0 + asymmetry)))
 
-
-# Meng et al. choose the asymmetry during the run; in the simple form it is fixed.
-update_rules.family("APCFR+", "sapcfr_plus")
 
 
 def through(*knots: tuple[float, float], horizon: float) -> Schedule:

@@ -153,6 +153,10 @@ class CFR:
         """Return the weight of this iteration's policies in the average; variants of CFR override this."""
         return 1.0
 
+    def infoset_weight(self, infoset: str) -> float:
+        """Return the factor on that weight at one infoset; variants of CFR override this."""
+        return 1.0
+
     def average_policy(self) -> Table:
         """Return the average policy, (4); uniform at infosets that the player's own actions have never reached."""
         return {infoset: regret_matching(sums) for infoset, sums in self.policy_sums.items()}
@@ -203,10 +207,11 @@ class CFR:
                 self._add_to_sums(state.child(action), player, weight * probability)
             return
         infoset = self.infoset_of(state)
+        infoset_weight = self.infoset_weight(infoset)
         for k, action in enumerate(state.legal_actions()):
             if state.current_player() == player:
                 child_weight = weight * self.policy[infoset][k]
-                self.policy_sums[infoset][k] += child_weight
+                self.policy_sums[infoset][k] += infoset_weight * child_weight
                 self._add_to_sums(state.child(action), player, child_weight)
             else:
                 self._add_to_sums(state.child(action), player, weight)

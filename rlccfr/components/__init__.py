@@ -27,4 +27,5 @@ from rlccfr.components.schedules import UNIT as UNIT
 from rlccfr.components.schedules import ZERO as ZERO
 from rlccfr.components.schedules import Schedule as Schedule
 from rlccfr.components.schedules import always as always
+from rlccfr.components.update_rule import Momentum as Momentum
 from rlccfr.components.update_rule import UpdateRule as UpdateRule

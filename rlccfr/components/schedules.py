@@ -16,6 +16,10 @@ SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_
 """Names of the first columns of a rule's schedule; one column for each of the rule's ``parameters`` follows."""
 
 
+MOMENTUM_COLUMNS = ("weight", "memory", "power")
+"""Names of the columns that follow instead if the rule has a momentum."""
+
+
 def always(value: float) -> Schedule:
     """Return the schedule that is ``value`` at every iteration."""
     return lambda t: value

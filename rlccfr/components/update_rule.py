@@ -10,9 +10,30 @@ import numpy as np
 
 from rlccfr.components.component import Component
 from rlccfr.components.controller import Controller
-from rlccfr.components.schedules import SCHEDULE_COLUMNS, UNIT, ZERO, Schedule, schedule_rows
+from rlccfr.components.schedules import MOMENTUM_COLUMNS, SCHEDULE_COLUMNS, UNIT, ZERO, Schedule, schedule_rows
 from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import Networks
+
+MOVEMENT = "movement"
+"""Name of the table of a rule with momentum: the running sum M of the changes of R."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Momentum:
+    """Momentum of regrets: policies in proportion to a power of R + prediction r + weight M.
+
+    M is a running sum of the changes of R, M <- memory M + (R after the iteration - R before it). With S a running mean
+    of R, S <- memory S + (1 - memory) R, it is how far R is ahead of its mean: M = R - S.
+
+    Args:
+        weight: schedule of the weight of M.
+        memory: schedule of the factor on M, from 0 to 1.
+        power: schedule of the power, at least 1; 1, 1.5 and 2 are fast.
+    """
+
+    weight: Schedule
+    memory: Schedule = 0.9
+    power: Schedule = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +81,8 @@ class UpdateRule(Component):
             permuted. Exact passes may then run over infosets' classes, see :class:`rlccfr.Solver`.
         networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
             beside the networks, for a later switch to another rule.
+        momentum: weight, memory and power of the momentum of regrets, as :class:`Momentum`; None for none. It takes the
+            place of ``policy_map``, and stands beside no function.
         controller: networks that choose the discounts, the floor, the decay and the prediction during the run, in place
             of the schedules; None for schedules.
 
@@ -92,10 +115,14 @@ class UpdateRule(Component):
     exact_only: bool = False
     symmetric: bool = False
     networks: Networks | None = None
+    momentum: Momentum | None = None
     controller: Controller | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.momentum is not None:
+            self._check_momentum()
+            object.__setattr__(self, "arrays", (MOVEMENT,))  # the dataclass is frozen
         if self.controller is not None and (self.learns or not (self.exact_only and self.only_predicts)):
             raise ComponentError(
                 "a rule with a controller needs exact_only=True, a prediction and fallback='uniform', and takes no "
@@ -105,6 +132,20 @@ class UpdateRule(Component):
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
         if self.networks:
             self._check_networks(self.networks)
+
+    def _check_momentum(self) -> None:
+        """Check that nothing else of the rule takes the place of the kernels' own update with momentum.
+
+        Raises:
+            ComponentError: something does.
+        """
+        has_functions = self.reweight is not None or self.policy_map is not None or bool(self.parameters)
+        has_arrays = self.arrays not in ((), (MOVEMENT,)) or self.average_weight is not None
+        if has_functions or has_arrays or self.learns or self.fallback != "uniform" or not self.exact_only:
+            raise ComponentError(
+                "a rule with momentum needs exact_only=True and fallback='uniform', and takes no functions, parameters, "
+                "arrays or networks"
+            )
 
     def _check_networks(self, networks: Networks) -> None:
         """Check that the networks reproduce the tabular rule if they fit exactly.
@@ -156,19 +197,24 @@ class UpdateRule(Component):
     @property
     def _matches_regrets(self) -> bool:
         """Whether policies follow by regret matching alone, and are uniform where no regret is positive."""
-        return self.reweight is None and self.policy_map is None and self.fallback == "uniform"
+        has_functions = self.reweight is not None or self.policy_map is not None
+        return not has_functions and self.momentum is None and self.fallback == "uniform"
 
     @property
     def treats_actions_alike(self) -> bool:
         """Whether permuted rows of regrets get the same policies, permuted."""
-        return self._matches_regrets or (self.symmetric and self.fallback == "uniform")
+        return self._matches_regrets or self.momentum is not None or (self.symmetric and self.fallback == "uniform")
 
     def schedule(self, first: int, count: int) -> np.ndarray:
         """Return the rows of iterations ``first`` to ``first + count``, shape (count + 1, 5 + len(parameters)).
+
+        The numbers of the momentum, if there is one, stand in the place of parameters.
 
         Raises:
             ComponentError: a schedule fails, or gives a number that is out of range.
         """
         columns: dict[str, Schedule | float] = {name: getattr(self, name) for name in SCHEDULE_COLUMNS}
         columns |= {f"parameters[{index}]": schedule for index, schedule in enumerate(self.parameters)}
+        if self.momentum is not None:
+            columns |= {f"momentum.{name}": getattr(self.momentum, name) for name in MOMENTUM_COLUMNS}
         return schedule_rows(self.id or "the rule", columns, first, count)

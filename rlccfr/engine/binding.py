@@ -285,6 +285,7 @@ def _flags_of(rule: UpdateRule) -> RuleFlags:
     return RuleFlags(
         plain=rule.is_plain,
         predicts=rule.only_predicts,
+        has_momentum=rule.momentum is not None,
         reweights=rule.reweight is not None,
         reads_regret=reads_regret(rule.reweight),
         maps_policy=rule.policy_map is not None,

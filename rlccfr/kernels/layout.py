@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import from_dtype, types
 
-from rlccfr.components.schedules import SCHEDULE_COLUMNS
+from rlccfr.components.schedules import MOMENTUM_COLUMNS, SCHEDULE_COLUMNS
 from rlccfr.games.flat_tree import GameTree, SequenceForm
 from rlccfr.games.records import BLOCK, HISTORY, SequenceView
 
@@ -27,6 +27,11 @@ FLOOR = SCHEDULE_COLUMNS.index("floor")
 AVERAGE_DECAY = SCHEDULE_COLUMNS.index("average_decay")
 PREDICTION = SCHEDULE_COLUMNS.index("prediction")
 PARAMETERS = len(SCHEDULE_COLUMNS)
+
+# Columns of a rule with momentum, which has no parameters.
+MOMENTUM = PARAMETERS + MOMENTUM_COLUMNS.index("weight")
+MEMORY = PARAMETERS + MOMENTUM_COLUMNS.index("memory")
+POWER = PARAMETERS + MOMENTUM_COLUMNS.index("power")
 
 LEAST_ERROR = 1e-14
 """Least exploitability that can be told from rounding errors, as a share of the range of payoffs."""
@@ -96,6 +101,7 @@ class RuleFlags(NamedTuple):
 
     plain: bool  # no flag below is set, except perhaps uses_mass and average_column
     predicts: bool  # plain except for a prediction
+    has_momentum: bool  # plain except for a momentum, and perhaps a prediction
     reweights: bool
     reads_regret: bool  # its reweight receives the cumulative regrets
     maps_policy: bool
@@ -175,7 +181,7 @@ GAME = types.NamedTuple((HISTORIES, VIEW), Game)
 TABLES = types.NamedTuple((F8S, F8S, F8S, F8M), Tables)
 SCRATCH = types.NamedUniTuple(F8S, 8, Scratch)
 RUN = types.NamedTuple((TABLES, F8M, RNG, COUNTS, SCRATCH), Run)
-FLAGS = types.NamedTuple((types.boolean,) * 7 + (types.int64,), RuleFlags)
+FLAGS = types.NamedTuple((types.boolean,) * 8 + (types.int64,), RuleFlags)
 RULE = types.NamedTuple((FLAGS, HANDLE, HANDLE, HANDLE, F8), Rule)
 """Type of a rule with handles in place of functions, as Python passes it; see kernels/handles.py."""
 PROCEDURE = types.NamedTuple((types.boolean,) * 3 + (types.int64,) * 2, Procedure)

@@ -6,9 +6,10 @@ discount, which may differ between positive and other regrets::
     R <- max(D R + r, floor)
     next policy: proportional to the positive parts of D' R + prediction r, with D' the next iteration's discount
 
-A rule's plain functions may change r before that (``reweight``), or replace the second line (``policy_map``). There are
-three versions of the update: ``update_regrets_plain`` and ``update_regrets_predicting`` serve most rules, and
-``update_regrets_general`` serves all. Where two serve a rule, their results differ by rounding alone. Public trees have
+A rule's plain functions may change r before that (``reweight``), or replace the second line (``policy_map``). A rule
+with momentum adds a multiple of M, a running sum of the changes of R, in the second line, and takes a power. There are
+four versions of the update: ``update_regrets_plain`` and ``update_regrets_predicting`` serve most rules,
+``update_regrets_with_momentum`` serves those with momentum, and ``update_regrets_general`` serves all others. Where two serve a rule, their results differ by rounding alone. Public trees have
 an update of their own in kernels/public/vectors.py. After a switch of rules, floors are applied by ``refresh_policies``
 and :meth:`rlccfr.engine.public.public_state.PublicState.adopt`.
 
@@ -17,8 +18,18 @@ An infoset's sequences are ``first`` to ``end - 1``. See kernels/layout.py for s
 
 from __future__ import annotations
 
+from math import sqrt
+
 from rlccfr.kernels.jit import inlined, kernel
-from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT, PREDICTION
+from rlccfr.kernels.layout import (
+    MEMORY,
+    MOMENTUM,
+    NEGATIVE_DISCOUNT,
+    PARAMETERS,
+    POSITIVE_DISCOUNT,
+    POWER,
+    PREDICTION,
+)
 
 LEAST_RECIPROCAL_SUM = 1e-300
 """Sum up to which values are divided by the sum itself, because its reciprocal could overflow."""
@@ -98,6 +109,69 @@ def update_regrets_predicting(tables, first, end, gain, at, value, step):
         gain[at + k - first] = new
         total += new
     set_proportional_policy(gain, at, tables.policy, first, end, total)
+
+
+@inlined
+def raised(value, power):
+    """Return a power of a number from 0 to 1; 1, 1.5 and 2 are fast."""
+    if power == 2.0:
+        return value * value
+    if power == 1.5:
+        return value * sqrt(value)
+    if power == 1.0:
+        return value
+    return value**power
+
+
+@inlined
+def set_policy_by_power(values, at, policy, first, end, largest, power):
+    """Set an infoset's policy proportional to a power of its values; uniform if none is positive.
+
+    Args:
+        values: array with the infoset's values from index ``at`` on, none negative; overwritten.
+        policy: (m,) changed in place.
+        largest: the largest of the values, by which they are divided, so that no power overflows.
+    """
+    total = 0.0
+    if largest > 0.0:
+        for k in range(first, end):
+            share = raised(values[at + k - first] / largest, power)
+            values[at + k - first] = share
+            total += share
+    set_proportional_policy(values, at, policy, first, end, total)
+
+
+@inlined
+def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
+    """Update regrets as :func:`update_regrets_plain` does, but match a power of R + prediction r + momentum M.
+
+    M <- memory M + (R after - R before) is the first column of ``tables.state``. With a prediction, R is multiplied by
+    the next iteration's discount, as in :func:`update_regrets_predicting`.
+
+    Args:
+        gain: overwritten.
+    """
+    regret = tables.regret
+    movement = tables.state
+    load = step.load
+    ahead = step.ahead
+    memory = step.now[MEMORY]
+    next_discount = (1.0, 1.0)
+    if ahead[PREDICTION] != 0.0:
+        next_discount = (ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT])
+    largest = 0.0
+    for k in range(first, end):
+        instant_regret = gain[at + k - first] - value
+        old = regret[k]
+        new = max(old * (load[0] if old > 0.0 else load[1]) + instant_regret, step.floor)
+        regret[k] = new
+        moved = memory * movement[k, 0] + (new - old)
+        movement[k, 0] = moved
+        new *= next_discount[0] if new > 0.0 else next_discount[1]
+        new = max(new + ahead[PREDICTION] * instant_regret + ahead[MOMENTUM] * moved, 0.0)
+        gain[at + k - first] = new
+        largest = max(largest, new)
+    set_policy_by_power(gain, at, tables.policy, first, end, largest, ahead[POWER])
 
 
 @inlined
@@ -201,6 +275,8 @@ def update_regrets(tables, first, end, infoset, findings, value, step, rule):
     """
     if rule.flags.plain or rule.flags.predicts:
         update_regrets_simple(tables, first, end, findings.gain, first, value, step, rule.flags.predicts)
+    elif rule.flags.has_momentum:
+        update_regrets_with_momentum(tables, first, end, findings.gain, first, value, step)
     else:
         update_regrets_general(tables, first, end, infoset, findings, value, step, rule)
 
@@ -214,6 +290,12 @@ def next_policy(tables, first, end, ahead, rule):
     """
     if rule.flags.maps_policy:
         rule.policy_map(tables.policy[first:end], tables.state[first:end], ahead[PARAMETERS:], rule.utility_range)
+    elif rule.flags.has_momentum:
+        largest = 0.0
+        for k in range(first, end):
+            tables.policy[k] = max(tables.policy[k], 0.0)
+            largest = max(largest, tables.policy[k])
+        set_policy_by_power(tables.policy, first, tables.policy, first, end, largest, ahead[POWER])
     else:
         match_regrets(tables.policy[first:end], rule.flags.argmax_fallback)
 

@@ -27,6 +27,29 @@ length L. Regrets are negative losses plus a number that all actions share, whic
     R^t = R^{t-1} + r^t
     x^t ~ exp(eta_t R^{t-1}), eta_t = sqrt(8 ln A / t) / L
     w_t = 1
+APCFR+ (Meng et al. 2025), with r^0 = 0:
+    R^t = [R^{t-1} + r^t]+
+    x^{t+1} ~ [R^t + r^t / (1 + a^t)]+
+    a^t = min(5, sqrt(sum over s <= t of |r^s - r^{s-1}|^2 / sum over s <= t of |R^s - R^{s-1}|^2))
+    w_t = t^2
+APDCFR+: the same, with R^t and x^{t+1} as in PDCFR+.
+CFR with momentum (this library's), for any alpha, beta, gamma, momentum, memory and power; o_t is the optimism, faded:
+    R^t = D(t-1, alpha) R^{t-1} + r^t where R^{t-1} > 0, else D(t-1, beta) R^{t-1} + r^t
+    M^t = memory M^{t-1} + R^t - R^{t-1}
+    x^{t+1} ~ ([D(t, alpha or beta) R^t + o_{t+1} r^t + momentum M^t]+)^power
+    w_t = t^gamma
+VAD-CFR (Li et al. 2026, listing 5) with horizon n, in the game's units. m^t is the largest |r^t| of the infoset:
+    E^1 = m^1, E^t = 0.1 m^t + 0.9 E^{t-1}; v = min(1, E^t / 2); alpha = 1.5 - v/2, beta = -0.1 - v/2
+    b^t = 1.1 r^t where r^t > 0, else r^t
+    R^t = max(-20, D(t, alpha or beta) R^{t-1} + b^t), alpha where R^{t-1} >= 0
+    x^{t+1} ~ ([D(t, alpha or beta) R^t + (1 - v/2) / (1 + 10 (t-1)/n) b^t]+)^1.5, alpha where R^t >= 0
+    w_t = t^g (1 + m^1.5)^-1 max(0.1, (1 + m/2)^0.5) from t = n/2 + 1 on; g = min(4, 2 + 1.5 min(1, m/2))
+    The m and the t^{g-2} of w_t are those of the newest update of the infoset, which for player 1 is that of t - 1.
+AOD-CFR (Li et al. 2026, listing 7) with horizon n and p = min(1, (t-1) / (n/2)):
+    R^t = D(t, 1 + 1.5 p) R^{t-1} + c r^t where R^{t-1} > 0, else D(t, 0.5 - 0.5 p) R^{t-1} + c r^t
+    c = 1.1, 0.9, 0.7, 1.2 by the signs (+, +), (+, -), (-, +), (-, -) of R^{t-1} and r^t, else 1
+    x^{t+1} ~ ([R^t + 0.5 (R^t - S^t)]+)^2, S^0 = 0, S^t = 0.1 R^{t-1} + 0.9 S^{t-1}
+    sums <- D(t, g) sums + t^g reach(x^t) x^t, g = 1 + 4 p
 """
 
 from __future__ import annotations
@@ -202,11 +225,146 @@ class Hedge(Averaging):
         return [w / sum(weights) for w in weights]
 
 
+class AsymmetricCFRPlus(Averaging):
+    """APCFR+; with an ``alpha``, APDCFR+."""
+
+    alpha: float | None = None
+    gamma = 2.0
+
+    def __init__(self, game) -> None:
+        super().__init__(game)
+        self.newest: Table = {infoset: [0.0] * len(row) for infoset, row in self.regrets.items()}
+        self.changes: dict[str, float] = defaultdict(float)
+        self.steps: dict[str, float] = defaultdict(float)
+
+    def weight(self, t):
+        return t**self.gamma
+
+    def factor(self, t):
+        return 1.0 if self.alpha is None else discount(t, self.alpha)
+
+    def update(self, infoset, r) -> None:
+        t, R = self.iteration, self.regrets[infoset]
+        self.regrets[infoset] = [max(self.factor(t - 1) * a + b, 0.0) for a, b in zip(R, r)]
+        self.changes[infoset] += sum((b - c) ** 2 for b, c in zip(r, self.newest[infoset]))
+        self.steps[infoset] += sum((new - a) ** 2 for new, a in zip(self.regrets[infoset], R))
+        self.newest[infoset] = r
+        steps = self.steps[infoset]
+        asymmetry = min(5.0, sqrt(self.changes[infoset] / steps)) if steps > 0 else 5.0
+        numbers = [self.factor(t) * a + b / (1 + asymmetry) for a, b in zip(self.regrets[infoset], r)]
+        self.policy[infoset] = regret_matching(numbers)
+
+
+class AsymmetricDiscountedCFRPlus(AsymmetricCFRPlus):
+    alpha = 2.3
+    gamma = 5.0
+
+
+class VolatilityAdaptiveCFR(Averaging):
+    horizon = 8
+
+    def __init__(self, game) -> None:
+        super().__init__(game)
+        self.mean: dict[str, float] = defaultdict(float)
+        self.weights: dict[str, float] = defaultdict(float)
+
+    def iterate(self) -> None:
+        if self.iteration <= self.horizon // 2:
+            self.policy_sums = {infoset: [0.0] * len(sums) for infoset, sums in self.policy_sums.items()}
+        super().iterate()
+
+    def weight(self, t):
+        return t**2
+
+    def infoset_weight(self, infoset):
+        return self.weights[infoset]
+
+    def update(self, infoset, r) -> None:
+        t = self.iteration
+        m = max(abs(b) for b in r)
+        self.mean[infoset] = 0.1 * m + 0.9 * self.mean[infoset] if t > 1 else m
+        v = min(1.0, self.mean[infoset] / 2)
+
+        def kept(regret):
+            return discount(t, 1.5 - v / 2 if regret >= 0 else -0.1 - v / 2) * regret
+
+        boosted = [1.1 * b if b > 0 else b for b in r]
+        self.regrets[infoset] = [max(-20.0, kept(a) + b) for a, b in zip(self.regrets[infoset], boosted)]
+        optimism = (1 - v / 2) / (1 + 10 * (t - 1) / self.horizon)
+        numbers = [max(kept(a) + optimism * b, 0.0) ** 1.5 for a, b in zip(self.regrets[infoset], boosted)]
+        self.policy[infoset] = regret_matching(numbers)
+        g = min(4.0, 2 + 1.5 * min(1.0, m / 2))
+        self.weights[infoset] = t ** (g - 2) / (1 + m**1.5) * max(0.1, sqrt(1 + m / 2))
+
+
+class AsymmetricOptimisticCFR(Averaging):
+    horizon = 6
+
+    def __init__(self, game) -> None:
+        super().__init__(game)
+        self.trend: Table = {infoset: [0.0] * len(row) for infoset, row in self.regrets.items()}
+
+    def share(self, t):
+        return min(1.0, (t - 1) / (self.horizon // 2))
+
+    def iterate(self) -> None:
+        t = self.iteration + 1
+        factor = discount(t, 1 + 4 * self.share(t))
+        self.policy_sums = {infoset: [factor * s for s in sums] for infoset, sums in self.policy_sums.items()}
+        super().iterate()
+
+    def weight(self, t):
+        return t ** (1 + 4 * self.share(t))
+
+    def update(self, infoset, r) -> None:
+        t, R, p = self.iteration, self.regrets[infoset], self.share(self.iteration)
+        by_signs = {(1, 1): 1.1, (1, -1): 0.9, (-1, 1): 0.7, (-1, -1): 1.2}
+        signs = [(int(a > 0) - int(a < 0), int(b > 0) - int(b < 0)) for a, b in zip(R, r)]
+        weighted = [by_signs.get(pair, 1.0) * b for pair, b in zip(signs, r)]
+        kept = [discount(t, 1 + 1.5 * p if a > 0 else 0.5 - 0.5 * p) * a for a in R]
+        S = self.trend[infoset] = [0.1 * a + 0.9 * s for a, s in zip(R, self.trend[infoset])]
+        R = self.regrets[infoset] = [a + b for a, b in zip(kept, weighted)]
+        self.policy[infoset] = regret_matching([max(a + 0.5 * (a - s), 0.0) ** 2 for a, s in zip(R, S)])
+
+
+class MomentumCFR(Averaging):
+    """The rule ``scheduled`` with every number set, so that each of them shows."""
+
+    alpha, beta, gamma, optimism, decay, horizon = 1.4, -0.7, 3.0, 0.6, 0.5, 10
+    momentum, memory, power = 0.4, 0.8, 1.5
+
+    def __init__(self, game) -> None:
+        super().__init__(game)
+        self.movement: Table = {infoset: [0.0] * len(row) for infoset, row in self.regrets.items()}
+
+    def weight(self, t):
+        return t**self.gamma
+
+    def update(self, infoset, r) -> None:
+        t, before = self.iteration, self.regrets[infoset]
+
+        def kept(regret, k):
+            return discount(k, self.alpha if regret > 0 else self.beta) * regret
+
+        R = self.regrets[infoset] = [kept(a, t - 1) + b for a, b in zip(before, r)]
+        moves = zip(self.movement[infoset], R, before)
+        M = self.movement[infoset] = [self.memory * m + new - old for m, new, old in moves]
+        o = self.optimism / (1 + t / (self.decay * self.horizon))
+        numbers = [max(kept(a, t) + o * b + self.momentum * m, 0.0) for a, b, m in zip(R, r, M)]
+        self.policy[infoset] = regret_matching([number**self.power for number in numbers])
+
+
 RULES = {
+    "scheduled(alpha=1.4,beta=-0.7,gamma=3,optimism=0.6,floor=False,decay=0.5,momentum=0.4,memory=0.8,power=1.5,"
+    "horizon=10)": MomentumCFR,
+    "apcfr_plus": AsymmetricCFRPlus,
+    "apdcfr_plus": AsymmetricDiscountedCFRPlus,
+    f"vad_cfr(horizon={VolatilityAdaptiveCFR.horizon},payoff_range=0.0)": VolatilityAdaptiveCFR,
+    f"aod_cfr(horizon={AsymmetricOptimisticCFR.horizon})": AsymmetricOptimisticCFR,
     "pcfr_plus": PredictiveCFRPlus,
     "pdcfr_plus": PredictiveDiscountedCFRPlus,
     f"hs_pcfr_plus(horizon={Scheduled.horizon})": ScheduledPredictiveCFRPlus,
     f"hs_dcfr(horizon={Scheduled.horizon})": ScheduledDiscountedCFR,
     "hedge": Hedge,
 }
-"""The reference of each update rule of the extended catalog."""
+"""References of update rules beyond the paper's catalog, by the rule."""
