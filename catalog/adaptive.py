@@ -11,12 +11,10 @@ from math import sqrt
 import numpy as np
 
 from rlccfr.catalog.extended import XU_2024, falling
-from rlccfr.catalog.scheduled import MENG_2025, late_decay
+from rlccfr.catalog.scheduled import LI_2026, MENG_2025, late_decay
 from rlccfr.catalog.update_rules import decay, discount, proved
 from rlccfr.components import UNIT, Guarantee, Schedule, UpdateRule
 from rlccfr.registry import update_rule
-
-LI_2026 = "Li et al., Discovering multiagent learning algorithms with large language models, arXiv 2602.16928v1, 2026"
 
 MOST_ASYMMETRY = 5.0
 """Largest asymmetry of APCFR+."""

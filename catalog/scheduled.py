@@ -14,6 +14,7 @@ from rlccfr.controller_file import file_of, load_controller
 from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.registry import update_rule, update_rules
 
+LI_2026 = "Li et al., Discovering multiagent learning algorithms with large language models, arXiv 2602.16928v1, 2026"
 MENG_2025 = "Meng et al., Faster game solving via asymmetry of step sizes, AAAI 2026"
 XU_2024 = "Xu et al., Dynamic discounted counterfactual regret minimization, ICLR 2024"
 SHIPPED = "shipped"
@@ -63,6 +64,33 @@ def scheduled(
         prediction=fading(optimism, decay, horizon),
         momentum=Momentum(weight=momentum, memory=memory, power=power) if has_momentum else None,
         exact_only=has_momentum,
+    )
+
+
+@update_rule(
+    "momentum_dcfr",
+    source="this library: a point of scheduled, found by search on training games; its momentum generalises that of "
+    f"AOD-CFR ({LI_2026})",
+    bounds={"alpha": (0.0, 1e3), "beta": (-1e3, 1e3), "gamma": (0.0, 1e3), **_MOMENTUM},
+    guarantee=Guarantee(exact_open="found by search; no theorem for momentum"),
+    aliases=("momentum DCFR", "DCFR with momentum"),
+)
+def momentum_dcfr(
+    alpha: float = 1.75,
+    beta: float = -0.75,
+    gamma: float = 6.0,
+    momentum: float = 0.5,
+    memory: float = 0.85,
+    power: float = 1.5,
+) -> UpdateRule:
+    """DCFR with momentum: R <- D R + r; policy in proportion to max(R + momentum M, 0)^power.
+
+    M is a running sum of the changes of R: M <- memory M + (R after - R before). So it tells how far R is ahead of its
+    running mean, and the policy goes by where R is likely to be soon. D = d(t-1, alpha) where R > 0, else
+    d(t-1, beta), as in dcfr; average weights t^gamma. The rule needs no horizon.
+    """
+    return scheduled(
+        alpha=alpha, beta=beta, gamma=gamma, floor=False, momentum=momentum, memory=memory, power=power
     )
 
 

@@ -133,9 +133,10 @@ def set_policy_by_power(values, at, policy, first, end, largest, power):
         largest: the largest of the values, by which they are divided, so that no power overflows.
     """
     total = 0.0
-    if largest > 0.0:
+    if largest > LEAST_RECIPROCAL_SUM:
+        reciprocal = 1.0 / largest
         for k in range(first, end):
-            share = raised(values[at + k - first] / largest, power)
+            share = raised(values[at + k - first] * reciprocal, power)
             values[at + k - first] = share
             total += share
     set_proportional_policy(values, at, policy, first, end, total)
