@@ -95,7 +95,8 @@ def report(split: str, horizon: int) -> list[str]:
     """Return the comparison as Markdown."""
     rows = measured(split, horizon)
     errors = rows.pivot_table(index="game", columns="contender", values="error")
-    best = errors[[name for name, _ in fixed_algorithms(horizon)]].min(axis=1)
+    recorded = [name for name, _ in fixed_algorithms(horizon) if name in errors]
+    best = errors[recorded].min(axis=1)
     blended = [f"{name}, blended" for name in BLENDED]
     beside = {name: best - errors[name] for name in (OURS, WITHOUT, *blended)}
     beside["the lowest of these five, in hindsight"] = best - errors[blended].min(axis=1)

@@ -43,7 +43,7 @@ STAGES = (
 The last stage came later, when the first training games turned out too few. It leaves the other splits as they were.
 """
 
-_UNIVERSAL = (
+UNIVERSAL = (
     "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind={},raiseSize={} {},firstPlayer={} 1,maxRaises={} {},"
     "numSuits={},numRanks={},numHoleCards=1,numBoardCards=0 {})"
 )
@@ -79,7 +79,7 @@ def universal_poker(seed: int) -> str:
     ranks = random.randint(5, 7) if suits == 1 else random.randint(3, 5)
     blinds, first, second = random.choice(("1 1", "1 2", "2 2")), random.randint(1, 3), random.choice((2, 4, 6, 8))
     raises = random.choice((1, 2, 3)), random.choice((1, 2))
-    return _UNIVERSAL.format(blinds, first, second, random.choice((1, 2)), *raises, suits, ranks, 1)
+    return UNIVERSAL.format(blinds, first, second, random.choice((1, 2)), *raises, suits, ranks, 1)
 
 
 GENERATORS: dict[str, Callable[[int], str]] = {
@@ -113,9 +113,9 @@ NAMED = {
         "leduc(ranks=5,suits=2,raises=3)",
         "leduc(ranks=4,suits=3,raises=2)",
         "leduc(ranks=13,suits=2,raises=1)",
-        _UNIVERSAL.format("1 2", 1, 2, 2, 2, 2, 2, 7, 1),
-        _UNIVERSAL.format("1 1", 2, 8, 1, 3, 3, 2, 5, 1),
-        _UNIVERSAL.format("2 2", 1, 3, 1, 2, 2, 3, 4, 1),
+        UNIVERSAL.format("1 2", 1, 2, 2, 2, 2, 2, 7, 1),
+        UNIVERSAL.format("1 1", 2, 8, 1, 3, 3, 2, 5, 1),
+        UNIVERSAL.format("2 2", 1, 3, 1, 2, 2, 3, 4, 1),
         "liars_dice(numdice=1,dice_sides=5)",
         "liars_dice(numdice=1,dice_sides=6)",
         "goofspiel(num_cards=5,imp_info=True,points_order=ascending,returns_type=point_difference)",
@@ -127,8 +127,8 @@ NAMED = {
         "leduc(ranks=13,suits=2,raises=2)",
         "leduc(ranks=11,suits=2,raises=3)",
         "leduc(ranks=9,suits=3,raises=2)",
-        _UNIVERSAL.format("1 2", 2, 6, 2, 3, 3, 2, 9, 1),
-        _UNIVERSAL.format("1 1", 1, 2, 1, 2, 2, 2, 5, 2),
+        UNIVERSAL.format("1 2", 2, 6, 2, 3, 3, 2, 9, 1),
+        UNIVERSAL.format("1 1", 1, 2, 1, 2, 2, 2, 5, 2),
         "random_poker(seed=32001,hands=50,boards=4,raises=2)",
         "random_poker(seed=32002,hands=40,boards=3,raises=3)",
         "random_moves(seed=32011,types=16,moves=7,actions=3)",

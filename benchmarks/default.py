@@ -8,7 +8,8 @@ so far, since only the best rule in hindsight counts, except for CFR+ and the ru
 Games that are in benchmarks/results/default.csv are not measured again.
 
 SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games`) or ``test`` (the new
-test games). ``--fit`` prints the laws for iterations and their time, fitted to the validation games.
+test games). ``--fit`` runs the rules of the default on the validation games, and prints the laws for iterations and
+their time, fitted to these runs.
 """
 
 from __future__ import annotations
@@ -115,14 +116,15 @@ def timed_run(
     """Yield a row per target: the CPU seconds of a run to it, infinite if the run missed it.
 
     Args:
-        limits: CPU seconds of a run by target. After a missed target, the run is not made to the next ones.
+        limits: CPU seconds of a run by target, the coarsest first. After a missed target, the run is not made to the
+            next ones.
     """
     missed = False
-    for share in TARGETS:
+    for share, most_seconds in limits.items():
         row = {"contender": name, "share": share, "seconds": math.inf, "iterations": 0}
         if not missed:
             target = _target(game, share, uniform)
-            seconds, result = timed(lambda target=target, limit=limits[share]: _run(game, target, limit, components))
+            seconds, result = timed(lambda target=target, limit=most_seconds: _run(game, target, limit, components))
             missed = not result.reached
             if result.reached:
                 row |= {"seconds": seconds, "iterations": result.iterations}
@@ -164,6 +166,7 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a game: ours first, then those of the rules."""
     game = load(name)
     uniform = policy_class(game).uniform(game).exploitability()
+    rlccfr.solve(game, until=uniform, seconds=LIMIT)  # computes what is computed once for each game
     ours = list(timed_solutions(game, uniform))
     yield from ours
     longest = {row["share"]: min(_limit(game), max(LONGEST * row["seconds"], 0.05)) for row in ours}
@@ -275,14 +278,36 @@ def predictions(rows: pd.DataFrame) -> str:
     return f"The time was within a factor of 2 of the prediction in {within:.0%} of {len(ours)} runs."
 
 
+def runs_to_targets() -> pd.DataFrame:
+    """Return a row for each run of compiled games, target and validation game: iterations and CPU seconds to it."""
+    rows = []
+    limits = dict.fromkeys(TARGETS, LIMIT)
+    for name in games_of("validation"):
+        game = load(name)
+        uniform = policy_class(game).uniform(game).exploitability()
+        about = {"game": name, "histories": game.num_histories, "iteration_seconds": 1e-9 * iteration_cost(game)}
+        for run in COMPILED.target_runs:
+            if game.num_histories > run.most_histories:
+                continue
+            most_decades = run.most_decades + EDGE
+            served = {share: limit for share, limit in limits.items() if -math.log10(share) <= most_decades}
+            rule = run.arguments["update_rule"]
+            rows += [about | row for row in timed_run(game, uniform, rule, served, update_rule=rule)]
+        print(name, file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
 def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
     """Return the laws for numbers of iterations, one for each run of compiled games, and the law for their time.
 
     Each is fitted to the targets and games that its run serves; see :class:`rlccfr.game.TargetRun` and ``SECONDS_LAW``
     in :mod:`rlccfr.solving`.
+
+    Args:
+        rows: those of :func:`runs_to_targets`.
     """
-    compiled = rows[(rows["histories"] > 0) & (rows["iterations"] > 0) & np.isfinite(rows["seconds"])]
-    served = [compiled[_is_served(compiled, number)] for number in range(len(COMPILED.target_runs))]
+    reached = rows[np.isfinite(rows["seconds"])]
+    served = [reached[_is_served(reached, number)] for number in range(len(COMPILED.target_runs))]
     laws = []
     for runs in served:
         sizes = np.log10(runs["histories"])
@@ -290,13 +315,11 @@ def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
         law = np.linalg.lstsq(features, np.log10(runs["iterations"].to_numpy(float)), rcond=None)[0]
         laws.append(np.array([law[0] - SIZE * law[2], law[1], law[2]]))
     runs = pd.concat(served)
-    iterations = runs["iterations"].to_numpy(float)
-    seconds_of = {name: _iteration_seconds(load(name)) for name in runs["game"].unique()}
-    iteration_seconds = runs["game"].map(seconds_of).to_numpy(float)
+    engine_seconds = (runs["iterations"] * runs["iteration_seconds"]).to_numpy(float)
 
     def residuals(logs: np.ndarray) -> np.ndarray:
         start, factor = np.exp(logs)
-        return np.log(start + factor * iterations * iteration_seconds) - np.log(runs["seconds"])
+        return np.log(start + factor * engine_seconds) - np.log(runs["seconds"])
 
     return laws, np.exp(least_squares(residuals, np.log([0.002, 3.0]), loss="soft_l1").x)
 
@@ -310,19 +333,10 @@ def _is_served(rows: pd.DataFrame, number: int) -> pd.Series:
     def fits(run: TargetRun) -> pd.Series:
         return (decades <= run.most_decades + EDGE) & (rows["histories"] <= run.most_histories)
 
-    # A run with blends is no fixed rule, so that only our own solutions tell how long it takes.
-    is_blended = run.arguments.get("blend", False)
-    contender = (rows["contender"] == OURS) & (rows["method"] == "iterations")
-    is_run = contender if is_blended else rows["contender"] == run.arguments["update_rule"]
-    served: pd.Series = is_run & fits(run)
+    served: pd.Series = (rows["contender"] == run.arguments["update_rule"]) & fits(run)
     for earlier_run in earlier_runs:
         served &= ~fits(earlier_run)
     return served
-
-
-def _iteration_seconds(game: Any) -> float:
-    """Return the CPU seconds that an exact iteration over a compiled game is predicted to take."""
-    return 1e-9 * iteration_cost(game)
 
 
 SAMPLED_GAMES = ("leduc(ranks=13,suits=2,raises=2)", "royal", "liars_dice(numdice=1,dice_sides=7)", "holdem(ranks=7)")
@@ -356,14 +370,14 @@ def main() -> None:
     """Measure what is not measured yet, and print the page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("split", nargs="?", choices=("validation", "test"), default="test")
-    parser.add_argument("--fit", action="store_true", help="print the laws, fitted to the validation games")
+    parser.add_argument("--fit", action="store_true", help="fit the laws to runs on the validation games")
     parser.add_argument("--sampling", action="store_true", help="compare exact passes with samplers in short runs")
     given = parser.parse_args()
     if given.sampling:
         print("\n".join(table(beside_sampling())))
         return
     if given.fit:
-        laws, seconds_law = fit(recorded().query("split == 'validation'"))
+        laws, seconds_law = fit(runs_to_targets())
         for run, law in zip(COMPILED.target_runs, laws, strict=True):
             print(dict(run.arguments), ", ".join(f"{number:.3g}" for number in law))
         print("seconds:", ", ".join(f"{number:.3g}" for number in seconds_law))

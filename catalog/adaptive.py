@@ -51,9 +51,12 @@ def match_damped_prediction(row, state, parameters, utility_range):  # type: ign
         row: R, overwritten by the policy.
         parameters: D of the iteration that plays the policy.
     """
-    asymmetry = MOST_ASYMMETRY
-    if state[0, STEPS] > 0.0:
-        asymmetry = min(sqrt(state[0, CHANGES] / state[0, STEPS]), MOST_ASYMMETRY)
+    changes = 0.0
+    steps = 0.0
+    for a in range(len(row)):  # all rows have the same sums
+        changes = max(changes, state[a, CHANGES])
+        steps = max(steps, state[a, STEPS])
+    asymmetry = min(sqrt(changes / steps), MOST_ASYMMETRY) if steps > 0.0 else MOST_ASYMMETRY
     total = 0.0
     for a in range(len(row)):
         row[a] = max(parameters[0] * row[a] + state[a, INSTANT_REGRET] / (1.0 + asymmetry), 0.0)
@@ -128,9 +131,11 @@ def discount_by_volatility(instant_regret, mass, state, parameters, utility_rang
     unit = utility_range / parameters[PAYOFF_RANGE] if parameters[PAYOFF_RANGE] > 0.0 else 1.0
     # 1. Volatility: a running mean of the largest instantaneous regret.
     largest = 0.0
+    average = 0.0
     for a in range(len(instant_regret)):
         largest = max(largest, abs(instant_regret[a]) / unit)
-    average = largest if t == 1.0 else 0.1 * largest + 0.9 * state[0, VOLATILITY]
+        average = max(average, state[a, VOLATILITY])  # all rows have the same
+    average = largest if t == 1.0 else 0.1 * largest + 0.9 * average
     volatility = min(1.0, average / 2.0)
     # 2. The more volatile, the more of the past is forgotten.
     alpha = max(0.1, 1.5 - 0.5 * volatility)
@@ -157,7 +162,10 @@ def match_volatile_regrets(row, state, parameters, utility_range):  # type: igno
         parameters: those of the iteration that plays the policy, whose number is t + 1.
     """
     t = parameters[ITERATION] - 1.0
-    volatility = min(1.0, state[0, VOLATILITY] / 2.0)
+    average = 0.0
+    for a in range(len(row)):
+        average = max(average, state[a, VOLATILITY])
+    volatility = min(1.0, average / 2.0)
     alpha = max(0.1, 1.5 - 0.5 * volatility)
     beta = min(alpha, -0.1 - 0.5 * volatility)
     optimism = (1.0 - 0.5 * volatility) / (1.0 + (t - 1.0) / parameters[OPTIMISM_SPAN])

@@ -49,9 +49,10 @@ def scheduled(
     """R <- D R + r, at least 0 if ``floor``; policy in proportion to (D' R + o r + momentum M)^power.
 
     D = d(t-1, alpha) where R > 0, else d(t-1, beta), with d(k, e) = k^e / (k^e + 1), and 1 where the exponent is
-    None. o is ``optimism``, divided by 1 + (t-1) / (decay horizon) if there is a ``decay``. D' is the next iteration's D
-    if o is not 0, else 1. M is a running sum of the changes of R: M <- memory M + (R after - R before). The average has
-    the weights t^gamma, and begins after a share ``start`` of the horizon. The defaults are CFR+ with quadratic weights.
+    None. o is ``optimism``, divided by 1 + (t-1) / (decay horizon) if there is a ``decay``. D' is the next iteration's
+    D if o is not 0, else 1. M is a running sum of the changes of R: M <- memory M + (R after - R before). The average
+    has the weights t^gamma, and begins after a share ``start`` of the horizon. The defaults are CFR+ with quadratic
+    weights.
     """
     if floor and beta is not None:
         raise ComponentError("with floor=True no regret is negative, so give no beta, or floor=False")
@@ -87,11 +88,10 @@ def momentum_dcfr(
 
     M is a running sum of the changes of R: M <- memory M + (R after - R before). So it tells how far R is ahead of its
     running mean, and the policy goes by where R is likely to be soon. D = d(t-1, alpha) where R > 0, else
-    d(t-1, beta), as in dcfr; average weights t^gamma. The rule needs no horizon.
+    d(t-1, beta), as in dcfr; average weights t^gamma. The rule needs no horizon. It converges fastest with updates in
+    alternation, which are the default.
     """
-    return scheduled(
-        alpha=alpha, beta=beta, gamma=gamma, floor=False, momentum=momentum, memory=memory, power=power
-    )
+    return scheduled(alpha=alpha, beta=beta, gamma=gamma, floor=False, momentum=momentum, memory=memory, power=power)
 
 
 def fading(optimism: float, decay: float | None, horizon: int) -> Schedule:
@@ -121,7 +121,6 @@ def sapcfr_plus(asymmetry: float = 2.0, gamma: float = 2.0) -> UpdateRule:
     Average weights t^gamma.
     """
     return UpdateRule(floor=0.0, average_decay=decay(gamma), prediction=always(1.0 / (1.0 + asymmetry)))
-
 
 
 def through(*knots: tuple[float, float], horizon: float) -> Schedule:

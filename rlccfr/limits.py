@@ -32,6 +32,9 @@ STALLED = 0.9
 FIRST_LOOK = 0.01
 """CPU seconds after which a run's time to a target is first predicted."""
 
+CLEARLY = 2.0
+"""A run ends in favour of a linear program if this multiple of the program's predicted time is less than is left."""
+
 LOOK = 4.0
 """About how many exact iterations it takes to measure the average policy."""
 
@@ -334,17 +337,19 @@ class ProgramWatch:
         solver: the solver that runs.
         target: exploitability in the game's units; without one, the answer is always no.
         program_seconds: CPU seconds that the linear program is predicted to take.
+        run_seconds: CPU seconds that the run was predicted to take, before which it is not judged; 0 without a
+            prediction. A law of many runs is a better witness than the beginning of one.
 
     Attributes:
         says_sooner: whether the answer has been yes.
         seconds_left: CPU seconds that the run was last predicted to need; infinite if that is not known.
     """
 
-    def __init__(self, solver: Solver, target: float | None, program_seconds: float) -> None:
+    def __init__(self, solver: Solver, target: float | None, program_seconds: float, run_seconds: float = 0.0) -> None:
         self._solver = solver
         self._target = target
         self._program_seconds = program_seconds
-        self._next_look = max(FIRST_LOOK, program_seconds / 10)
+        self._next_look = max(FIRST_LOOK, program_seconds / 10, run_seconds)
         self.says_sooner = False
         self.seconds_left = math.inf
 
@@ -356,5 +361,5 @@ class ProgramWatch:
         left = seconds_left(self._solver.points, self._target)
         if left is not None:
             self.seconds_left = left
-            self.says_sooner = self._program_seconds < left
+            self.says_sooner = CLEARLY * self._program_seconds < left
         return self.says_sooner

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import field, fields, is_dataclass
 from functools import wraps
+from itertools import zip_longest
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -148,7 +149,7 @@ def values_of(names: Sequence[str], words: Sequence[str]) -> list[str]:
     """Return the values that a command line gives to an option, also by ``--option NAME=VALUE``."""
     settings = (*names, *(name.lstrip("-") for name in names), *(f"--option={name.lstrip('-')}" for name in names))
     values = []
-    for word, next_word in zip(words, [*words[1:], None], strict=True):
+    for word, next_word in zip_longest(words, words[1:]):
         name, equals, value = word.rpartition("=")
         if equals and name.replace("_", "-") in settings:
             values.append(value)

@@ -31,9 +31,9 @@ class Momentum:
         power: schedule of the power, at least 1; 1, 1.5 and 2 are fast.
     """
 
-    weight: Schedule
-    memory: Schedule = 0.9
-    power: Schedule = 1.0
+    weight: Schedule | float
+    memory: Schedule | float = 0.9
+    power: Schedule | float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,8 +143,8 @@ class UpdateRule(Component):
         has_arrays = self.arrays not in ((), (MOVEMENT,)) or self.average_weight is not None
         if has_functions or has_arrays or self.learns or self.fallback != "uniform" or not self.exact_only:
             raise ComponentError(
-                "a rule with momentum needs exact_only=True and fallback='uniform', and takes no functions, parameters, "
-                "arrays or networks"
+                "a rule with momentum needs exact_only=True and fallback='uniform', and takes no functions, "
+                "parameters, arrays or networks"
             )
 
     def _check_networks(self, networks: Networks) -> None:

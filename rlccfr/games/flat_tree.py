@@ -126,9 +126,8 @@ COMPILED = Form(
     table="rlccfr.play.tables:CompiledTable",
     best_run={"control": "shipped", "blend": True},
     target_runs=(
-        TargetRun({"update_rule": "dcfr_plus"}, (0.23, 0.53, 0.07), most_decades=4),
-        TargetRun({"update_rule": "sapcfr_plus"}, (0.67, 0.31, 0.25), most_histories=30_000),
-        TargetRun({"update_rule": "dcfr_plus"}, (-2.0, 0.73, 0.31)),
+        TargetRun({"update_rule": "dcfr_plus"}, (0.42, 0.50, 0.04), most_decades=3),
+        TargetRun({"update_rule": "momentum_dcfr"}, (0.17, 0.36, 0.22)),
     ),
 )
 """The form of games that are compiled history by history."""

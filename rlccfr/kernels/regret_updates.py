@@ -9,9 +9,10 @@ discount, which may differ between positive and other regrets::
 A rule's plain functions may change r before that (``reweight``), or replace the second line (``policy_map``). A rule
 with momentum adds a multiple of M, a running sum of the changes of R, in the second line, and takes a power. There are
 four versions of the update: ``update_regrets_plain`` and ``update_regrets_predicting`` serve most rules,
-``update_regrets_with_momentum`` serves those with momentum, and ``update_regrets_general`` serves all others. Where two serve a rule, their results differ by rounding alone. Public trees have
-an update of their own in kernels/public/vectors.py. After a switch of rules, floors are applied by ``refresh_policies``
-and :meth:`rlccfr.engine.public.public_state.PublicState.adopt`.
+``update_regrets_with_momentum`` serves those with momentum, and ``update_regrets_general`` serves all without momentum.
+Where two serve a rule, their results differ by rounding alone. Public trees have an update of their own in
+kernels/public/vectors.py. After a switch of rules, floors are applied by ``refresh_policies`` and
+:meth:`rlccfr.engine.public.public_state.PublicState.adopt`.
 
 An infoset's sequences are ``first`` to ``end - 1``. See kernels/layout.py for structs and shapes.
 """

@@ -5,6 +5,7 @@ import pytest
 from support import game, regrets
 
 import rlccfr
+from rlccfr.components import Momentum, UpdateRule
 from rlccfr.registry import update_rules
 
 POINTS = {
@@ -54,6 +55,61 @@ def test_the_schedule_of_dynamic_dcfr_by_hand(t, exponents):
     k = t - 1
     wanted = [k**alpha / (k**alpha + 1), k**beta / (k**beta + 1) if k else 0, -np.inf, (k / t) ** gamma, 0]
     np.testing.assert_allclose(row, wanted, rtol=1e-12)
+
+
+def test_the_numbers_of_a_momentum_follow_the_other_columns():
+    row = update_rules.resolve("momentum_dcfr").schedule(11, 0)[0]
+    kept = [10**1.75 / (10**1.75 + 1), 10**-0.75 / (10**-0.75 + 1)]
+    assert row == pytest.approx([*kept, -np.inf, (10 / 11) ** 6, 0.0, 0.5, 0.85, 1.5])
+
+
+def test_optimism_fades_and_the_average_begins_late():
+    rule = update_rules.resolve("scheduled(optimism=0.8,decay=0.1,start=0.5,horizon=100)")
+    assert rule.schedule(11, 0)[0, 4] == pytest.approx(0.4)  # after a tenth of the horizon
+    decays = rule.schedule(1, 99)[:, 3]
+    assert np.flatnonzero(decays == 0.0).tolist() == list(range(51))  # iterations 1 to 51
+
+
+@pytest.mark.parametrize("arguments", [{"policy_map": np.negative}, {"parameters": (1.0,)}, {"exact_only": False}])
+def test_nothing_stands_beside_a_momentum(arguments):
+    with pytest.raises(
+        rlccfr.ComponentError, match="a rule with momentum needs exact_only=True and fallback='uniform'"
+    ):
+        UpdateRule(momentum=Momentum(weight=0.5), **{"exact_only": True, **arguments})
+
+
+def test_momentum_needs_exact_passes_over_a_compiled_game():
+    with pytest.raises(rlccfr.ComponentError, match="is not sound with estimates; use sampler='none'"):
+        rlccfr.Solver(game("kuhn"), "momentum_dcfr", "external")
+    with pytest.raises(rlccfr.ComponentError, match="momentum_dcfr"):
+        rlccfr.Solver(rlccfr.load_game("holdem(ranks=4,suits=2)"), "momentum_dcfr")
+
+
+@pytest.mark.parametrize("arguments", [{"reduce": False}, {"threads": 2}, {"averaging": "pre"}])
+def test_momentum_converges_whatever_the_passes(arguments):
+    solver = rlccfr.Solver(game("leduc"), "momentum_dcfr", **arguments)
+    assert solver.run(iterations=500, curve=False).exploitability < 1e-3
+
+
+def test_a_run_with_momentum_goes_on_from_a_checkpoint(tmp_path):
+    whole = rlccfr.Solver(game("leduc"), "momentum_dcfr")
+    whole.run(iterations=60, curve=False)
+    begun = rlccfr.Solver(game("leduc"), "momentum_dcfr")
+    begun.run(iterations=25, curve=False)
+    begun.save(tmp_path / "run.npz")
+    resumed = rlccfr.Solver.load(tmp_path / "run.npz")
+    resumed.run(iterations=35, curve=False)
+    assert np.array_equal(regrets(resumed), regrets(whole))
+
+
+def test_the_first_policy_after_a_switch_to_momentum_is_the_power_of_the_regrets():
+    solver = rlccfr.Solver(game("kuhn"), "cfr_plus")
+    solver.run(iterations=10, curve=False)
+    solver.switch(update_rule="momentum_dcfr(power=2.0)")
+    squares = np.maximum(regrets(solver), 0.0) ** 2
+    assert solver.current_policy().probabilities == pytest.approx(
+        rlccfr.Policy.from_sums(game("kuhn"), squares).probabilities
+    )
 
 
 def test_the_schedule_of_dynamic_dcfr_scales_with_its_horizon():

@@ -191,3 +191,10 @@ def test_the_sooner_way_is_taken(target, by_program, exactly):
     found = solver.run(until=target, stop=watch)
     assert (found.reached, watch.says_sooner) == (not exactly, exactly)
     assert watch.seconds_left > 0
+
+
+def test_a_run_is_not_judged_before_the_time_that_it_was_predicted_to_take():
+    solver = rlccfr.Solver(game("leduc"), "dcfr")
+    watch = ProgramWatch(solver, 1e-12, 1e-3, run_seconds=1e3)
+    solver.run(iterations=3000, stop=watch)
+    assert not watch.says_sooner
