@@ -1,12 +1,13 @@
 """The rule ``momentum_dcfr`` beside the others on training games: ``python -m benchmarks.momentum``.
 
-On each of :data:`GAMES`, every update rule runs by exact passes, and so do neighbours of ``momentum_dcfr``: points that
-differ from it in one number. A run's *score* is the mean of log10 of the exploitability, as a share of the uniform
-policy's, at five numbers of iterations near a horizon, since one number is a noisy witness. The table shows by how much
-the scores differ from the best score of the older rules, :data:`OLDER`, on each game; below 0, a rule has come nearer
-than the best of them in hindsight. Nothing is timed.
+On each of :data:`GAMES`, the rules in :data:`OLDER` and :data:`NEWER` run by exact passes, and so do neighbours of
+``momentum_dcfr``: points that differ from it in one number. A run's *score* is the mean of log10 of the exploitability,
+as a share of the uniform policy's, at five numbers of iterations near a horizon, since one number is a noisy witness.
+The table shows by how much the scores differ from the best score of the older rules on each game; below 0, a rule has
+come nearer than the best of them in hindsight. Nothing is timed.
 
-None of the games is in a validation or a test list of this repository.
+None of the games is in a validation or a test list of the controller or of the default. Four are in other lists: two
+in those of selection, one in that of blends, and one in an experiment.
 """
 
 from __future__ import annotations

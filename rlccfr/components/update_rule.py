@@ -23,7 +23,7 @@ class Momentum:
     """Momentum of regrets: policies in proportion to a power of R + prediction r + weight M.
 
     M is a running sum of the changes of R, M <- memory M + (R after the iteration - R before it). With S a running mean
-    of R, S <- memory S + (1 - memory) R, it is how far R is ahead of its mean: M = R - S.
+    of the R before each iteration, S <- memory S + (1 - memory) R, it is how far R is ahead of its mean: M = R - S.
 
     Args:
         weight: schedule of the weight of M.

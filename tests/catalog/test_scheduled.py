@@ -81,6 +81,8 @@ def test_nothing_stands_beside_a_momentum(arguments):
 def test_momentum_needs_exact_passes_over_a_compiled_game():
     with pytest.raises(rlccfr.ComponentError, match="is not sound with estimates; use sampler='none'"):
         rlccfr.Solver(game("kuhn"), "momentum_dcfr", "external")
+    with pytest.raises(rlccfr.ComponentError, match="has momentum, which needs tables"):
+        rlccfr.Solver(game("kuhn"), "momentum_dcfr", abstraction="rcfr")
     with pytest.raises(rlccfr.ComponentError, match="momentum_dcfr"):
         rlccfr.Solver(rlccfr.load_game("holdem(ranks=4,suits=2)"), "momentum_dcfr")
 
