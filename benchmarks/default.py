@@ -8,8 +8,8 @@ so far, since only the best rule in hindsight counts, except for CFR+ and the ru
 Games that are in benchmarks/results/default.csv are not measured again.
 
 SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games`) or ``test`` (the new
-test games). ``--fit`` runs the rules of the default on the validation games, and prints the laws for iterations and
-their time, fitted to these runs.
+test games). ``--fit`` solves the validation games by iterations alone, and prints the laws for iterations and their
+time, fitted to these runs.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -64,6 +65,9 @@ REPEATS = 3
 
 LONG_ENOUGH = 0.3
 """CPU seconds after which a run is not repeated."""
+
+ENOUGH = 10**6
+"""Iterations that suffice for every target."""
 
 OVER_BEST = 1.2
 """A rule is stopped after this multiple of the best time so far to the last target."""
@@ -166,7 +170,7 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a game: ours first, then those of the rules."""
     game = load(name)
     uniform = policy_class(game).uniform(game).exploitability()
-    rlccfr.solve(game, until=uniform, seconds=LIMIT)  # computes what is computed once for each game
+    prepare(game, uniform)
     ours = list(timed_solutions(game, uniform))
     yield from ours
     longest = {row["share"]: min(_limit(game), max(LONGEST * row["seconds"], 0.05)) for row in ours}
@@ -179,6 +183,11 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
         for row in timed_run(game, uniform, rule, limits, **components):
             best[row["share"]] = min(best[row["share"]], row["seconds"])
             yield row
+
+
+def prepare(game: Any, uniform: float) -> None:
+    """Compute what is computed once for each game and counts in no run, by a solution that needs no iterations."""
+    rlccfr.solve(game, until=uniform, seconds=LIMIT)
 
 
 def rules(game: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -279,20 +288,20 @@ def predictions(rows: pd.DataFrame) -> str:
 
 
 def runs_to_targets() -> pd.DataFrame:
-    """Return a row for each run of compiled games, target and validation game: iterations and CPU seconds to it."""
+    """Return a row for each target on each validation game: iterations and CPU seconds of ``rlccfr.solve`` to it."""
     rows = []
-    limits = dict.fromkeys(TARGETS, LIMIT)
     for name in games_of("validation"):
         game = load(name)
         uniform = policy_class(game).uniform(game).exploitability()
+        prepare(game, uniform)
         about = {"game": name, "histories": game.num_histories, "iteration_seconds": 1e-9 * iteration_cost(game)}
-        for run in COMPILED.target_runs:
-            if game.num_histories > run.most_histories:
-                continue
-            most_decades = run.most_decades + EDGE
-            served = {share: limit for share, limit in limits.items() if -math.log10(share) <= most_decades}
-            rule = run.arguments["update_rule"]
-            rows += [about | row for row in timed_run(game, uniform, rule, served, update_rule=rule)]
+        for share in TARGETS:
+            target = _target(game, share, uniform)
+            # A budget in iterations rules a linear program out.
+            seconds, solution = timed(partial(rlccfr.solve, game, until=target, iterations=ENOUGH))
+            if solution.reached:
+                iterations = solution.result.iterations
+                rows.append(about | {"share": share, "seconds": seconds, "iterations": iterations})
         print(name, file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
 
@@ -306,8 +315,7 @@ def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
     Args:
         rows: those of :func:`runs_to_targets`.
     """
-    reached = rows[np.isfinite(rows["seconds"])]
-    served = [reached[_is_served(reached, number)] for number in range(len(COMPILED.target_runs))]
+    served = [rows[_is_served(rows, number)] for number in range(len(COMPILED.target_runs))]
     laws = []
     for runs in served:
         sizes = np.log10(runs["histories"])
@@ -333,7 +341,7 @@ def _is_served(rows: pd.DataFrame, number: int) -> pd.Series:
     def fits(run: TargetRun) -> pd.Series:
         return (decades <= run.most_decades + EDGE) & (rows["histories"] <= run.most_histories)
 
-    served: pd.Series = (rows["contender"] == run.arguments["update_rule"]) & fits(run)
+    served: pd.Series = fits(run)
     for earlier_run in earlier_runs:
         served &= ~fits(earlier_run)
     return served

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator
 from random import Random
 from typing import Any
@@ -72,13 +73,21 @@ HORIZONS = (30, 100, 300, 1000)
 NEARBY = (0.8, 0.9, 1.0, 1.12, 1.25)
 """Shares of the horizon at which a run is measured."""
 
+TIMED_GAMES = ("leduc", LARGER[2], "liars_dice(numdice=1,dice_sides=5)", "leduc(ranks=6,suits=2,raises=2)")
+TIMED_RULES = ("apcfr_plus", "vad_cfr", "aod_cfr")
+TIMED_ITERATIONS = 500
+REPEATS = 5
+
 LEAST = 1e-7
 """Least share of the uniform policy's exploitability that is told apart."""
 
 
-def score(game: rlccfr.GameTree, rule: str, horizon: int) -> float:
-    """Return the mean logarithm of a rule's exploitability near a horizon, as a share of the uniform policy's."""
-    uniform = rlccfr.Policy.uniform(game).exploitability()
+def score(game: rlccfr.GameTree, uniform: float, rule: str, horizon: int) -> float:
+    """Return the mean logarithm of a rule's exploitability near a horizon, as a share of the uniform policy's.
+
+    Args:
+        uniform: the uniform policy's exploitability.
+    """
     solver = rlccfr.Solver(game, rule)
     done = 0
     logs = []
@@ -104,10 +113,11 @@ def scores(games: tuple[str, ...], horizons: tuple[int, ...]) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for name in games:
         game = rlccfr.load_game(name)
+        uniform = rlccfr.Policy.uniform(game).exploitability()
         for horizon in horizons:
             for rule in rules(horizon):
-                shown = rule.replace(f"horizon={horizon}", "horizon={}")
-                rows.append({"game": name, "horizon": horizon, "rule": shown, "score": score(game, rule, horizon)})
+                about = {"game": name, "horizon": horizon, "rule": rule.replace(f"horizon={horizon}", "horizon={}")}
+                rows.append(about | {"score": score(game, uniform, rule, horizon)})
         print(name, file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
 
@@ -120,11 +130,35 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     return means.loc[means.mean(axis=1).sort_values().index].reset_index()
 
 
+def iteration_times() -> pd.DataFrame:
+    """Return how many times as long as an iteration of ``pcfr_plus`` one of some rules takes, by game.
+
+    The rules take turns, since the machine's speed changes, and the shortest of several runs counts.
+    """
+    rows = []
+    for name in TIMED_GAMES:
+        game = rlccfr.load_game(name)
+        seconds = dict.fromkeys(("pcfr_plus", "momentum_dcfr", *TIMED_RULES), np.inf)
+        for _ in range(REPEATS):
+            for rule in seconds:
+                solver = rlccfr.Solver(game, rule)
+                solver.run(iterations=20, curve=False)  # so that nothing is done for the first time
+                begin = time.process_time()
+                solver.run(iterations=TIMED_ITERATIONS, curve=False)
+                seconds[rule] = min(seconds[rule], time.process_time() - begin)
+        rows.append({"game": name, **{rule: seconds[rule] / seconds["pcfr_plus"] for rule in seconds}})
+    return pd.DataFrame(rows)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="only a few games and the shortest horizon")
+    parser.add_argument("--speed", action="store_true", help="only how long an iteration takes, beside pcfr_plus")
     given = parser.parse_args()
+    if given.speed:
+        print("\n".join(table(iteration_times().round(2))))
+        return
     rows = scores(GAMES[-4:], HORIZONS[:1]) if given.quick else scores(GAMES, HORIZONS)
     means = summary(rows).round(2)
     means["rule"] = means["rule"].str.replace("(horizon={})", "", regex=False)

@@ -1,7 +1,8 @@
 """Update rules that adapt their steps to the regrets that an infoset has seen.
 
 Each keeps numbers of its own at every infoset, in the tables that the rule names in ``arrays``. A number that belongs
-to an infoset as a whole stands in the row of each of its actions, so that permuted actions keep it.
+to an infoset as a whole stands in the row of each of its actions, so that permuted actions keep it. Plain functions
+can't call each other, so some lines stand in two of them.
 """
 
 from __future__ import annotations
@@ -126,7 +127,10 @@ VAD_POWER = 1.5
 
 
 def discount_by_volatility(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Set r so that R + r is VAD-CFR's next R, whose discounts depend on an infoset's volatility."""
+    """Set r so that R + r is VAD-CFR's next R, whose discounts depend on an infoset's volatility.
+
+    The listing also bounds alpha, beta, gamma and the square root, but these bounds never bind.
+    """
     t = parameters[ITERATION]
     unit = utility_range / parameters[PAYOFF_RANGE] if parameters[PAYOFF_RANGE] > 0.0 else 1.0
     # 1. Volatility: a running mean of the largest instantaneous regret.
@@ -138,11 +142,11 @@ def discount_by_volatility(instant_regret, mass, state, parameters, utility_rang
     average = largest if t == 1.0 else 0.1 * largest + 0.9 * average
     volatility = min(1.0, average / 2.0)
     # 2. The more volatile, the more of the past is forgotten.
-    alpha = max(0.1, 1.5 - 0.5 * volatility)
-    beta = min(alpha, -0.1 - 0.5 * volatility)
+    alpha = 1.5 - 0.5 * volatility
+    beta = -0.1 - 0.5 * volatility
     # 3. The average weighs a policy the less, the larger the newest regret is; t^2 of the weight is the rule's decay.
-    gamma = min(4.0, 2.0 + 1.5 * min(1.0, largest / 2.0))
-    weight = t ** (gamma - 2.0) / (1.0 + largest**1.5) * max(0.1, sqrt(1.0 + largest / 2.0))
+    gamma = 2.0 + 1.5 * min(1.0, largest / 2.0)
+    weight = t ** (gamma - 2.0) / (1.0 + largest**1.5) * sqrt(1.0 + largest / 2.0)
     # 4. Regrets, no less than a bound.
     for a in range(len(instant_regret)):
         kept = 1.0 / (1.0 + t ** -(alpha if regret[a] >= 0.0 else beta))
@@ -166,8 +170,8 @@ def match_volatile_regrets(row, state, parameters, utility_range):  # type: igno
     for a in range(len(row)):
         average = max(average, state[a, VOLATILITY])
     volatility = min(1.0, average / 2.0)
-    alpha = max(0.1, 1.5 - 0.5 * volatility)
-    beta = min(alpha, -0.1 - 0.5 * volatility)
+    alpha = 1.5 - 0.5 * volatility
+    beta = -0.1 - 0.5 * volatility
     optimism = (1.0 - 0.5 * volatility) / (1.0 + (t - 1.0) / parameters[OPTIMISM_SPAN])
     largest = 0.0
     for a in range(len(row)):
@@ -197,13 +201,13 @@ FOUND_BY_SEARCH = Guarantee(exact_open="found by a search over code; no theorem"
 def vad_cfr(horizon: int = 1000, payoff_range: float = 4.0) -> UpdateRule:
     """Volatility-adaptive discounted CFR: R <- max(D R + r, -20); policy in proportion to max(D' R + o r, 0)^1.5.
 
-    The r in this are 1.1 r where r > 0. With m the largest |r| of an infoset, E its running mean (0.1 m + 0.9 E) and
-    v = min(1, E/2): D = d(t, 1.5 - v/2) where R >= 0, else d(t, -0.1 - v/2), D' the same by the new R, and
-    o = (1 - v/2) / (1 + 10 (t - 1) / horizon). The average begins after half the horizon; its weights are
-    t^g max(0.1, (1 + m/2)^0.5) / (1 + m^1.5), with g = min(4, 2 + 1.5 min(1, m/2)) and the newest m. The constants
-    belong to regrets, so they are in units in which the game's payoffs have the range payoff_range. The published form
-    is vad_cfr(payoff_range=0), in the game's own units. It keeps an E per pass over all infosets; here, each infoset
-    has its own.
+    Here r stands for the instantaneous regret, times 1.1 where it is positive. m is the largest instantaneous regret of
+    an infoset by size, E its running mean (0.1 m + 0.9 E), and v = min(1, E/2). D = d(t, 1.5 - v/2) where R >= 0, else
+    d(t, -0.1 - v/2); D' is the same by the new R; o = (1 - v/2) / (1 + 10 (t - 1) / horizon). The average begins after
+    half the horizon, and is the newest policy until then, so give the run's number of iterations. Its weights are
+    t^g (1 + m/2)^0.5 / (1 + m^1.5), with g = 2 + 1.5 min(1, m/2) and the newest m. The constants belong to regrets, so
+    they are in units in which the game's payoffs have the range payoff_range. The published form is
+    vad_cfr(payoff_range=0), in the game's own units. It shares one E among all infosets; here, each has its own.
     """
     return UpdateRule(
         average_decay=late_decay(2.0, horizon // 2),
@@ -251,8 +255,11 @@ def match_trend(row, state, parameters, utility_range):  # type: ignore[no-untyp
         row[a] /= total
 
 
-def _rising_discount(first: float, last: float, horizon: int) -> Schedule:
-    """Return the schedule t^e / (t^e + 1), whose e moves linearly from ``first`` to ``last`` until half the horizon."""
+def _moving_discount(first: float, last: float, horizon: int) -> Schedule:
+    """Return the schedule t^e / (t^e + 1), whose e moves linearly from ``first`` to ``last`` until half the horizon.
+
+    The published rule has t here, where ``scheduled_discount`` has t - 1.
+    """
     exponent = falling(first, last, horizon // 2)
     return lambda t: 1.0 / (1.0 + t ** -exponent(t))
 
@@ -260,7 +267,7 @@ def _rising_discount(first: float, last: float, horizon: int) -> Schedule:
 def _compounded_decay(horizon: int) -> Schedule:
     """Return the decay of S <- d(t, g) S + t^g x policy, in units of the newest policy; g moves from 1 to 5."""
     gamma = falling(1.0, 5.0, horizon // 2)
-    kept = _rising_discount(1.0, 5.0, horizon)
+    kept = _moving_discount(1.0, 5.0, horizon)
 
     def schedule(t: np.ndarray) -> np.ndarray:
         before = np.maximum(t - 1.0, 1.0)
@@ -286,8 +293,8 @@ def aod_cfr(horizon: int = 1000) -> UpdateRule:
     is added with the weight t^(1 + 4 p).
     """
     return UpdateRule(
-        positive_discount=_rising_discount(1.0, 2.5, horizon),
-        negative_discount=_rising_discount(0.5, 0.0, horizon),
+        positive_discount=_moving_discount(1.0, 2.5, horizon),
+        negative_discount=_moving_discount(0.5, 0.0, horizon),
         average_decay=_compounded_decay(horizon),
         reweight=weigh_by_signs,
         policy_map=match_trend,

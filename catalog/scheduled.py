@@ -49,10 +49,10 @@ def scheduled(
     """R <- D R + r, at least 0 if ``floor``; policy in proportion to (D' R + o r + momentum M)^power.
 
     D = d(t-1, alpha) where R > 0, else d(t-1, beta), with d(k, e) = k^e / (k^e + 1), and 1 where the exponent is
-    None. o is ``optimism``, divided by 1 + (t-1) / (decay horizon) if there is a ``decay``. D' is the next iteration's
-    D if o is not 0, else 1. M is a running sum of the changes of R: M <- memory M + (R after - R before). The average
-    has the weights t^gamma, and begins after a share ``start`` of the horizon. The defaults are CFR+ with quadratic
-    weights.
+    None. D' and o belong to the next iteration, t + 1, which plays the policy: D' is its D if o is not 0, else 1; o is
+    ``optimism``, divided by 1 + t / (decay horizon) if there is a ``decay``. M is a running sum of the changes of R:
+    M <- memory M + (R after - R before). The average has the weights t^gamma, and begins after a share ``start`` of the
+    horizon; until then, it is the newest policy. The defaults are CFR+ with quadratic weights.
     """
     if floor and beta is not None:
         raise ComponentError("with floor=True no regret is negative, so give no beta, or floor=False")
@@ -86,8 +86,8 @@ def momentum_dcfr(
 ) -> UpdateRule:
     """DCFR with momentum: R <- D R + r; policy in proportion to max(R + momentum M, 0)^power.
 
-    M is a running sum of the changes of R: M <- memory M + (R after - R before). So it tells how far R is ahead of its
-    running mean, and the policy goes by where R is likely to be soon. D = d(t-1, alpha) where R > 0, else
+    M is a running sum of the changes of R: M <- memory M + (R after - R before). It tells how far R is ahead of its
+    running mean, so the policy anticipates R. D = d(t-1, alpha) where R > 0, else
     d(t-1, beta), as in dcfr; average weights t^gamma. The rule needs no horizon. It converges fastest with updates in
     alternation, which are the default.
     """

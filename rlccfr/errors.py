@@ -8,10 +8,14 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Collection, Iterable
+from textwrap import shorten
 from typing import Any
 
 LONGEST = 300
 """Largest number of characters of a value or a foreign error that a message repeats; the named games' strings fit."""
+
+LONGEST_LIST = 700
+"""Largest number of characters of a list of ids in a message."""
 
 LEAST_LIKENESS = 0.72
 """Least likeness, by :mod:`difflib`, of a name that a message suggests.
@@ -150,6 +154,11 @@ def brief(value: Any) -> str:
     except Exception:  # of another author's class, or of an integer of more digits than Python writes
         return f"a value of type {type(value).__name__}"
     return _cut(" ".join(line.strip() for line in text.splitlines()))
+
+
+def listed_ids(names: Iterable[str]) -> str:
+    """Return component ids for a message: as many as :data:`LONGEST_LIST` takes, and where the others are."""
+    return shorten(", ".join(names), LONGEST_LIST, placeholder=" and others, which `rlccfr catalog` lists")
 
 
 def _cut(text: str) -> str:

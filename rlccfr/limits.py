@@ -32,8 +32,8 @@ STALLED = 0.9
 FIRST_LOOK = 0.01
 """CPU seconds after which a run's time to a target is first predicted."""
 
-CLEARLY = 2.0
-"""A run ends in favour of a linear program if this multiple of the program's predicted time is less than is left."""
+CLEAR_MARGIN = 2.0
+"""A run gives way to a linear program only if more than this multiple of the program's predicted time is left."""
 
 LOOK = 4.0
 """About how many exact iterations it takes to measure the average policy."""
@@ -361,5 +361,5 @@ class ProgramWatch:
         left = seconds_left(self._solver.points, self._target)
         if left is not None:
             self.seconds_left = left
-            self.says_sooner = CLEARLY * self._program_seconds < left
+            self.says_sooner = CLEAR_MARGIN * self._program_seconds < left
         return self.says_sooner

@@ -29,7 +29,7 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Component, Controller, Guarantee, Sampler, UpdateRule
 from rlccfr.controller_file import load_controller, not_a_controller
-from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, first_line, nearest
+from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, first_line, listed_ids, nearest
 from rlccfr.errors import with_article as _a
 from rlccfr.plugins import is_the_librarys, source_digest
 
@@ -494,7 +494,7 @@ def _option_of(registry: Registry[Any]) -> str:
 
 
 def _alike(name: str, registries: Sequence[Registry[Any]]) -> str:
-    """Return a hint: the id of the component whose name is most like ``name``, or all ids."""
+    """Return a hint: the id of the component whose name is most like ``name``, or the known ids."""
     ids = {alias: id for registry in registries for alias, id in registry.names.items()}
     near = None if VARIANT.fullmatch(plain_name(name)) else nearest(plain_name(name), ids)
-    return f"did you mean {ids[near]!r}?" if near else f"known: {', '.join(dict.fromkeys(ids.values()))}"
+    return f"did you mean {ids[near]!r}?" if near else f"known: {listed_ids(dict.fromkeys(ids.values()))}"

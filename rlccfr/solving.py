@@ -38,12 +38,11 @@ TARGET = 1e-6
 SECONDS = 60.0
 """CPU seconds after which such a run ends."""
 
-SECONDS_LAW = (0.0017, 3.6)
+SECONDS_LAW = (0.0024, 3.6)
 """Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
 
 p is the predicted time of an exact iteration (:func:`rlccfr.engine.reduced.iteration_cost`). This law and those for
-numbers of iterations are fitted by ``python -m benchmarks.default --fit``. The fit's constants, 0.0013 and 2.8, are of
-runs of single rules; these are larger by three tenths, since a solution also takes time to predict and to choose.
+numbers of iterations are fitted by ``python -m benchmarks.default --fit``.
 """
 
 SOON = 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,10 @@ SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_
 
 MOMENTUM_COLUMNS = ("weight", "memory", "power")
 """Names of the columns that follow instead if the rule has a momentum."""
+
+
+MOMENTUM_BOUNDS = {"momentum.memory": (0.0, 1.0), "momentum.power": (1.0, math.inf)}
+"""Least and largest values of the columns of a momentum, where they have bounds."""
 
 
 def always(value: float) -> Schedule:
@@ -53,13 +58,14 @@ def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: in
             ) from None
         is_factor = name.endswith(("discount", "decay"))
         is_invalid = np.isnan(rows[:, k]) if name == "floor" else ~np.isfinite(rows[:, k])  # a floor may be infinite
-        if is_factor:
-            is_invalid |= rows[:, k] < 0
+        least, most = MOMENTUM_BOUNDS.get(name, (0.0 if is_factor else -math.inf, math.inf))
+        is_invalid |= (rows[:, k] < least) | (rows[:, k] > most)
         if is_invalid.any():
             row = int(np.argmax(is_invalid))
-            least = " of at least 0" if is_factor else ""
+            wanted = "" if math.isinf(least) else f" of at least {least:g}"
+            wanted += "" if math.isinf(most) else f" and at most {most:g}"
             raise ComponentError(
-                f"{subject} is {rows[row, k]:g} at iteration {first + row}, not a finite number{least}; iterations are "
-                "counted from 1"
+                f"{subject} is {rows[row, k]:g} at iteration {first + row}, not a finite number{wanted}; iterations "
+                "are counted from 1"
             )
     return rows

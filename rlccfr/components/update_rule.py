@@ -23,12 +23,16 @@ class Momentum:
     """Momentum of regrets: policies in proportion to a power of R + prediction r + weight M.
 
     M is a running sum of the changes of R, M <- memory M + (R after the iteration - R before it). With S a running mean
-    of the R before each iteration, S <- memory S + (1 - memory) R, it is how far R is ahead of its mean: M = R - S.
+    of the R before each iteration, S <- memory S + (1 - memory) R, it is how far R is ahead of its mean: M = R - S, if
+    the run began with this rule. On a switch to the rule, M is 0.
 
     Args:
         weight: schedule of the weight of M.
         memory: schedule of the factor on M, from 0 to 1.
         power: schedule of the power, at least 1; 1, 1.5 and 2 are fast.
+
+    Raises:
+        ComponentError: when the schedules are read, a memory or a power is out of range.
     """
 
     weight: Schedule | float
@@ -71,7 +75,8 @@ class UpdateRule(Component):
         policy_map: plain function ``f(row, state, parameters, utility_range)`` that turns the regrets in ``row``,
             (A,), into a policy. None is regret matching: a policy proportional to positive regrets.
         parameters: schedules whose values ``reweight`` and ``policy_map`` receive as an array.
-        arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first.
+        arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first. They
+            are kept while another rule runs.
         average_weight: one of ``arrays``, which multiplies each action's increment; needs ``exact_only``.
         uses_mass: whether exact passes must compute ``mass``, which is undefined there otherwise. Walks always do.
         fallback: policy of regret matching if no regret is positive: ``"uniform"``; or ``"argmax"``, the action with
@@ -82,7 +87,7 @@ class UpdateRule(Component):
         networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
             beside the networks, for a later switch to another rule.
         momentum: weight, memory and power of the momentum of regrets, as :class:`Momentum`; None for none. It takes the
-            place of ``policy_map``, and stands beside no function.
+            place of ``policy_map``, and can't be combined with functions, arrays or networks.
         controller: networks that choose the discounts, the floor, the decay and the prediction during the run, in place
             of the schedules; None for schedules.
 
@@ -134,10 +139,10 @@ class UpdateRule(Component):
             self._check_networks(self.networks)
 
     def _check_momentum(self) -> None:
-        """Check that nothing else of the rule takes the place of the kernels' own update with momentum.
+        """Check that no other field conflicts with the momentum.
 
         Raises:
-            ComponentError: something does.
+            ComponentError: one does.
         """
         has_functions = self.reweight is not None or self.policy_map is not None or bool(self.parameters)
         has_arrays = self.arrays not in ((), (MOVEMENT,)) or self.average_weight is not None

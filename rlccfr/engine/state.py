@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rlccfr.components.update_rule import MOVEMENT
 from rlccfr.engine.binding import Binding
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.handles import handle_of
@@ -144,7 +145,9 @@ class RunState:
         names = binding.rule.arrays
         rule_arrays = np.zeros((self.game.num_sequences, len(names)))
         for column, name in enumerate(names):
-            rule_arrays[:, column] = shelved.get(name, 0.0)
+            # A momentum is about the newest changes of regrets, which it has missed while another rule ran.
+            is_stale = name == MOVEMENT and MOVEMENT not in self.columns
+            rule_arrays[:, column] = 0.0 if is_stale else shelved.get(name, 0.0)
         regret, policy, policy_sum, _ = self.tables
         tables = Tables(regret.copy(), policy.copy(), policy_sum.copy(), rule_arrays)
         scale = self.scale.copy()

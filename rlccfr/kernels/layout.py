@@ -29,9 +29,9 @@ PREDICTION = SCHEDULE_COLUMNS.index("prediction")
 PARAMETERS = len(SCHEDULE_COLUMNS)
 
 # Columns of a rule with momentum, which has no parameters.
-MOMENTUM = PARAMETERS + MOMENTUM_COLUMNS.index("weight")
-MEMORY = PARAMETERS + MOMENTUM_COLUMNS.index("memory")
-POWER = PARAMETERS + MOMENTUM_COLUMNS.index("power")
+MOMENTUM_WEIGHT = PARAMETERS + MOMENTUM_COLUMNS.index("weight")
+MOMENTUM_MEMORY = PARAMETERS + MOMENTUM_COLUMNS.index("memory")
+MATCHING_POWER = PARAMETERS + MOMENTUM_COLUMNS.index("power")
 
 LEAST_ERROR = 1e-14
 """Least exploitability that can be told from rounding errors, as a share of the range of payoffs."""

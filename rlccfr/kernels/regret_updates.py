@@ -23,12 +23,12 @@ from math import sqrt
 
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
-    MEMORY,
-    MOMENTUM,
+    MATCHING_POWER,
+    MOMENTUM_MEMORY,
+    MOMENTUM_WEIGHT,
     NEGATIVE_DISCOUNT,
     PARAMETERS,
     POSITIVE_DISCOUNT,
-    POWER,
     PREDICTION,
 )
 
@@ -113,7 +113,7 @@ def update_regrets_predicting(tables, first, end, gain, at, value, step):
 
 
 @inlined
-def raised(value, power):
+def to_the_power(value, power):
     """Return a power of a number from 0 to 1; 1, 1.5 and 2 are fast."""
     if power == 2.0:
         return value * value
@@ -137,7 +137,7 @@ def set_policy_by_power(values, at, policy, first, end, largest, power):
     if largest > LEAST_RECIPROCAL_SUM:
         reciprocal = 1.0 / largest
         for k in range(first, end):
-            share = raised(values[at + k - first] * reciprocal, power)
+            share = to_the_power(values[at + k - first] * reciprocal, power)
             values[at + k - first] = share
             total += share
     set_proportional_policy(values, at, policy, first, end, total)
@@ -148,7 +148,8 @@ def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
     """Update regrets as :func:`update_regrets_plain` does, but match a power of R + prediction r + momentum M.
 
     M <- memory M + (R after - R before) is the first column of ``tables.state``. With a prediction, R is multiplied by
-    the next iteration's discount, as in :func:`update_regrets_predicting`.
+    the next iteration's discount, as in :func:`update_regrets_predicting`. Regrets are stored without a running scale,
+    because rules with momentum refuse samplers.
 
     Args:
         gain: overwritten.
@@ -157,7 +158,7 @@ def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
     movement = tables.state
     load = step.load
     ahead = step.ahead
-    memory = step.now[MEMORY]
+    memory = step.now[MOMENTUM_MEMORY]
     next_discount = (1.0, 1.0)
     if ahead[PREDICTION] != 0.0:
         next_discount = (ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT])
@@ -170,10 +171,10 @@ def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
         moved = memory * movement[k, 0] + (new - old)
         movement[k, 0] = moved
         new *= next_discount[0] if new > 0.0 else next_discount[1]
-        new = max(new + ahead[PREDICTION] * instant_regret + ahead[MOMENTUM] * moved, 0.0)
+        new = max(new + ahead[PREDICTION] * instant_regret + ahead[MOMENTUM_WEIGHT] * moved, 0.0)
         gain[at + k - first] = new
         largest = max(largest, new)
-    set_policy_by_power(gain, at, tables.policy, first, end, largest, ahead[POWER])
+    set_policy_by_power(gain, at, tables.policy, first, end, largest, ahead[MATCHING_POWER])
 
 
 @inlined
@@ -297,7 +298,7 @@ def next_policy(tables, first, end, ahead, rule):
         for k in range(first, end):
             tables.policy[k] = max(tables.policy[k], 0.0)
             largest = max(largest, tables.policy[k])
-        set_policy_by_power(tables.policy, first, tables.policy, first, end, largest, ahead[POWER])
+        set_policy_by_power(tables.policy, first, tables.policy, first, end, largest, ahead[MATCHING_POWER])
     else:
         match_regrets(tables.policy[first:end], rule.flags.argmax_fallback)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import game, regrets
+from support import game, regrets, rule_tables
 
 import rlccfr
 from rlccfr.components import Momentum, UpdateRule
@@ -76,6 +76,31 @@ def test_nothing_stands_beside_a_momentum(arguments):
         rlccfr.ComponentError, match="a rule with momentum needs exact_only=True and fallback='uniform'"
     ):
         UpdateRule(momentum=Momentum(weight=0.5), **{"exact_only": True, **arguments})
+
+
+@pytest.mark.parametrize("numbers", [{"memory": 1.5}, {"memory": -0.1}, {"power": 0.5}])
+def test_numbers_of_a_momentum_out_of_range_are_refused(numbers):
+    rule = UpdateRule(momentum=Momentum(weight=0.5, **numbers), exact_only=True)
+    with pytest.raises(rlccfr.ComponentError, match=r"momentum\.(memory|power) of the rule is .* of at least [01]"):
+        rlccfr.Solver(game("kuhn"), rule)
+
+
+def test_momentum_begins_at_0_after_another_rule():
+    solver = rlccfr.Solver(game("kuhn"), "momentum_dcfr")
+    solver.run(iterations=10, curve=False)
+    solver.switch(update_rule="cfr_plus")
+    solver.run(iterations=10, curve=False)
+    solver.switch(update_rule="momentum_dcfr")
+    before = regrets(solver)
+    solver.run(iterations=1, curve=False)
+    movement = rule_tables(solver)["movement"]
+    np.testing.assert_allclose(movement, regrets(solver) - before, atol=1e-15)
+
+
+@pytest.mark.parametrize("arguments", [{"simultaneous": True}, {"abstraction": "cfr_br"}])
+def test_momentum_converges_without_alternation_and_against_best_responses(arguments):
+    solver = rlccfr.Solver(game("kuhn"), "momentum_dcfr", **arguments)
+    assert solver.run(iterations=1000, curve=False).exploitability < 0.01
 
 
 def test_momentum_needs_exact_passes_over_a_compiled_game():

@@ -15,6 +15,7 @@ from rlccfr.engine import linear_program
 from rlccfr.envs import PRESETS, Budget
 from rlccfr.errors import BudgetError, ComponentError, GameError
 from rlccfr.games.public.view import PUBLIC_TREE
+from rlccfr.limits import ProgramWatch
 
 HOPEFUL = (1e-9, 1e-9)
 """A law by which iterations take hardly any time."""
@@ -76,12 +77,19 @@ def test_a_linear_program_that_fails_loses_nothing(monkeypatch, error):
         raise error
 
     monkeypatch.setattr(linear_program, "solve_exactly", fail)
-    # Before the iterations, or after some, which take very long to the finer target.
-    for law, target in ((solving.SECONDS_LAW, "1e-6x"), (HOPEFUL, "1e-10x")):
+
+    class ImpatientWatch(ProgramWatch):
+        """A watch that says at once that a linear program is sooner."""
+
+        def __call__(self):
+            self.says_sooner = True
+            return True
+
+    monkeypatch.setattr(solving, "ProgramWatch", ImpatientWatch)
+    for law in (solving.SECONDS_LAW, HOPEFUL):  # before the iterations, or after some
         monkeypatch.setattr(solving, "SECONDS_LAW", law)
-        solution = rlccfr.solve(game("leduc"), until=target, seconds=1.0)
-        assert solution.method == "iterations"
-        assert solution.exploitability < 1e-5
+        solution = rlccfr.solve(game("leduc"), until="1e-9x")
+        assert (solution.method, solution.reached) == ("iterations", True)
         assert "and given up" in solution.why
 
 

@@ -267,7 +267,7 @@ def test_an_error_is_one_line_that_says_what_to_do(run, arguments, code, message
     assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert message.lower() in err.lower()
-    assert len(err) < 1_200
+    assert len(err) < 1_000
 
 
 def test_games(run):

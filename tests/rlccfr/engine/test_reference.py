@@ -81,11 +81,12 @@ def assert_iterates_agree(ours, theirs, iterations):
         sums = {key: [s / newest for s in row] for key, row in theirs.policy_sums.items()}
         average = {key: regret_matching(row) for key, row in sums.items()}
         played = {key: row for key, row in average.items() if sum(sums[key]) > 1e-6}  # else it is mostly rounding
+        # VAD-CFR gives the first policy of player 1 no weight, since it has seen no regrets of that player yet.
+        assert len(played) > len(average) / (6 if ours.update_rule.id == "vad_cfr" else 2)
         assert_tables_agree(tree, ours.current_policy().probabilities, theirs.policy, "current policy")
         assert_tables_agree(tree, ours.average_policy().probabilities, played, "average policy")
         assert_tables_agree(tree, regrets(ours), theirs.regrets, "regrets")
         assert_tables_agree(tree, policy_sums(ours), sums, "policy sum")
-    assert len(played) > len(average) / 3
     for policy, expected in ((ours.average_policy(), average), (ours.current_policy(), theirs.policy)):
         lost = exploitability(theirs.game, expected)
         assert policy.exploitability() == pytest.approx(lost, rel=0, abs=1e-10)
