@@ -366,6 +366,8 @@ class _Work:
                 if not self._is_program_enough():
                     self.reasons.append("then iterations again")
                     result = self._run(solver, None)
+            elif watch.says_sooner:  # the iterations have used up the time that a linear program would need
+                result = self._run(solver, None)
         except KeyboardInterrupt:
             result = replace(solver.result(), target=self.target)
             interrupted = True
