@@ -14,7 +14,7 @@ from typing import Any
 LONGEST = 300
 """Largest number of characters of a value or a foreign error that a message repeats; the named games' strings fit."""
 
-LONGEST_LIST = 600
+LONGEST_LIST = 500
 """Largest number of characters of a list of ids in a message."""
 
 LEAST_LIKENESS = 0.72
