@@ -5,6 +5,11 @@ passes. The seconds are those of the process, from the loaded game to the policy
 measuring. What is computed once for each game, such as its quotient and the costs of its passes, counts in no run,
 since short runs are repeated. A rule runs to each target, too; a run ends when it has taken longer than the best rule
 so far, since only the best rule in hindsight counts, except for CFR+ and the rule that ``rlccfr recommend`` names.
+
+The speed of a machine changes within seconds, and the best of many times is the luckiest. So these first times only
+name the finalists of each target: ``rlccfr.solve``, its rivals by name, and the soonest rules. They take turns, and
+only these times count.
+
 Games that are in benchmarks/results/default.csv are not measured again.
 
 SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games`) or ``test`` (the new
@@ -66,11 +71,20 @@ REPEATS = 3
 LONG_ENOUGH = 0.3
 """CPU seconds after which a run is not repeated."""
 
+FINALISTS = 3
+"""Most rules that take turns with ``rlccfr.solve``, besides its rivals by name."""
+
+ROUNDS = 5
+"""Most turns of each finalist, of which the shortest counts."""
+
+LONG_TURNS = 10.0
+"""CPU seconds of all finalists after which no further round begins."""
+
 ENOUGH = 10**6
 """Iterations that suffice for every target."""
 
-OVER_BEST = 1.2
-"""A rule is stopped after this multiple of the best time so far to the last target."""
+OVER_BEST = 1.5
+"""A rule is stopped after this multiple of the best first time so far to a target."""
 
 LONGEST = 12.0
 """Multiple of our time after which a run is stopped; a ratio counts as no more than that."""
@@ -154,7 +168,9 @@ def _run(game: Any, target: float, limit: float, components: Mapping[str, Any]) 
     """Run an algorithm to a target, or for ``limit`` CPU seconds, measuring included."""
     begin = time.process_time()
     solver = rlccfr.Solver(game, **components)
-    return solver.run(until=target, seconds=limit, curve=False, stop=lambda: time.process_time() - begin > limit)
+    result = solver.run(until=target, seconds=limit, curve=False, stop=lambda: time.process_time() - begin > limit)
+    solver.average_policy()  # what rlccfr.solve returns as well
+    return result
 
 
 def _target(game: Any, share: float, uniform: float) -> float:
@@ -167,22 +183,63 @@ def _limit(game: Any) -> float:
 
 
 def measured(name: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a game: ours first, then those of the rules."""
+    """Yield the rows of a game: for each target, one for each finalist and for each rival that misses the target."""
     game = load(name)
     uniform = policy_class(game).uniform(game).exploitability()
     prepare(game, uniform)
-    ours = list(timed_solutions(game, uniform))
-    yield from ours
-    longest = {row["share"]: min(_limit(game), max(LONGEST * row["seconds"], 0.05)) for row in ours}
-    yield from timed_run(game, uniform, PLAIN, longest, update_rule=PLAIN)
-    yield from timed_run(game, uniform, RECOMMENDED, longest, **recommended(name, ours[-1]["seconds"]))
-    yield from timed_run(game, uniform, STEERED, longest, **game.form.best_run)
+    rows = list(timed_solutions(game, uniform))
+    longest = {row["share"]: min(_limit(game), max(LONGEST * row["seconds"], 0.05)) for row in rows}
+    rivals: dict[str, dict[str, Any]] = {
+        PLAIN: {"update_rule": PLAIN},
+        RECOMMENDED: recommended(name, rows[-1]["seconds"]),
+        STEERED: dict(game.form.best_run),
+    }
+    for rival, components in rivals.items():
+        rows += timed_run(game, uniform, rival, longest, **components)
     best = dict.fromkeys(TARGETS, math.inf)
-    for rule, components in rules(game):
+    fixed_rules = dict(rules(game))
+    for rule, components in fixed_rules.items():
         limits = {share: min(longest[share], max(OVER_BEST * best[share], 0.05)) for share in TARGETS}
         for row in timed_run(game, uniform, rule, limits, **components):
             best[row["share"]] = min(best[row["share"]], row["seconds"])
-            yield row
+            rows.append(row)
+    for share in TARGETS:
+        rows_to_target = [row for row in rows if row["share"] == share]
+        yield from final(game, _target(game, share, uniform), rows_to_target, rivals | fixed_rules)
+
+
+def final(
+    game: Any, target: float, rows: Sequence[dict[str, Any]], contenders: Mapping[str, Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the finalists of a target, with their times by turns; and of rivals that miss the target.
+
+    Args:
+        target: in the game's units.
+        rows: the first times of all contenders to this target.
+        contenders: the components of each but ours.
+    """
+    by_name = {row["contender"]: row for row in rows}
+    names = {OURS, PLAIN, RECOMMENDED, STEERED}
+    soonest = sorted((row["seconds"], name) for name, row in by_name.items() if name not in names - {PLAIN})
+    names |= {name for _, name in soonest[:FINALISTS]}
+    in_turns = [name for name in by_name if name in names and math.isfinite(by_name[name]["seconds"])]
+    limit = _limit(game)
+    seconds = dict.fromkeys(in_turns, math.inf)
+    begin = time.process_time()
+    for _ in range(ROUNDS):
+        for name in in_turns:
+            turn = time.process_time()
+            if name == OURS:
+                has_reached = rlccfr.solve(game, until=target, seconds=limit).reached
+            else:
+                has_reached = _run(game, target, limit, contenders[name]).reached
+            if has_reached:
+                seconds[name] = min(seconds[name], time.process_time() - turn)
+        if time.process_time() - begin > LONG_TURNS:
+            break
+    for name in by_name:
+        if name in names:
+            yield by_name[name] | {"seconds": seconds.get(name, math.inf)}
 
 
 def prepare(game: Any, uniform: float) -> None:
