@@ -203,6 +203,7 @@ class PublicResponses(Responses):
             regret=scratch,
             policy_sum=scratch,
             policy=scratch[:0],
+            movement=scratch[:0],
             response=np.zeros(whole.num_infosets, np.uint8),
             response_start=first_entries(whole, per_private_state=True),
         )

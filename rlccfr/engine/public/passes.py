@@ -76,7 +76,8 @@ class PublicStepper(Stepper[PublicState]):
 
     def scheduled(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of the rule's schedule as kernels take them: in the tables' units and type."""
-        schedule = rows[:, :PARAMETERS].copy()
+        columns = rows.shape[1] if self.binding.rule.momentum is not None else PARAMETERS
+        schedule = rows[:, :columns].copy()
         schedule[:, FLOOR] /= self.state.game.unit  # tables leave out the unit; kernels divide by the deal's share
         return schedule.astype(self.state.dtype)
 

@@ -15,8 +15,9 @@ from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.public.records import DOUBLE
 from rlccfr.games.public.view import PublicGame
-from rlccfr.kernels.layout import POSITIVE_DISCOUNT, PREDICTION
+from rlccfr.kernels.layout import MATCHING_POWER, POSITIVE_DISCOUNT, PREDICTION
 from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing, settle
+from rlccfr.kernels.public.vectors import match_power
 from rlccfr.kernels.public.workspace import PublicTables
 
 _SAVED_TABLES = ("regret", "policy_sum", "policy")
@@ -31,7 +32,7 @@ class PublicState:
         game: the solver's game.
         seed: seed of the draws.
         tables: regrets, (m,), in the game's units divided by ``game.scale``; policy sums, (m,); and, for rules with a
-            prediction or against best responses, what these need.
+            prediction or a momentum or against best responses, what these need.
         counts: (2,) iterations done and private states met. Kernels count, so the numbers are correct after Ctrl-C.
         rng: (1,) state of the generator of draws.
         drawing: what passes draw, and the discounts that are pending where no pass has been.
@@ -99,13 +100,18 @@ class PublicState:
         # A plain rule's current policy follows from the regrets; any other has a table of its own.
         policy_size = 0 if binding.rule.is_plain else self.game.num_sequences
         changes_policy = policy_size != len(tables.policy)
+        movement_size = 0 if binding.rule.momentum is None else self.game.num_sequences
+        changes_movement = movement_size != len(tables.movement)
         responds = binding.abstraction.best_response
         changes_responses = responds != bool(len(tables.response))
         drawn = draws_of(binding.sampler)
         changes_drawing = drawn != (drawing.draws_public, drawing.draws_own, drawing.draws_opponent)
-        self._require_changes(binding, changes_policy, changes_responses, changes_drawing)
+        new_tables = (policy_size if changes_policy else 0) + (movement_size if changes_movement else 0)
+        self._require_changes(binding, new_tables // self.game.num_sequences, changes_responses, changes_drawing)
         if changes_policy:
             tables = tables._replace(policy=np.zeros(policy_size, self.dtype))
+        if changes_movement:  # on a switch to a rule with momentum, M is 0
+            tables = tables._replace(movement=np.zeros(movement_size, self.dtype))
         if changes_responses:
             self.settle()  # passes against best responses leave no discounts of averages pending
             num_responses = self.game.num_infosets if responds else 0
@@ -116,11 +122,12 @@ class PublicState:
             drawing = drawing_for(self.game, drawn, self.rng)
         return replace(self, tables=tables, drawing=drawing)
 
-    def _require_changes(self, binding: Binding, policy: bool, responses: bool, drawing: bool) -> None:
+    def _require_changes(self, binding: Binding, new_tables: int, responses: bool, drawing: bool) -> None:
         """Refuse a binding whose new arrays do not fit into memory beside those of this state.
 
         Args:
-            policy, responses, drawing: whether the arrays for the policy, the responses and the draws are replaced.
+            new_tables: number of tables over all sequences that are added.
+            responses, drawing: whether the arrays for the responses and the draws are replaced.
 
         Raises:
             RLCCFRError: they do not fit.
@@ -128,8 +135,7 @@ class PublicState:
         game = self.game
         needs = []
         num_tables = 0 if self.iteration else 2  # zeros take no memory before they are written
-        if policy and not binding.rule.is_plain:
-            num_tables += 1
+        num_tables += new_tables
         if num_tables:
             needs.append(tables_of(game, num_tables, self.dtype))
         if responses and binding.abstraction.best_response:
@@ -165,6 +171,10 @@ class PublicState:
         np.maximum(regret, 0, out=policy)
         if next_row[PREDICTION] != 0.0:
             policy *= next_row[POSITIVE_DISCOUNT]
+        if len(self.tables.movement):
+            self.tables.movement[:] = 0.0
+            largest = np.zeros(int(self.game.view.deals["rows"].max()), self.dtype)
+            match_power(self.game.view, policy, largest, next_row[MATCHING_POWER])
 
     def true_regret(self) -> np.ndarray:
         """Return the cumulative regrets, (m,), in the game's units."""
@@ -187,6 +197,8 @@ class PublicState:
         """Return the arrays that the next iteration depends on, by their names in a file."""
         arrays = {"counts": self.counts, "rng": self.rng}
         arrays |= {name: getattr(self.tables, name) for name in _SAVED_TABLES}
+        if len(self.tables.movement):
+            arrays["movement"] = self.tables.movement
         if self.drawing.draws_public:
             arrays |= {name: getattr(self.drawing, name) for name in _SAVED_DRAWING}
         return arrays
@@ -214,7 +226,8 @@ def check_components(
         ComponentError: one of the components or options does not.
     """
     where = f"{game.name!r} is solved by its public tree, where"
-    if rule.controller is not None or rule.average_weight or not (rule.is_plain or rule.only_predicts):
+    has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
+    if rule.controller is not None or rule.average_weight or has_functions:
         raise ComponentError(
             f"{where} update rules can have schedules, but no functions, networks or controller: take dcfr_plus "
             f"instead of {rule.id!r}"

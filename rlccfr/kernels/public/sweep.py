@@ -29,6 +29,7 @@ from rlccfr.kernels.public.vectors import (
     multiply,
     predict_regrets,
     update_row_regrets,
+    update_rows_with_momentum,
     write_response,
     write_values,
 )
@@ -143,6 +144,12 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
         # Tables also leave out the deal's probability. The schedule's floor has been divided by the unit only.
         floor = now[FLOOR] / vectors.dtype.type(view.deals[node["deal"]]["share"])
         discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
+        if len(tables.movement):  # rules with momentum refuse draws
+            one = workspace.reciprocals[1]
+            update_rows_with_momentum(
+                vectors, values, value, count, rows, tables, start, stride, discounts, floor, now, ahead, zero, one
+            )
+            return
         if drawing.draws_public:  # this iteration's discounts, and those since the last visit
             entry = drawing.regret_start[frame[NODE_INDEX]] + frame[WINDOW_START + player]
             positive, negative = regret_discounts(drawing, entry)

@@ -13,9 +13,17 @@ turn them into vector operations.
 
 from __future__ import annotations
 
-from rlccfr.games.public.records import SMALLEST
-from rlccfr.kernels.jit import inlined
-from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, PREDICTION
+from rlccfr.games.public.records import CHANCE, SMALLEST
+from rlccfr.kernels.jit import inlined, kernel
+from rlccfr.kernels.layout import (
+    MATCHING_POWER,
+    MOMENTUM_MEMORY,
+    MOMENTUM_WEIGHT,
+    NEGATIVE_DISCOUNT,
+    POSITIVE_DISCOUNT,
+    PREDICTION,
+)
+from rlccfr.kernels.regret_updates import to_the_power
 
 
 @inlined
@@ -178,3 +186,85 @@ def predict_regrets(vectors, values, value, count, rows, tables, start, stride, 
             regret = entries[r]
             discount = positive if regret > zero else negative
             predicted[r] = max(regret * discount + prediction * (action_values[r] - means[r]), zero)
+
+
+@inlined
+def update_rows_with_momentum(
+    vectors, values, value, count, rows, tables, start, stride, discounts, floor, now, ahead, zero, one
+):
+    """Update the regrets of all rows of a node, and set what the next policy is proportional to, by momentum.
+
+    R <- max(D R + r, floor), M <- memory M + (R after - R before), and the policy goes by the power of the positive
+    parts of D' R + prediction r + weight M, as in kernels/regret_updates.py.
+
+    Args:
+        values: overwritten.
+        tables: ``regret``, ``movement`` and ``policy`` are changed in place, at the node's entries from ``start`` on.
+        now, ahead: schedule rows of this iteration and of the next, in the tables' type.
+    """
+    positive, negative = discounts
+    positive_ahead = ahead[POSITIVE_DISCOUNT]
+    negative_ahead = ahead[NEGATIVE_DISCOUNT]
+    prediction = ahead[PREDICTION]
+    if prediction == zero:  # then R itself is matched
+        positive_ahead = one
+        negative_ahead = one
+    memory = now[MOMENTUM_MEMORY]
+    weight = ahead[MOMENTUM_WEIGHT]
+    means = vectors[value : value + rows]
+    largest = vectors[values : values + rows]  # the first action's values, which are not needed after that action
+    for a in range(count):
+        action_values = vectors[values + a * rows : values + (a + 1) * rows]
+        entries = tables.regret[start + a * stride : start + a * stride + rows]
+        movements = tables.movement[start + a * stride : start + a * stride + rows]
+        matched = tables.policy[start + a * stride : start + a * stride + rows]
+        for r in range(rows):
+            old = entries[r]
+            instant_regret = action_values[r] - means[r]
+            new = max(old * (positive if old > zero else negative) + instant_regret, floor)
+            entries[r] = new
+            movement = memory * movements[r] + (new - old)
+            movements[r] = movement
+            new *= positive_ahead if new > zero else negative_ahead
+            new = max(new + prediction * instant_regret + weight * movement, zero)
+            matched[r] = new
+            largest[r] = max(largest[r], new) if a > 0 else new
+    raise_to_power(tables.policy, start, stride, count, rows, largest, ahead[MATCHING_POWER], zero)
+
+
+@inlined
+def raise_to_power(table, start, stride, count, rows, largest, power, zero):
+    """Raise a node's entries, none negative, to a power, in proportion to the largest of each row.
+
+    Args:
+        table: the node's entries, from index ``start`` on, are overwritten.
+        largest: (rows,) the largest entry of each row, by which entries are divided, so that no power overflows.
+    """
+    for a in range(count):
+        entries = table[start + a * stride : start + a * stride + rows]
+        for r in range(rows):
+            share = entries[r] / largest[r] if largest[r] > SMALLEST else zero
+            entries[r] = to_the_power(share, power)
+
+
+@kernel
+def match_power(view, policy, largest, power):
+    """Raise all entries of a table, none negative, to a power, in proportion to the largest of their rows.
+
+    Args:
+        policy: (m,) changed in place.
+        largest: overwritten; of the table's type, and as long as the longest row of private states.
+        power: one number, in the table's type.
+    """
+    zero = policy.dtype.type(0.0)
+    for node in view.nodes:
+        if node["kind"] >= CHANCE:
+            continue
+        count = node["num_children"]
+        rows = view.deals[node["deal"]]["rows"][node["kind"]]
+        start = node["table"]
+        largest[:rows] = zero
+        for a in range(count):
+            for r in range(rows):
+                largest[r] = max(largest[r], policy[start + a * rows + r])
+        raise_to_power(policy, start, rows, count, rows, largest, power, zero)

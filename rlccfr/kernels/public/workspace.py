@@ -27,13 +27,14 @@ class PublicTables(NamedTuple):
     regret: np.ndarray
     policy_sum: np.ndarray
     policy: np.ndarray  # values that the current policy is proportional to, if these are not the regrets; else (0,)
+    movement: np.ndarray  # running sum M of the changes of regrets, if the rule has a momentum; else (0,)
     response: np.ndarray  # (infosets,) action of a best response, if the opponent plays one; else (0,)
     response_start: np.ndarray  # (nodes,) first entry of ``response`` at each decision; else (0,)
 
     @classmethod
     def read_only(cls, table: np.ndarray) -> PublicTables:
         """Return tables for passes that change none."""
-        return cls(table, table, table[:0], np.zeros(0, np.uint8), np.zeros(0, np.int64))
+        return cls(table, table, table[:0], table[:0], np.zeros(0, np.uint8), np.zeros(0, np.int64))
 
 
 class Outcomes(NamedTuple):

@@ -30,7 +30,8 @@ RULES = [
     entry.id
     for entry in update_rules
     for rule in (entry.make(),)
-    if (rule.is_plain or rule.only_predicts) and not rule.learns and not rule.controller and not rule.average_weight
+    if (rule.is_plain or rule.only_predicts or rule.momentum is not None)
+    if not (rule.learns or rule.controller or rule.average_weight)
 ]
 ON_FLAT_GAMES = pytest.mark.parametrize(
     ("name", "rule"),
@@ -167,6 +168,25 @@ def test_a_run_goes_on_bitwise_and_under_another_rule(tmp_path):
         solver.run(iterations=5)
     assert np.array_equal(regrets(whole), regrets(part))
     assert whole.exploitability() == part.exploitability()
+
+
+def test_momentum_goes_on_bitwise_and_begins_anew_after_another_rule(tmp_path):
+    """In mid-run, momentum begins at 0, and the first policy is that of the power of regrets, as in a compiled game."""
+    momentum = 'scheduled(momentum=0.5, memory=0.85, power=1.5, optimism=0.5, alpha=1.5)'
+    tree, public = game("leduc"), derived_game("leduc_poker")
+    for first_rule in ("dcfr", momentum):
+        ours, theirs = rlccfr.Solver(public.public, first_rule), rlccfr.Solver(tree, first_rule, reduce=False)
+        start = noise(tree.num_sequences)
+        place(theirs, 3, start)
+        place_public(ours, 3, start[public.sequence])
+        for rule in (momentum, "cfr_plus", momentum):
+            ours.save(tmp_path / "run.npz")
+            resumed = rlccfr.Solver.load(tmp_path / "run.npz", game=public.public)
+            for solver in (ours, resumed, theirs):
+                solver.switch(update_rule=rule)
+                solver.run(iterations=2, curve=False)
+            assert np.array_equal(regrets(ours), regrets(resumed))
+            assert regrets(ours) == pytest.approx(regrets(theirs)[public.sequence], abs=1e-10)
 
 
 @pytest.mark.skipif(CORES < 2, reason="there is one core")
