@@ -40,7 +40,7 @@ from benchmarks.markdown import table
 from rlccfr.agents.control.games import control_games
 from rlccfr.engine.reduced import iteration_cost
 from rlccfr.files import write_atomically
-from rlccfr.game import TargetRun, policy_class
+from rlccfr.game import policy_class
 from rlccfr.games.flat_tree import COMPILED
 from rlccfr.games.names import form_named
 from rlccfr.policy import EXACT
@@ -351,7 +351,12 @@ def runs_to_targets() -> pd.DataFrame:
         game = load(name)
         uniform = policy_class(game).uniform(game).exploitability()
         prepare(game, uniform)
-        about = {"game": name, "histories": game.num_histories, "iteration_seconds": 1e-9 * iteration_cost(game)}
+        about = {
+            "game": name,
+            "histories": game.num_histories,
+            "has_chance": game.num_chance_nodes > 0,
+            "iteration_seconds": 1e-9 * iteration_cost(game),
+        }
         for share in TARGETS:
             target = _target(game, share, uniform)
             # A budget in iterations rules a linear program out.
@@ -391,17 +396,13 @@ def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
 
 def _is_served(rows: pd.DataFrame, number: int) -> pd.Series:
     """Return which rows are of a run of compiled games, to targets and on games that this run serves."""
-    earlier_runs = COMPILED.target_runs[:number]
-    run = COMPILED.target_runs[number]
-    decades = -np.log10(rows["share"])
 
-    def fits(run: TargetRun) -> pd.Series:
-        return (decades <= run.most_decades + EDGE) & (rows["histories"] <= run.most_histories)
+    def first_run(row: pd.Series) -> int:
+        decades = -math.log10(row["share"]) - EDGE
+        about = (decades, row["histories"], row["has_chance"])
+        return next(index for index, run in enumerate(COMPILED.target_runs) if run.serves(*about))
 
-    served: pd.Series = fits(run)
-    for earlier_run in earlier_runs:
-        served &= ~fits(earlier_run)
-    return served
+    return rows.apply(first_run, axis=1) == number
 
 
 SAMPLED_GAMES = ("leduc(ranks=13,suits=2,raises=2)", "royal", "liars_dice(numdice=1,dice_sides=7)", "holdem(ranks=7)")

@@ -66,13 +66,20 @@ class TargetRun(NamedTuple):
             decades from the uniform policy's exploitability to the target, and h the logarithm of the number of
             histories.
         most_decades: largest d that it serves.
-        most_histories: largest number of histories that it serves.
+        least_histories: smallest number of histories that it serves.
+        needs_chance: whether it serves only games with chance.
     """
 
     arguments: Mapping[str, Any]
     law: tuple[float, float, float] | None = None
     most_decades: float = math.inf
-    most_histories: float = math.inf
+    least_histories: int = 0
+    needs_chance: bool = False
+
+    def serves(self, decades: float, histories: int, has_chance: bool) -> bool:
+        """Return whether the run serves a target some decades away, in a game of some size, with or without chance."""
+        fits = decades <= self.most_decades and histories >= self.least_histories
+        return fits and (has_chance or not self.needs_chance)
 
 
 @dataclass(frozen=True)

@@ -276,15 +276,10 @@ class _Work:
         """The run to the target; None without a target, or where no measured run serves it."""
         if self.target is None:
             return None
-        size = getattr(self.game, "num_histories", 0)
-        return next(
-            (
-                run
-                for run in self.game.form.target_runs
-                if self._decades <= run.most_decades and size <= run.most_histories
-            ),
-            None,
-        )
+        histories = getattr(self.game, "num_histories", 0)
+        has_chance = getattr(self.game, "num_chance_nodes", 1) > 0
+        runs = self.game.form.target_runs
+        return next((run for run in runs if run.serves(self._decades, histories, has_chance)), None)
 
     @cached_property
     def _iteration_seconds(self) -> float:

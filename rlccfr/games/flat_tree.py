@@ -126,7 +126,10 @@ COMPILED = Form(
     table="rlccfr.play.tables:CompiledTable",
     best_run={"control": "shipped", "blend": True},
     target_runs=(
-        TargetRun({"update_rule": "dcfr_plus"}, (0.42, 0.50, 0.04), most_decades=3),
+        TargetRun({"update_rule": "dcfr_plus"}, (0.42, 0.50, 0.04), most_decades=3, needs_chance=True),
+        TargetRun(
+            {"update_rule": "dcfr_plus"}, (0.42, 0.50, 0.04), most_decades=5, least_histories=30_000, needs_chance=True
+        ),
         TargetRun({"update_rule": "momentum_dcfr"}, (0.17, 0.36, 0.22)),
     ),
 )

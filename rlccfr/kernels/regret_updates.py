@@ -35,6 +35,13 @@ from rlccfr.kernels.layout import (
 LEAST_RECIPROCAL_SUM = 1e-300
 """Sum up to which values are divided by the sum itself, because its reciprocal could overflow."""
 
+LEAST_MOVEMENT = 1e-100
+"""Size below which a running sum of changes becomes 0.
+
+Where regrets no longer change, it would else shrink to the smallest number of all, which is not normalised, and stay
+there. Processors multiply such numbers very slowly.
+"""
+
 
 @inlined
 def set_proportional_policy(values, at, policy, first, end, total):
@@ -169,6 +176,8 @@ def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
         new = max(old * (load[0] if old > 0.0 else load[1]) + instant_regret, step.floor)
         regret[k] = new
         moved = memory * movement[k, 0] + (new - old)
+        if abs(moved) < LEAST_MOVEMENT:
+            moved = 0.0
         movement[k, 0] = moved
         new *= next_discount[0] if new > 0.0 else next_discount[1]
         new = max(new + ahead[PREDICTION] * instant_regret + ahead[MOMENTUM_WEIGHT] * moved, 0.0)

@@ -103,13 +103,13 @@ def test_momentum_converges_without_alternation_and_against_best_responses(argum
     assert solver.run(iterations=1000, curve=False).exploitability < 0.01
 
 
-def test_momentum_needs_exact_passes_over_a_compiled_game():
+def test_momentum_needs_exact_passes_and_tables():
     with pytest.raises(rlccfr.ComponentError, match="is not sound with estimates; use sampler='none'"):
         rlccfr.Solver(game("kuhn"), "momentum_dcfr", "external")
     with pytest.raises(rlccfr.ComponentError, match="has momentum, which needs tables"):
         rlccfr.Solver(game("kuhn"), "momentum_dcfr", abstraction="rcfr")
-    with pytest.raises(rlccfr.ComponentError, match="momentum_dcfr"):
-        rlccfr.Solver(rlccfr.load_game("holdem(ranks=4,suits=2)"), "momentum_dcfr")
+    with pytest.raises(rlccfr.ComponentError, match="is not sound with estimates; use sampler='none'"):
+        rlccfr.Solver(rlccfr.load_game("holdem(ranks=4,suits=2)"), "momentum_dcfr", "public_chance")
 
 
 @pytest.mark.parametrize("arguments", [{"reduce": False}, {"threads": 2}, {"averaging": "pre"}])

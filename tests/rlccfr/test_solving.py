@@ -46,6 +46,12 @@ def test_a_coarse_target_takes_iterations():
     assert solution.solver.run(iterations=10).iterations == solution.result.iterations + 10  # it can go on
 
 
+def test_a_coarse_target_without_chance_takes_momentum():
+    solution = rlccfr.solve(game("goofspiel(num_cards=4,imp_info=True,points_order=descending)"), until="0.05x")
+    assert solution.why.startswith("exact passes by momentum_dcfr, predicted to take 0.0")
+    assert solution.reached
+
+
 def test_a_budget_in_iterations_is_kept_and_long_runs_blend():
     for iterations, words in ((50, "steered exact passes"), (300, "steered exact passes with blends")):
         solution = rlccfr.solve(game("leduc"), iterations=iterations)

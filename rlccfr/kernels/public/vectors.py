@@ -224,27 +224,30 @@ def update_rows_with_momentum(
             new = max(old * (positive if old > zero else negative) + instant_regret, floor)
             entries[r] = new
             movement = memory * movements[r] + (new - old)
+            movement = movement if abs(movement) > SMALLEST else zero  # see LEAST_MOVEMENT of regret_updates
             movements[r] = movement
             new *= positive_ahead if new > zero else negative_ahead
             new = max(new + prediction * instant_regret + weight * movement, zero)
             matched[r] = new
             largest[r] = max(largest[r], new) if a > 0 else new
-    raise_to_power(tables.policy, start, stride, count, rows, largest, ahead[MATCHING_POWER], zero)
+    raise_to_power(tables.policy, start, stride, count, rows, largest, ahead[MATCHING_POWER], zero, one)
 
 
 @inlined
-def raise_to_power(table, start, stride, count, rows, largest, power, zero):
+def raise_to_power(table, start, stride, count, rows, largest, power, zero, one):
     """Raise a node's entries, none negative, to a power, in proportion to the largest of each row.
 
     Args:
         table: the node's entries, from index ``start`` on, are overwritten.
-        largest: (rows,) the largest entry of each row, by which entries are divided, so that no power overflows.
+        largest: (rows,) the largest entry of each row, by which entries are divided, so that no power overflows;
+            overwritten.
     """
+    for r in range(rows):  # one division per private state, as in fill_policy
+        largest[r] = one / largest[r] if largest[r] > SMALLEST else zero
     for a in range(count):
         entries = table[start + a * stride : start + a * stride + rows]
         for r in range(rows):
-            share = entries[r] / largest[r] if largest[r] > SMALLEST else zero
-            entries[r] = to_the_power(share, power)
+            entries[r] = to_the_power(entries[r] * largest[r], power)
 
 
 @kernel
@@ -257,6 +260,7 @@ def match_power(view, policy, largest, power):
         power: one number, in the table's type.
     """
     zero = policy.dtype.type(0.0)
+    one = policy.dtype.type(1.0)
     for node in view.nodes:
         if node["kind"] >= CHANCE:
             continue
@@ -267,4 +271,4 @@ def match_power(view, policy, largest, power):
         for a in range(count):
             for r in range(rows):
                 largest[r] = max(largest[r], policy[start + a * rows + r])
-        raise_to_power(policy, start, rows, count, rows, largest, power, zero)
+        raise_to_power(policy, start, rows, count, rows, largest, power, zero, one)

@@ -172,7 +172,7 @@ def test_a_run_goes_on_bitwise_and_under_another_rule(tmp_path):
 
 def test_momentum_goes_on_bitwise_and_begins_anew_after_another_rule(tmp_path):
     """In mid-run, momentum begins at 0, and the first policy is that of the power of regrets, as in a compiled game."""
-    momentum = 'scheduled(momentum=0.5, memory=0.85, power=1.5, optimism=0.5, alpha=1.5)'
+    momentum = "scheduled(momentum=0.5, memory=0.85, power=1.5, optimism=0.5, alpha=1.5)"
     tree, public = game("leduc"), derived_game("leduc_poker")
     for first_rule in ("dcfr", momentum):
         ours, theirs = rlccfr.Solver(public.public, first_rule), rlccfr.Solver(tree, first_rule, reduce=False)
