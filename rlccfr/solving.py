@@ -21,16 +21,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlccfr.engine.binding import checked_threads
 from rlccfr.errors import BudgetError, RLCCFRError, whole_number
 from rlccfr.game import Game, TargetRun, checked_game
 from rlccfr.limits import ProgramWatch, checked_seconds, target_of, uniform_exploitability
 from rlccfr.policy import EXACT, Policy
 from rlccfr.result import RunResult
-from rlccfr.solver import Solver
 
 if TYPE_CHECKING:
     from rlccfr.engine.linear_program import ExactSolution
+    from rlccfr.solver import Solver
 
 TARGET = 1e-6
 """Target where neither a target nor a budget is given: this share of the uniform policy's exploitability."""
@@ -164,6 +163,10 @@ def solve(
         >>> rlccfr.solve("kuhn", iterations=100).method
         'iterations'
     """
+    if threads != 1:  # importing the engine takes time, which a linear program does not need
+        from rlccfr.engine.binding import checked_threads
+
+        threads = checked_threads(threads)
     loaded = _loaded(game)
     if seconds is not None and iterations is not None:
         raise BudgetError("give at most one budget: seconds= or iterations=")
@@ -175,7 +178,7 @@ def solve(
         is_default=is_default,
         seconds=None if budget is None else checked_seconds(budget),
         iterations=None if iterations is None else whole_number(iterations, "iterations", 1, BudgetError),
-        threads=checked_threads(threads),
+        threads=threads,
         curve=curve,
         progress=progress,
         begun=begun,
@@ -416,6 +419,8 @@ class _Work:
 
     def _solver(self) -> Solver:
         """Return the solver of the best measured run to the target or, if that is out of reach, within the budget."""
+        from rlccfr.solver import Solver
+
         if self._target_run is not None and not self._is_out_of_reach:
             return Solver(self.game, threads=self.threads, **self._target_run.arguments)
         arguments = dict(self.game.form.best_run)

@@ -208,7 +208,7 @@ def test_one_module_of_the_tests_reaches_into_the_engine():
         ("rlccfr.catalog", ("numba", "torch", "pyspiel")),
         ("rlccfr.envs", ("torch", "stable_baselines3")),
         ("rlccfr.agents", ("torch", "stable_baselines3")),
-        ("rlccfr.cli", ("numba", "torch", "pandas", "pyspiel", "gymnasium", "matplotlib")),
+        ("rlccfr.cli", ("numpy", "numba", "torch", "pandas", "pyspiel", "gymnasium", "matplotlib")),
     ],
 )
 def test_imports_are_light(module, forbidden):

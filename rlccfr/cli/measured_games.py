@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import typer
 
-from rlccfr.catalog import Cell
 from rlccfr.cli.command import option
 from rlccfr.cli.console import called, load, on_one_line, quoted
 from rlccfr.cli.options import SeveralBudgets
@@ -220,6 +219,8 @@ def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
     for failed in most_frequent_first[:REASONS]:
         first = failed[0]
         end = ENDS_IN_WORDS[first["status"]]
+        from rlccfr.catalog import Cell
+
         example = f"{Cell.of(first)} on {first['game']}"
         runs = f"1 run {end}: {example}" if len(failed) == 1 else f"{len(failed):,} runs {end}, such as {example}"
         print(f"{runs}: {on_one_line(str(first['error']))}", file=sys.stderr)

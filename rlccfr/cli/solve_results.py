@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from rlccfr.cli.console import print_json, print_table
 from rlccfr.cli.solve_run import Attempt, algorithm_of
-from rlccfr.games.flat_tree import COMPILED
-from rlccfr.registry import abstractions
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
@@ -109,6 +107,9 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
 
 def _nodes_title(game: Game, algorithms: list[Cell]) -> str:
     """Return what ``nodes_touched`` counts in a run, which may go over the game and over buckets in turn."""
+    from rlccfr.games.flat_tree import COMPILED
+    from rlccfr.registry import abstractions
+
     components = [abstractions.resolve(algorithm.abstraction) for algorithm in algorithms]
     over_buckets = [abstraction.buckets is not None and not abstraction.responds for abstraction in components]
     visited = {COMPILED.visited if merged else game.form.visited for merged in over_buckets}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlccfr.catalog import AXES
 from rlccfr.cli.console import print_json, print_table
 from rlccfr.cli.options import Json
 from rlccfr.errors import ComponentError
@@ -29,7 +28,7 @@ def catalog(
     json: Json = False,
 ) -> None:
     """List the components, or describe a component or an algorithm."""
-    from rlccfr.catalog import Catalog, Cell
+    from rlccfr.catalog import AXES, Catalog, Cell
 
     ids = ids[0].split(" x ") if ids and len(ids) == 1 else ids or []  # also the form that `solve` prints
     if len(ids) == len(AXES) or algorithms:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from rlccfr.catalog import AXES
 from rlccfr.cli.command import option, rare
 from rlccfr.cli.console import RUNS, load, print_table
 from rlccfr.cli.options import Json, OneBudget, Seed, StorePath, TrainingOptions, Weights
@@ -17,7 +16,10 @@ from rlccfr.cli.progress import progress
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = ("method", *AXES, "exploitability", "throughput", "reference", "speed", "reward", "regret")
+SHOWN = (
+    "method", "update_rule", "sampler", "abstraction",
+    "exploitability", "throughput", "reference", "speed", "reward", "regret",
+)  # fmt: skip
 """Columns that are printed."""
 
 LEGEND = "reference: plain CFR's throughput, measured beside the row's runs; speed: throughput divided by reference."

@@ -24,7 +24,6 @@ from rlccfr.cli.solve_run import (
     solve_by_linear_program,
     solver_for,
 )
-from rlccfr.cli.training_display import solving
 from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.files import held_file
 
@@ -364,6 +363,8 @@ def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions,
     solvers: list[Solver] = []
 
     def display() -> RenderableType:
+        from rlccfr.cli.training_display import solving
+
         return solving(solvers[0])() if solvers else ""
 
     with progress(f"solving {name}", display) as report:
@@ -409,6 +410,8 @@ def _solve_exactly(tree: GameTree, seconds: float | None, files: FileOptions, js
 
 def _run(game: str, solver: Solver, algorithms: list[Cell], stop: StopOptions, files: FileOptions) -> Attempt:
     """Run for the budget or to the target; with ``--any``, solve a linear program if the target was not reached."""
+    from rlccfr.cli.training_display import solving
+
     budget = stop.amount() if stop.target is None or stop.is_given else None
     with progress(f"solving {game}", solving(solver)) as report:
         if stop.target is not None and budget is None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlccfr.catalog import AXES
 from rlccfr.cli.checks import file_to_write
 from rlccfr.cli.commands.compare import print_comparisons
 from rlccfr.cli.console import load, print_table
@@ -22,7 +21,10 @@ if TYPE_CHECKING:
     from rlccfr.agents.judging.recommendation_table import RecommendationTable
     from rlccfr.policies.public_policy import PublicPolicy
 
-SHOWN = ("game", "budget", "preset", "scale", *AXES, "exploitability", "throughput", "reward", "regret")
+SHOWN = (
+    "game", "budget", "preset", "scale", "update_rule", "sampler", "abstraction",
+    "exploitability", "throughput", "reward", "regret",
+)  # fmt: skip
 """Columns that are printed."""
 
 

@@ -16,7 +16,6 @@ from rlccfr.cli.console import RUNS, Interrupted, called, load, print_json, quot
 from rlccfr.cli.options import Json, Seed, SeveralBudgets, StorePath, TrainingOptions, Weights
 from rlccfr.cli.progress import progress
 from rlccfr.cli.team_directory import new_directory, team_command
-from rlccfr.cli.training_display import TrainingView
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import held
 
@@ -146,6 +145,8 @@ def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, An
 
 def _train_team(team: SelectorTeam, games: Sequence[str], evaluations: int, out: Path) -> None:
     """Train a team, which saves itself and its log as it goes."""
+    from rlccfr.cli.training_display import TrainingView
+
     view = TrainingView()
     try:
         with progress(f"training on {', '.join(games)}", view) as report:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlccfr.errors import CheckpointError
-from rlccfr.policy import Policy
+
+if TYPE_CHECKING:
+    from rlccfr.policy import Policy
 
 UNIFORM = "uniform"
 
@@ -52,7 +54,9 @@ def policy_of(name: str, game: Any = None) -> Policy:
         from rlccfr.policies.public_policy import PublicPolicy
 
         return PublicPolicy.load(name)
-    return Policy.load(name)
+    from rlccfr.policy import Policy as CompiledPolicy
+
+    return CompiledPolicy.load(name)
 
 
 def is_run(name: str) -> bool:
