@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from rlccfr.agents.baselines.task import Task, total_cpu_seconds
 from rlccfr.catalog import Cell
@@ -150,6 +149,8 @@ def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
     factor = float(ETA)
     if rung_count > 1 and cells_per_evaluation * rung_count < length(ETA, rung_count):
         # A smaller factor suffices: the one with which the first rung holds all algorithms and no more.
+        from scipy.optimize import brentq  # which takes a quarter of a second to import
+
         factor = brentq(lambda x: length(x, rung_count) - cells_per_evaluation * rung_count, 1.0, ETA)
     first_count = evaluations / rung_count * length(factor, rung_count)
     ladder = []

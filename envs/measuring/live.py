@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -32,7 +32,9 @@ from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, whole_number
 from rlccfr.game import Game
 from rlccfr.interrupts import raise_if_interrupt
 from rlccfr.result import RunResult
-from rlccfr.solver import Solver
+
+if TYPE_CHECKING:
+    from rlccfr.solver import Solver
 
 TIMED_ONCE = "-once"
 """End of the ids of records whose runs were timed once only."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rlccfr.catalog import Cell
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.engine.engine import CHUNK, Engine, RunOptions
 from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.game import Game
 from rlccfr.garbage import collector_paused
 from rlccfr.result import RunResult
-from rlccfr.solver import Solver
+
+if TYPE_CHECKING:  # the engine's kernels take time to load, which a team that only picks does not need
+    from rlccfr.engine.engine import Engine
+    from rlccfr.solver import Solver
 
 LEAST_SECONDS = 0.02
 """Least duration of a timing, in engine CPU seconds; a shorter run is repeated."""
@@ -28,6 +30,8 @@ REPEAT_BELOW = 0.5
 
 def measured_solver(game: str, cell: Cell, seed: int) -> Solver:
     """Return a new solver as all measurements use it: with its default options."""
+    from rlccfr.solver import Solver
+
     return Solver(compiled(game), *cell, seed=seed)
 
 
@@ -91,6 +95,8 @@ class ReferenceClock:
     """
 
     def __init__(self, tree: Game) -> None:
+        from rlccfr.engine.engine import Engine, RunOptions
+
         self.tree = tree
         self._engine = Engine(tree, 0, RunOptions(reduce=True))
         self._engine.bind(*PLAIN)
@@ -103,6 +109,8 @@ class ReferenceClock:
 
         All slices continue one run, since the cost of an exact pass hardly depends on the tables.
         """
+        from rlccfr.engine.engine import CHUNK
+
         total = NO_TIME
         while total.seconds < seconds:
             # In calls as long as the slice, by the speed so far, because the start of a call takes time.
@@ -235,6 +243,8 @@ def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LE
     Returns:
         Number of repetitions, and the iterations that count, with their engine CPU seconds.
     """
+    from rlccfr.engine.engine import Engine, RunOptions
+
     runs = 0
     total = NO_TIME
     start = time.thread_time()

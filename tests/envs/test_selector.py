@@ -386,14 +386,13 @@ def test_an_episode_draws_one_of_several_budgets_and_presets(evaluator):
 
 
 def test_an_episode_from_a_table_runs_nothing(evaluator, monkeypatch):
-    from rlccfr.envs.measuring import timing
 
     live_env = SelectorEnv(budget=SHORT, catalog=SMALL, evaluator=evaluator)
     rewards = {}
     for cell in live_env.catalog:
         live_env.reset()
         rewards[cell] = live_env.step(live_env.catalog.index(cell))[1]
-    monkeypatch.setattr(timing, "Solver", None)
+    monkeypatch.setattr("rlccfr.solver.Solver", None)
     env = SelectorEnv(budget=SHORT, catalog=SMALL, evaluator=TableEvaluator(evaluator.frame()))
     for cell, reward in rewards.items():
         env.reset()

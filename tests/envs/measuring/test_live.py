@@ -35,7 +35,7 @@ def solvers(monkeypatch):
             made.append(self)
             super().__init__(*args, **kwargs)
 
-    monkeypatch.setattr(timing, "Solver", Counted)
+    monkeypatch.setattr("rlccfr.solver.Solver", Counted)
     return made
 
 
@@ -199,7 +199,7 @@ def test_a_number_that_is_none_is_a_failure(monkeypatch, tmp_path):
         def run(self, *args, **kwargs):
             return replace(super().run(*args, **kwargs), exploitability=float("nan"))
 
-    monkeypatch.setattr(timing, "Solver", Lost)
+    monkeypatch.setattr("rlccfr.solver.Solver", Lost)
     evaluator = LiveEvaluator(tmp_path)
     measured = evaluator.measure(request(SAMPLED))
     assert measured.status == "failed"

@@ -32,7 +32,7 @@ def test_repetitions_run_what_the_solver_ran(monkeypatch):
             super().__init__(*args, **kwargs)
             engines.append(self)
 
-    monkeypatch.setattr(timing, "Engine", Recorded)
+    monkeypatch.setattr("rlccfr.engine.engine.Engine", Recorded)
     runs, total = time_again(tree, [first, second], 3, seconds=0.005)
     assert runs == len(engines) >= 2
     assert total.iterations == runs * 79
@@ -93,14 +93,14 @@ def test_each_slice_counts_by_the_stretch_before_it():
 
 def calls_of(monkeypatch, timed):
     """Return the numbers of iterations before and in each call of an engine, and what ``timed()`` returns."""
-    seen, advance = [], timing.Engine.advance
+    seen, advance = [], Engine.advance
 
     def noted(self, iterations, max_nodes):
         before = self.iteration
         seen.append((before, advance(self, iterations, max_nodes)))
         return self.iteration - before
 
-    monkeypatch.setattr(timing.Engine, "advance", noted)
+    monkeypatch.setattr(Engine, "advance", noted)
     return seen, timed()
 
 
