@@ -283,11 +283,11 @@ def measure(split: str) -> pd.DataFrame:
         before = recorded()
         table_of_all = pd.concat([before, rows], ignore_index=True) if len(before) else rows
         write_atomically(FILE, table_of_all.to_csv(index=False, float_format="%.5g").encode())
-        print(name, _ratios(rows)["best rule"].round(2).tolist(), file=sys.stderr, flush=True)
+        print(name, ratios(rows)["best rule"].round(2).tolist(), file=sys.stderr, flush=True)
     return recorded().query("split == @split")
 
 
-def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
+def ratios(rows: pd.DataFrame) -> pd.DataFrame:
     """Return by game and target how many times as long as ours the best rule, CFR+ and the recommended rule take."""
     seconds = rows.pivot_table(
         index=["game", "share"], columns="contender", values="seconds", aggfunc="min", dropna=False
@@ -314,14 +314,14 @@ def interval(logs: Sequence[float]) -> tuple[float, float, float]:
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row per rival: the geometric mean over games of how many times as long it takes, and the extremes."""
-    ratios = _ratios(rows).clip(1 / LONGEST, LONGEST)
+    clipped = ratios(rows).clip(1 / LONGEST, LONGEST)
     lines = []
-    for rival in ratios.columns:
-        logs = np.log(ratios[rival]).groupby("game").mean().dropna()
+    for rival in clipped.columns:
+        logs = np.log(clipped[rival]).groupby("game").mean().dropna()
         if len(logs) < 2:
             continue
         mean, low, high = interval(logs.tolist())
-        worst = ratios[rival].idxmin()
+        worst = clipped[rival].idxmin()
         lines.append(
             {
                 "rival": rival,
@@ -329,7 +329,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
                 "times as long as ours": mean,
                 "from": low,
                 "to": high,
-                "worst": ratios[rival].min(),
+                "worst": clipped[rival].min(),
                 "where": f"{worst[0]} at {worst[1]:g}",
             }
         )
@@ -338,10 +338,15 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 def predictions(rows: pd.DataFrame) -> str:
     """Return in one sentence how often our time was within a factor of 2 of the prediction."""
+    runs = ((rows["contender"] == OURS) & rows["predicted"].notna()).sum()
+    return f"The time was within a factor of 2 of the prediction in {share_within_twice(rows):.0%} of {runs} runs."
+
+
+def share_within_twice(rows: pd.DataFrame) -> float:
+    """Return the share of our times that are within a factor of 2 of their predictions."""
     ours = rows[(rows["contender"] == OURS) & rows["predicted"].notna()]
     ratio = ours["seconds"] / ours["predicted"]
-    within = ((ratio >= 0.5) & (ratio <= 2.0)).mean()
-    return f"The time was within a factor of 2 of the prediction in {within:.0%} of {len(ours)} runs."
+    return float(((ratio >= 0.5) & (ratio <= 2.0)).mean())
 
 
 def runs_to_targets() -> pd.DataFrame:
