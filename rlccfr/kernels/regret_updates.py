@@ -35,11 +35,14 @@ from rlccfr.kernels.layout import (
 LEAST_RECIPROCAL_SUM = 1e-300
 """Sum up to which values are divided by the sum itself, because its reciprocal could overflow."""
 
-LEAST_MOVEMENT = 1e-100
-"""Size below which a running sum of changes becomes 0.
+LARGEST_SUM = 1e300
+"""Sum of powers up to which values are raised as they are, rather than as shares of the largest of them."""
 
-Where regrets no longer change, it would else shrink to the smallest number of all, which is not normalised, and stay
-there. Processors multiply such numbers very slowly.
+TINY = 1e-100
+"""Number that is added to a running sum of changes and subtracted again, which turns far smaller sums into 0.
+
+Where regrets no longer change, such a sum would else shrink to the smallest number of all, which is not normalised, and
+stay there. Processors multiply such numbers very slowly. A comparison would take longer.
 """
 
 
@@ -121,7 +124,7 @@ def update_regrets_predicting(tables, first, end, gain, at, value, step):
 
 @inlined
 def to_the_power(value, power):
-    """Return a power of a number from 0 to 1; 1, 1.5 and 2 are fast."""
+    """Return a power of a number that is at least 0; 1, 1.5 and 2 are fast."""
     if power == 2.0:
         return value * value
     if power == 1.5:
@@ -132,14 +135,37 @@ def to_the_power(value, power):
 
 
 @inlined
-def set_policy_by_power(values, at, policy, first, end, largest, power):
+def set_policy_by_power(values, at, policy, first, end, power):
     """Set an infoset's policy proportional to a power of its values; uniform if none is positive.
+
+    Args:
+        values: array with the infoset's values from index ``at`` on, none negative; may be overwritten.
+        policy: (m,) changed in place; another array than ``values``.
+    """
+    total = 0.0
+    for k in range(first, end):
+        share = to_the_power(values[at + k - first], power)
+        policy[k] = share
+        total += share
+    if LEAST_RECIPROCAL_SUM < total < LARGEST_SUM:
+        reciprocal = 1.0 / total
+        for k in range(first, end):
+            policy[k] *= reciprocal
+    else:
+        set_policy_by_shares(values, at, policy, first, end, power)
+
+
+@inlined
+def set_policy_by_shares(values, at, policy, first, end, power):
+    """Set an infoset's policy as :func:`set_policy_by_power` does, but so that no power overflows or vanishes.
 
     Args:
         values: array with the infoset's values from index ``at`` on, none negative; overwritten.
         policy: (m,) changed in place.
-        largest: the largest of the values, by which they are divided, so that no power overflows.
     """
+    largest = 0.0
+    for k in range(first, end):
+        largest = max(largest, values[at + k - first])
     total = 0.0
     if largest > LEAST_RECIPROCAL_SUM:
         reciprocal = 1.0 / largest
@@ -166,24 +192,21 @@ def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
     load = step.load
     ahead = step.ahead
     memory = step.now[MOMENTUM_MEMORY]
-    next_discount = (1.0, 1.0)
-    if ahead[PREDICTION] != 0.0:
-        next_discount = (ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT])
-    largest = 0.0
+    weight = ahead[MOMENTUM_WEIGHT]
+    prediction = ahead[PREDICTION]
     for k in range(first, end):
         instant_regret = gain[at + k - first] - value
         old = regret[k]
         new = max(old * (load[0] if old > 0.0 else load[1]) + instant_regret, step.floor)
         regret[k] = new
-        moved = memory * movement[k, 0] + (new - old)
-        if abs(moved) < LEAST_MOVEMENT:
-            moved = 0.0
+        moved = (memory * movement[k, 0] + (new - old) + TINY) - TINY
         movement[k, 0] = moved
-        new *= next_discount[0] if new > 0.0 else next_discount[1]
-        new = max(new + ahead[PREDICTION] * instant_regret + ahead[MOMENTUM_WEIGHT] * moved, 0.0)
-        gain[at + k - first] = new
-        largest = max(largest, new)
-    set_policy_by_power(gain, at, tables.policy, first, end, largest, ahead[MATCHING_POWER])
+        matched = new + weight * moved
+        if prediction != 0.0:
+            next_discount = ahead[POSITIVE_DISCOUNT] if new > 0.0 else ahead[NEGATIVE_DISCOUNT]
+            matched = next_discount * new + prediction * instant_regret + weight * moved
+        gain[at + k - first] = max(matched, 0.0)
+    set_policy_by_power(gain, at, tables.policy, first, end, ahead[MATCHING_POWER])
 
 
 @inlined
@@ -303,11 +326,9 @@ def next_policy(tables, first, end, ahead, rule):
     if rule.flags.maps_policy:
         rule.policy_map(tables.policy[first:end], tables.state[first:end], ahead[PARAMETERS:], rule.utility_range)
     elif rule.flags.has_momentum:
-        largest = 0.0
         for k in range(first, end):
             tables.policy[k] = max(tables.policy[k], 0.0)
-            largest = max(largest, tables.policy[k])
-        set_policy_by_power(tables.policy, first, tables.policy, first, end, largest, ahead[MATCHING_POWER])
+        set_policy_by_shares(tables.policy, first, tables.policy, first, end, ahead[MATCHING_POWER])
     else:
         match_regrets(tables.policy[first:end], rule.flags.argmax_fallback)
 

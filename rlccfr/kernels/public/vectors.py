@@ -224,7 +224,7 @@ def update_rows_with_momentum(
             new = max(old * (positive if old > zero else negative) + instant_regret, floor)
             entries[r] = new
             movement = memory * movements[r] + (new - old)
-            movement = movement if abs(movement) > SMALLEST else zero  # see LEAST_MOVEMENT of regret_updates
+            movement = movement if abs(movement) > SMALLEST else zero  # see TINY of regret_updates
             movements[r] = movement
             new *= positive_ahead if new > zero else negative_ahead
             new = max(new + prediction * instant_regret + weight * movement, zero)
