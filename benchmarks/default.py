@@ -50,6 +50,30 @@ FILE = Path(__file__).parent / "results" / "default.csv"
 TARGETS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """Targets as shares of the uniform policy's exploitability."""
 
+_GOOFSPIEL = "goofspiel(num_cards={},imp_info=True,points_order={},returns_type={})"
+_OSHI_ZUMO = "oshi_zumo(coins={},size={},horizon={})"
+_BATTLESHIP = "battleship(board_width={},board_height={},ship_sizes={},ship_values={},num_shots={})"
+WITHOUT_CHANCE = (
+    _GOOFSPIEL.format(3, "descending", "win_loss"),
+    _GOOFSPIEL.format(4, "descending", "win_loss"),
+    _GOOFSPIEL.format(4, "descending", "point_difference"),
+    _GOOFSPIEL.format(4, "ascending", "win_loss"),
+    _GOOFSPIEL.format(5, "descending", "win_loss"),
+    _GOOFSPIEL.format(5, "ascending", "point_difference"),
+    _OSHI_ZUMO.format(4, 1, 4),
+    _OSHI_ZUMO.format(6, 1, 3),
+    _OSHI_ZUMO.format(7, 1, 3),
+    _OSHI_ZUMO.format(5, 2, 4),
+    _OSHI_ZUMO.format(4, 2, 5),
+    _BATTLESHIP.format(3, 1, "[1]", "[1]", 3),
+    _BATTLESHIP.format(2, 2, "[1]", "[1]", 3),
+    _BATTLESHIP.format(2, 2, "[2]", "[1]", 3),
+    _BATTLESHIP.format(2, 2, "[1;2]", "[1;2]", 2),
+    "blotto(coins=8,fields=3)",
+    "dark_hex(board_size=2)",
+)
+"""Games without chance, of which the validation list has too few to fit a law."""
+
 Result = TypeVar("Result")
 
 OURS = "rlccfr.solve"
@@ -350,9 +374,12 @@ def share_within_twice(rows: pd.DataFrame) -> float:
 
 
 def runs_to_targets() -> pd.DataFrame:
-    """Return a row for each target on each validation game: iterations and CPU seconds of ``rlccfr.solve`` to it."""
+    """Return a row for each game and target: iterations and CPU seconds of ``rlccfr.solve`` to it.
+
+    The games are those of the validation list and of :data:`WITHOUT_CHANCE`.
+    """
     rows = []
-    for name in games_of("validation"):
+    for name in (*games_of("validation"), *WITHOUT_CHANCE):
         game = load(name)
         uniform = policy_class(game).uniform(game).exploitability()
         prepare(game, uniform)

@@ -67,19 +67,19 @@ class TargetRun(NamedTuple):
             histories.
         most_decades: largest d that it serves.
         least_histories: smallest number of histories that it serves.
-        needs_chance: whether it serves only games with chance.
+        chance: whether it serves games with chance, or those without; None for both.
     """
 
     arguments: Mapping[str, Any]
     law: tuple[float, float, float] | None = None
     most_decades: float = math.inf
     least_histories: int = 0
-    needs_chance: bool = False
+    chance: bool | None = None
 
     def serves(self, decades: float, histories: int, has_chance: bool) -> bool:
         """Return whether the run serves a target some decades away, in a game of some size, with or without chance."""
         fits = decades <= self.most_decades and histories >= self.least_histories
-        return fits and (has_chance or not self.needs_chance)
+        return fits and self.chance in (None, has_chance)
 
 
 @dataclass(frozen=True)

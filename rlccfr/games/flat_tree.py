@@ -126,11 +126,12 @@ COMPILED = Form(
     table="rlccfr.play.tables:CompiledTable",
     best_run={"control": "shipped", "blend": True},
     target_runs=(
-        TargetRun({"update_rule": "dcfr_plus"}, (0.39, 0.50, 0.05), most_decades=3, needs_chance=True),
+        TargetRun({"update_rule": "dcfr_plus"}, (0.39, 0.50, 0.05), most_decades=3, chance=True),
         TargetRun(
-            {"update_rule": "dcfr_plus"}, (0.76, 0.57, -0.05), most_decades=5, least_histories=30_000, needs_chance=True
+            {"update_rule": "dcfr_plus"}, (0.76, 0.57, -0.05), most_decades=5, least_histories=30_000, chance=True
         ),
-        TargetRun({"update_rule": "momentum_dcfr"}, (0.06, 0.36, 0.25)),
+        TargetRun({"update_rule": "momentum_dcfr"}, (0.06, 0.36, 0.25), chance=True),
+        TargetRun({"update_rule": "momentum_dcfr"}, (0.17, 0.28, 0.20), chance=False),
     ),
 )
 """The form of games that are compiled history by history."""
