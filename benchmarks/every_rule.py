@@ -81,6 +81,9 @@ BUDGETS = (*ITERATIONS, Budget("seconds", 0.1), Budget("seconds", 1.0))
 LONGEST = 5.0
 """CPU seconds that a run may be expected to take."""
 
+ROUNDING = 1e-13
+"""Exploitability below which numbers are not told apart: rounding decides there."""
+
 LEAST_SHARE = 1e-9
 """Least exploitability that counts in means, as a share of the uniform policy's: beyond, rounding decides."""
 
@@ -215,11 +218,15 @@ def in_words(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table of exploitabilities as texts: two digits, the best of each column in bold."""
     texts = {}
     for name, column in frame.items():
-        best = column.min()
-        texts[name] = [
-            "" if math.isnan(value) else f"**{value:.1e}**" if value == best else f"{value:.1e}" for value in column
-        ]
+        best = max(column.min(), ROUNDING)
+        found = ["" if math.isnan(value) else _in_words(value) for value in column]
+        texts[name] = [f"**{text}**" if value <= best else text for text, value in zip(found, column, strict=True)]
     return pd.DataFrame(texts, index=frame.index).reset_index()
+
+
+def _in_words(exploitability: float) -> str:
+    """Return an exploitability with two digits."""
+    return f"{exploitability:.1e}" if exploitability > ROUNDING else f"< {ROUNDING:.0e}"
 
 
 def summary(rows: pd.DataFrame, blend: bool) -> pd.DataFrame:
@@ -267,7 +274,7 @@ def draw(curves: pd.DataFrame) -> None:
             axis.loglog(points["iteration"], points["exploitability"], color=f"C{number}", label=rule)
         axis.set_title(title, fontsize=10)
     figure.legend(
-        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(SHOWN) + 1, frameon=False
+        *axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(SHOWN) + 1, frameon=False
     )
     figure.supxlabel("iterations")
     figure.supylabel("exploitability")
