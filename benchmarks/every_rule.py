@@ -296,7 +296,7 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
         "game's units, at the end of a run with that budget. For example, a cell of Leduc is what this prints:"
     )
     yield ""
-    yield from ("```sh", "rlccfr solve leduc --update-rule dcfr_plus --iterations 1000", "```", "")
+    yield from ("```text", "rlccfr solve leduc --update-rule dcfr_plus --iterations 1000", "```", "")
     yield (
         "*Blended* runs end with each player's least exploitable mixture of its average policies (`--option "
         "blend=yes`), whose time is part of a budget in seconds. *Last* is the last policy instead of the average. A "
