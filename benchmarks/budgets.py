@@ -3,8 +3,8 @@
 On each validation game, steered passes run for a number of iterations, with blends at the end where
 :func:`rlccfr.solve` makes them. The others then get as many CPU seconds, blends included. The table shows by how much
 log10 of their exploitability, as a share of the uniform policy's, differs from that of steered passes: below 0, they
-have come nearer. Each figure is a mean over games and over five numbers of iterations near the one at its head, since
-one run is a noisy witness. The winner is what :attr:`rlccfr.game.Form.best_run` should be.
+have come nearer. Each figure is a mean over games and over up to five numbers of iterations near the one at its head,
+since one run is a noisy witness. The winner is what :attr:`rlccfr.game.Form.best_run` should be.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def compare(name: str) -> list[dict[str, Any]]:
         return math.log10(max(exploitability / uniform, LEAST_SHARE))
 
     rows = []
+    per_iteration = 0.0
     for horizon in HORIZONS:
-        per_iteration = 0.0
         for share in NEARBY:
             iterations = round(share * horizon)
             if iterations * per_iteration > LONGEST:

@@ -55,7 +55,6 @@ _OSHI_ZUMO = "oshi_zumo(coins={},size={},horizon={})"
 _BATTLESHIP = "battleship(board_width={},board_height={},ship_sizes={},ship_values={},num_shots={})"
 WITHOUT_CHANCE = (
     _GOOFSPIEL.format(3, "descending", "win_loss"),
-    _GOOFSPIEL.format(4, "descending", "win_loss"),
     _GOOFSPIEL.format(4, "descending", "point_difference"),
     _GOOFSPIEL.format(4, "ascending", "win_loss"),
     _GOOFSPIEL.format(5, "descending", "win_loss"),
@@ -153,21 +152,28 @@ def timed_solutions(game: Any, uniform: float) -> Iterator[dict[str, Any]]:
 
 
 def timed_run(
-    game: Any, uniform: float, name: str, limits: Mapping[float, float], **components: Any
+    game: Any,
+    uniform: float,
+    name: str,
+    limits: Mapping[float, float],
+    longest: Mapping[float, float] | None = None,
+    **components: Any,
 ) -> Iterator[dict[str, Any]]:
     """Yield a row per target: the CPU seconds of a run to it, infinite if the run missed it.
 
     Args:
-        limits: CPU seconds of a run by target, the coarsest first. After a missed target, the run is not made to the
-            next ones.
+        limits: CPU seconds of a run by target, the coarsest first.
+        longest: CPU seconds by target; a run that misses a target in this time is not made to the next ones. By
+            default, the limits.
     """
     missed = False
+    longest = limits if longest is None else longest
     for share, most_seconds in limits.items():
         row = {"contender": name, "share": share, "seconds": math.inf, "iterations": 0}
         if not missed:
             target = _target(game, share, uniform)
             seconds, result = timed(lambda target=target, limit=most_seconds: _run(game, target, limit, components))
-            missed = not result.reached
+            missed = not result.reached and most_seconds >= longest[share]
             if result.reached:
                 row |= {"seconds": seconds, "iterations": result.iterations}
         yield row
@@ -224,7 +230,7 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
     fixed_rules = dict(rules(game))
     for rule, components in fixed_rules.items():
         limits = {share: min(longest[share], max(OVER_BEST * best[share], 0.05)) for share in TARGETS}
-        for row in timed_run(game, uniform, rule, limits, **components):
+        for row in timed_run(game, uniform, rule, limits, longest, **components):
             best[row["share"]] = min(best[row["share"]], row["seconds"])
             rows.append(row)
     for share in TARGETS:
@@ -351,8 +357,8 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
                 "rival": rival,
                 "games": len(logs),
                 "times as long as ours": mean,
-                "from": low,
-                "to": high,
+                "95 % from": low,
+                "95 % to": high,
                 "worst": clipped[rival].min(),
                 "where": f"{worst[0]} at {worst[1]:g}",
             }

@@ -78,6 +78,9 @@ class Budget(NamedTuple):
 ITERATIONS = tuple(Budget("iterations", amount) for amount in (100, 1000, 10_000))
 BUDGETS = (*ITERATIONS, Budget("seconds", 0.1), Budget("seconds", 1.0))
 
+TRIAL = 0.05
+"""CPU seconds of the run that tells how long an iteration takes."""
+
 LONGEST = 5.0
 """CPU seconds that a run may be expected to take."""
 
@@ -132,11 +135,10 @@ def runs(title: str, rule: str) -> Iterator[tuple[dict[str, Any], rlccfr.RunResu
 
 
 def _seconds_per_iteration(game: Any, rule: str) -> float:
-    """Return the CPU seconds of an iteration, by a short run."""
-    solver = rlccfr.Solver(game, rule)
-    solver.run(iterations=10, curve=False)  # so that nothing is done for the first time
-    solver.run(iterations=30, curve=False)
-    return solver.cpu_seconds / 40
+    """Return the CPU seconds of an iteration, by a run that is long beside what each call takes to begin."""
+    rlccfr.Solver(game, rule).run(iterations=2, curve=False)  # so that nothing is done for the first time
+    result = rlccfr.Solver(game, rule).run(seconds=TRIAL, curve=False)
+    return result.cpu_seconds / result.iterations
 
 
 def with_horizon(rule: str, iterations: int) -> dict[str, Any]:
@@ -178,7 +180,10 @@ def recorded() -> pd.DataFrame:
 def _append(path: Path, rows: pd.DataFrame) -> None:
     """Add rows to a file, with numbers in single precision."""
     if path.exists():
-        rows = pd.concat([pd.read_parquet(path), rows], ignore_index=True)
+        before = pd.read_parquet(path)
+        # An interruption may have left the pair's curve without its runs.
+        before = before[(before[KEYS] != rows[KEYS].iloc[0]).any(axis=1)]
+        rows = pd.concat([before, rows], ignore_index=True)
     small = dict.fromkeys(rows.select_dtypes(np.float64), np.float32)
     write_atomically(path, rows.astype(small).to_parquet(index=False))
 
@@ -299,9 +304,11 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
     yield from ("```text", "rlccfr solve leduc --update-rule dcfr_plus --iterations 1000", "```", "")
     yield (
         "*Blended* runs end with each player's least exploitable mixture of its average policies (`--option "
-        "blend=yes`), whose time is part of a budget in seconds. *Last* is the last policy instead of the average. A "
+        "blend=yes`), whose time, at most a fifth, comes on top of a budget in seconds. *Last* is the last policy "
+        "instead of the average. A "
         f"run that would have taken more than {LONGEST:g} seconds was left out. Rules that know their horizon were "
-        'told the number of iterations that they would get (`--update-rule "hs_dcfr(horizon=1000)"`). The numbers at '
+        'told about the number of iterations that they would get (`--update-rule "hs_dcfr(horizon=1000)"`). The '
+        "numbers at "
         "1 and 0.1 seconds depend on the machine; all others do not."
     )
     yield ""

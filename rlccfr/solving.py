@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlccfr.errors import BudgetError, RLCCFRError, whole_number
+from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, whole_number
 from rlccfr.game import Game, TargetRun, checked_game
 from rlccfr.limits import ProgramWatch, checked_seconds, target_of, uniform_exploitability
 from rlccfr.policy import EXACT, Policy
@@ -163,10 +163,10 @@ def solve(
         >>> rlccfr.solve("kuhn", iterations=100).method
         'iterations'
     """
-    if threads != 1:  # importing the engine takes time, which a linear program does not need
-        from rlccfr.engine.binding import checked_threads
+    if whole_number(threads, "threads", 1, ComponentError) > 1:
+        from rlccfr.engine.binding import checked_threads  # the engine takes time to load
 
-        threads = checked_threads(threads)
+        checked_threads(threads)
     loaded = _loaded(game)
     if seconds is not None and iterations is not None:
         raise BudgetError("give at most one budget: seconds= or iterations=")

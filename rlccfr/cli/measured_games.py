@@ -209,6 +209,8 @@ def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
 
     Errors that differ only in their numbers are one reason.
     """
+    from rlccfr.catalog import Cell
+
     records_by_reason: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for record in records:
         if record["status"] != "ok":
@@ -219,8 +221,6 @@ def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
     for failed in most_frequent_first[:REASONS]:
         first = failed[0]
         end = ENDS_IN_WORDS[first["status"]]
-        from rlccfr.catalog import Cell
-
         example = f"{Cell.of(first)} on {first['game']}"
         runs = f"1 run {end}: {example}" if len(failed) == 1 else f"{len(failed):,} runs {end}, such as {example}"
         print(f"{runs}: {on_one_line(str(first['error']))}", file=sys.stderr)

@@ -41,8 +41,8 @@ LARGEST_SUM = 1e300
 TINY = 1e-100
 """Number that is added to a running sum of changes and subtracted again, which turns far smaller sums into 0.
 
-Where regrets no longer change, such a sum would else shrink to the smallest number of all, which is not normalised, and
-stay there. Processors multiply such numbers very slowly. A comparison would take longer.
+Where regrets no longer change, such a sum would otherwise shrink to the smallest denormal number, and stay there.
+Processors multiply denormal numbers very slowly. A comparison would take longer.
 """
 
 

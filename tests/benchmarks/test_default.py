@@ -16,6 +16,7 @@ GAMES = ("kuhn", "random_poker(seed=1,hands=4,boards=1,raises=1)")
 def test_finalists_take_turns_and_the_page_has_their_times(monkeypatch, tmp_path):
     monkeypatch.setattr(default, "FILE", tmp_path / "default.csv")
     monkeypatch.setattr(default, "games_of", lambda split: GAMES)
+    monkeypatch.setattr(default_page.new_games, "names", lambda: GAMES)
     monkeypatch.setattr(default, "TARGETS", (1e-2, 1e-3))
     monkeypatch.setattr(default, "recommended", lambda name, seconds: {"update_rule": "dcfr"})
     turns = []

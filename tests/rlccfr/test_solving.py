@@ -99,6 +99,21 @@ def test_a_linear_program_that_fails_loses_nothing(monkeypatch, error):
         assert "and given up" in solution.why
 
 
+def test_iterations_go_on_where_the_linear_program_no_longer_fits(monkeypatch):
+    class EagerWatch(ProgramWatch):
+        """A watch that wants a linear program as soon as there are points, whatever the budget."""
+
+        def __call__(self):
+            self.says_sooner = bool(self._solver.points)
+            return self.says_sooner
+
+    monkeypatch.setattr(solving, "ProgramWatch", EagerWatch)
+    monkeypatch.setattr(linear_program, "predicted_time", lambda tree: linear_program.PredictedTime(100.0, 2.0))
+    solution = rlccfr.solve(game("leduc"), until="1e-6x", seconds=20.0)
+    assert (solution.method, solution.reached) == ("iterations", True)
+    assert "linear program" not in solution.why
+
+
 def slow_program(tree, *, seconds, **_):
     """Stand for a linear program that takes all the time it is given, and more."""
     end = time.process_time() + 1.2 * seconds

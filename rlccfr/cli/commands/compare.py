@@ -20,7 +20,7 @@ SHOWN = (
     "method", "update_rule", "sampler", "abstraction",
     "exploitability", "throughput", "reference", "speed", "reward", "regret",
 )  # fmt: skip
-"""Columns that are printed."""
+"""Columns that are printed; those of an algorithm are AXES of the catalog, which takes time to import."""
 
 LEGEND = "reference: plain CFR's throughput, measured beside the row's runs; speed: throughput divided by reference."
 

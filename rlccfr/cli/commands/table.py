@@ -25,7 +25,7 @@ SHOWN = (
     "game", "budget", "preset", "scale", "update_rule", "sampler", "abstraction",
     "exploitability", "throughput", "reward", "regret",
 )  # fmt: skip
-"""Columns that are printed."""
+"""Columns that are printed; those of an algorithm are AXES of the catalog, which takes time to import."""
 
 
 def table(

@@ -54,9 +54,9 @@ def policy_of(name: str, game: Any = None) -> Policy:
         from rlccfr.policies.public_policy import PublicPolicy
 
         return PublicPolicy.load(name)
-    from rlccfr.policy import Policy as CompiledPolicy
+    from rlccfr.policy import Policy
 
-    return CompiledPolicy.load(name)
+    return Policy.load(name)
 
 
 def is_run(name: str) -> bool:

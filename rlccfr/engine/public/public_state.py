@@ -172,7 +172,6 @@ class PublicState:
         if next_row[PREDICTION] != 0.0:
             policy *= next_row[POSITIVE_DISCOUNT]
         if len(self.tables.movement):
-            self.tables.movement[:] = 0.0
             largest = np.zeros(int(self.game.view.deals["rows"].max()), self.dtype)
             match_power(self.game.view, policy, largest, next_row[MATCHING_POWER])
 

@@ -194,8 +194,8 @@ def update_rows_with_momentum(
 ):
     """Update the regrets of all rows of a node, and set what the next policy is proportional to, by momentum.
 
-    R <- max(D R + r, floor), M <- memory M + (R after - R before), and the policy goes by the power of the positive
-    parts of D' R + prediction r + weight M, as in kernels/regret_updates.py.
+    R <- max(D R + r, floor), M <- memory M + (R after - R before), and the policy is proportional to a power of the
+    positive parts of D' R + prediction r + weight M, as in kernels/regret_updates.py.
 
     Args:
         values: overwritten.

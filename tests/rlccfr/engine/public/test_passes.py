@@ -171,7 +171,7 @@ def test_a_run_goes_on_bitwise_and_under_another_rule(tmp_path):
 
 
 def test_momentum_goes_on_bitwise_and_begins_anew_after_another_rule(tmp_path):
-    """In mid-run, momentum begins at 0, and the first policy is that of the power of regrets, as in a compiled game."""
+    """In mid-run, momentum begins at 0, or goes on after another rule with momentum, as in a compiled game."""
     momentum = "scheduled(momentum=0.5, memory=0.85, power=1.5, optimism=0.5, alpha=1.5)"
     tree, public = game("leduc"), derived_game("leduc_poker")
     for first_rule in ("dcfr", momentum):
@@ -179,7 +179,7 @@ def test_momentum_goes_on_bitwise_and_begins_anew_after_another_rule(tmp_path):
         start = noise(tree.num_sequences)
         place(theirs, 3, start)
         place_public(ours, 3, start[public.sequence])
-        for rule in (momentum, "cfr_plus", momentum):
+        for rule in (momentum, "momentum_dcfr", "cfr_plus", momentum):
             ours.save(tmp_path / "run.npz")
             resumed = rlccfr.Solver.load(tmp_path / "run.npz", game=public.public)
             for solver in (ours, resumed, theirs):
