@@ -163,10 +163,6 @@ def solve(
         >>> rlccfr.solve("kuhn", iterations=100).method
         'iterations'
     """
-    if whole_number(threads, "threads", 1, ComponentError) > 1:
-        from rlccfr.engine.binding import checked_threads  # the engine takes time to load
-
-        checked_threads(threads)
     loaded = _loaded(game)
     if seconds is not None and iterations is not None:
         raise BudgetError("give at most one budget: seconds= or iterations=")
@@ -178,7 +174,7 @@ def solve(
         is_default=is_default,
         seconds=None if budget is None else checked_seconds(budget),
         iterations=None if iterations is None else whole_number(iterations, "iterations", 1, BudgetError),
-        threads=threads,
+        threads=_checked_threads(threads),
         curve=curve,
         progress=progress,
         begun=begun,
@@ -193,6 +189,15 @@ def _loaded(game: Game | str | Path) -> Game:
         named: Game = load_game(game)
         return named
     return checked_game(game)
+
+
+def _checked_threads(threads: int) -> int:
+    """Return a number of threads, checked without loading the engine if it is 1, as for most linear programs."""
+    if whole_number(threads, "threads", 1, ComponentError) > 1:
+        from rlccfr.engine.binding import checked_threads
+
+        return checked_threads(threads)
+    return threads
 
 
 def _named_target(game: Game, until: float | str | None) -> float | None:
