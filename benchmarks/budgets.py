@@ -21,6 +21,7 @@ import rlccfr
 from benchmarks.default import games_of, interval, load
 from benchmarks.every_rule import LEAST_SHARE
 from benchmarks.markdown import table
+from benchmarks.momentum import NEARBY
 from rlccfr.engine.blending import SHARE
 from rlccfr.solving import LEAST_BLENDED
 
@@ -29,8 +30,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "momentum_dcfr": {"update_rule": "momentum_dcfr"},
 }
 HORIZONS = (100, 1000)
-NEARBY = (0.8, 0.9, 1.0, 1.12, 1.25)
-"""Shares of the horizon at which runs are compared."""
+"""Numbers of iterations near which runs are compared."""
 
 LONGEST = 4.0
 """CPU seconds that a steered run may be expected to take; longer ones are left out."""

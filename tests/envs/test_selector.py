@@ -386,7 +386,6 @@ def test_an_episode_draws_one_of_several_budgets_and_presets(evaluator):
 
 
 def test_an_episode_from_a_table_runs_nothing(evaluator, monkeypatch):
-
     live_env = SelectorEnv(budget=SHORT, catalog=SMALL, evaluator=evaluator)
     rewards = {}
     for cell in live_env.catalog:

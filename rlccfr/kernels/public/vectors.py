@@ -164,6 +164,14 @@ def write_values(vectors, values, count, rows, table, start, stride):
 
 
 @inlined
+def discounts_ahead(ahead, zero, one):
+    """Return D' of the next iteration for positive and for other regrets: its discounts, or 1 without a prediction."""
+    if ahead[PREDICTION] == zero:
+        return one, one
+    return ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT]
+
+
+@inlined
 def predict_regrets(vectors, values, value, count, rows, tables, start, stride, ahead, zero, one):
     """Set the positive parts of the predicted regrets D' R + prediction r, which the next policy is proportional to.
 
@@ -171,12 +179,8 @@ def predict_regrets(vectors, values, value, count, rows, tables, start, stride, 
         tables: ``policy`` is changed in place, at the node's entries from index ``start`` on.
         ahead: the next iteration's row of the schedule.
     """
-    positive = ahead[POSITIVE_DISCOUNT]
-    negative = ahead[NEGATIVE_DISCOUNT]
+    positive, negative = discounts_ahead(ahead, zero, one)
     prediction = ahead[PREDICTION]
-    if prediction == zero:  # then R itself is matched
-        positive = one
-        negative = one
     means = vectors[value : value + rows]
     for a in range(count):
         action_values = vectors[values + a * rows : values + (a + 1) * rows]
@@ -203,12 +207,8 @@ def update_rows_with_momentum(
         now, ahead: schedule rows of this iteration and of the next, in the tables' type.
     """
     positive, negative = discounts
-    positive_ahead = ahead[POSITIVE_DISCOUNT]
-    negative_ahead = ahead[NEGATIVE_DISCOUNT]
+    positive_ahead, negative_ahead = discounts_ahead(ahead, zero, one)
     prediction = ahead[PREDICTION]
-    if prediction == zero:  # then R itself is matched
-        positive_ahead = one
-        negative_ahead = one
     memory = now[MOMENTUM_MEMORY]
     weight = ahead[MOMENTUM_WEIGHT]
     means = vectors[value : value + rows]

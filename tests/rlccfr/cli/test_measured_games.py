@@ -165,3 +165,12 @@ def test_why_runs_have_failed_is_said_by_the_sweep_and_by_what_reads_it(tmp_path
         assert code == 0
         assert [words for words in said if words not in err] == []
         assert "on kuhn: a b" in err
+
+
+def test_tables_show_every_part_of_an_algorithm():
+    """The commands name the parts themselves, because the catalog takes time to import."""
+    from rlccfr.catalog import AXES
+    from rlccfr.cli.commands import compare, table
+
+    for command in (compare, table):
+        assert tuple(column for column in command.SHOWN if column in AXES) == AXES
