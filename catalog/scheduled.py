@@ -87,9 +87,8 @@ def momentum_dcfr(
     """DCFR with momentum: R <- D R + r; policy in proportion to max(R + momentum M, 0)^power.
 
     M is a running sum of the changes of R: M <- memory M + (R after - R before). It tells how far R is ahead of its
-    running mean, so the policy anticipates R. D = d(t-1, alpha) where R > 0, else
-    d(t-1, beta), as in dcfr; average weights t^gamma. The rule needs no horizon. It converges fastest with updates in
-    alternation, which are the default.
+    running mean, so the policy anticipates R. D = d(t-1, alpha) where R > 0, else d(t-1, beta), as in dcfr; average
+    weights t^gamma. The rule needs no horizon. It converges fastest with updates in alternation, which are the default.
     """
     return scheduled(alpha=alpha, beta=beta, gamma=gamma, floor=False, momentum=momentum, memory=memory, power=power)
 
