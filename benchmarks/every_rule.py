@@ -313,7 +313,7 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
     )
     yield ""
     yield (
-        "To see a rule of your own ([how to write one](notebooks/04_add_your_own_variant.ipynb)) beside these, run "
+        "To see a rule of your own ([how to write one](../notebooks/04_add_your_own_variant.ipynb)) beside these, run "
         '`python -m benchmarks.every_rule --rule "my_rule(alpha=2)" --load my_rule.py`.'
     )
     yield ""

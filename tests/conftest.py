@@ -75,6 +75,18 @@ def figures(request: pytest.FixtureRequest) -> Callable[..., None]:
 
 
 @pytest.fixture
+def own_components(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test register components, and load files with components, which no other test sees."""
+    from rlccfr import plugins
+    from rlccfr.registry import REGISTRIES
+
+    for registry in REGISTRIES:
+        tuple(registry)  # the library's own components are registered first
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    monkeypatch.setattr(plugins, "loaded", plugins.Loaded())
+
+
+@pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
     """Function that runs a command in a new directory: ``run("solve", "kuhn")`` returns exit code, stdout, stderr.
 

@@ -54,7 +54,9 @@ def test_each_cell_is_the_run_that_it_names(monkeypatch, small):
     assert "aod_cfr" not in page.split("## Hold'em")[1]  # its functions do not run on public trees
 
 
-def test_recorded_runs_are_not_made_again_and_an_own_rule_stands_beside_them(monkeypatch, small, capsys):
+def test_recorded_runs_are_not_made_again_and_an_own_rule_stands_beside_them(
+    monkeypatch, small, capsys, own_components
+):
     monkeypatch.setattr(every_rule, "GAMES", {"Kuhn": "kuhn"})
     call(monkeypatch)
     before = (small / "runs.parquet").read_bytes()

@@ -65,9 +65,7 @@ def test_an_algorithm_cites_each_work_once():
     assert list(entries(rlccfr.cite())) == ["rlccfr", "keshavarzi-combining"]
 
 
-def test_a_rule_of_ones_own_is_cited_by_its_source(monkeypatch):
-    monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
-
+def test_a_rule_of_ones_own_is_cited_by_its_source(own_components):
     @update_rules.register("mine_too", source=r"Somebody & others {2026, 50 % of t^3, $1 #2 ~x \y")
     def mine() -> UpdateRule:
         """Mine."""

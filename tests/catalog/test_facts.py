@@ -7,7 +7,7 @@ from rlccfr.catalog.deep import deep_rule, learned
 from rlccfr.catalog.facts import facts
 from rlccfr.components import Abstraction, Guarantee, Sampler, UpdateRule, always
 from rlccfr.errors import ComponentError
-from rlccfr.registry import REGISTRIES, abstractions, samplers, update_rules
+from rlccfr.registry import abstractions, samplers, update_rules
 
 
 @pytest.mark.slow
@@ -42,13 +42,6 @@ def test_some_by_hand():
 NOTHING = ("none", "no theorem on record")
 
 
-@pytest.fixture
-def strangers(monkeypatch):
-    """Let a test register components with any ids; they are removed after the test."""
-    for registry in REGISTRIES:
-        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
-
-
 def rule(id, **more):
     update_rules.register(id, source="a test", **more)(lambda decay=1.0: UpdateRule(average_decay=always(decay)))
 
@@ -56,20 +49,20 @@ def rule(id, **more):
 @pytest.mark.parametrize("sampler", ["none", "external"])
 @pytest.mark.parametrize("abstraction", ["none", "cfr_br", "rcfr"])
 @pytest.mark.parametrize("id", ["test_mine", "ecfr_mine", "hs_dcfr_mine"])
-def test_nothing_is_claimed_of_a_strangers_rule(strangers, id, sampler, abstraction):
+def test_nothing_is_claimed_of_a_strangers_rule(own_components, id, sampler, abstraction):
     rule(id)
     assert facts(Cell(id, sampler, abstraction))[:2] == NOTHING
 
 
 @pytest.mark.parametrize("sampler", ["none", "external"])
 @pytest.mark.parametrize("id", ["deep_ecfr_mine", "deep_hedge"])
-def test_nothing_is_claimed_of_a_strangers_deep_rule(strangers, id, sampler):
+def test_nothing_is_claimed_of_a_strangers_deep_rule(own_components, id, sampler):
     """This holds even if the rest of its id, after the prefix, is a tabular rule of the library."""
     deep_rule(id, source="a test")(lambda networks: learned(UpdateRule(), networks))
     assert facts(Cell(id, sampler, "none"))[:2] == NOTHING
 
 
-def test_nothing_is_claimed_of_a_strangers_sampler_or_abstraction(strangers):
+def test_nothing_is_claimed_of_a_strangers_sampler_or_abstraction(own_components):
     samplers.register("test_walk", source="a test")(lambda: Sampler(opponent="all"))
     samplers.register("test_all", source="a test")(lambda: Sampler(exact=True))
     abstractions.register("test_answer", source="a test")(lambda: Abstraction(best_response=True))
@@ -78,7 +71,7 @@ def test_nothing_is_claimed_of_a_strangers_sampler_or_abstraction(strangers):
         assert facts(cell)[:2] == NOTHING
 
 
-def test_a_strangers_theorem_is_told_for_what_it_is_of(strangers):
+def test_a_strangers_theorem_is_told_for_what_it_is_of(own_components):
     rule("test_exact", guarantee=Guarantee(exact="A. Stranger 2020"))
     rule("test_both", guarantee=Guarantee(exact="A. Stranger 2020", sampled="B. Stranger 2021"))
     assert facts(("test_exact", "none", "none"))[:2] == ("deterministic", "A. Stranger 2020")

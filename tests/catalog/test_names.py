@@ -145,9 +145,7 @@ def test_no_other_variant_of_cfr_is_suggested_for_one(name):
     assert "did you mean" not in str(error.value)
 
 
-def test_components_of_others_have_aliases_too(monkeypatch):
-    monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
-
+def test_components_of_others_have_aliases_too(own_components):
     @update_rule("test_root", source="here", aliases=("Root CFR+", "root"))
     def test_root() -> UpdateRule:
         """A rule."""

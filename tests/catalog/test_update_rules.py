@@ -174,8 +174,7 @@ def test_a_deep_rule_takes_networks_and_names_of_its_own(function, message):
         deep_rule("test_refused", source="a test")(function)
 
 
-def test_a_factory_must_return_what_it_promises(monkeypatch):
-    monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
+def test_a_factory_must_return_what_it_promises(own_components):
     update_rules.register("test_nothing", source="a test")(lambda: None)
     deep_rule("test_plain", source="a test")(lambda networks: UpdateRule())
     update_rules.register("test_misspelt", source="a test")(lambda: UpdateRule(positive_discont=1.0))

@@ -204,8 +204,7 @@ def test_wrong_probabilities_of_shared_draws_are_found(monkeypatch):
         check_sampler("public_chance", walks=20_000)
 
 
-def test_a_component_without_a_word_on_it_is_found(monkeypatch):
-    monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
+def test_a_component_without_a_word_on_it_is_found(own_components):
     update_rules.register("test_silent", source="a test")(lambda decay=1.0: UpdateRule(average_decay=always(decay)))
     with pytest.raises(ConformanceError, match="needs a docstring"):
         check_update_rule("test_silent")

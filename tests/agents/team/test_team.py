@@ -151,11 +151,9 @@ def test_two_segments_of_a_tiny_catalog_stop_at_the_cap(make_evaluator):
         assert len(evaluator.records) == team.evaluations == min(cap, 2 + 4)
 
 
-def test_what_is_unavailable_is_neither_measured_nor_recommended(make_evaluator, monkeypatch):
-    from rlccfr.registry import update_rules
-
-    monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
+def test_what_is_unavailable_is_neither_measured_nor_recommended(make_evaluator, own_components):
     from rlccfr.components import UpdateRule
+    from rlccfr.registry import update_rules
 
     update_rules.register("test_exact_only_rule", source="this test")(lambda: UpdateRule(exact_only=True))
     catalog = Catalog(("test_exact_only_rule", "cfr"), ("external", "none"), ("none",))

@@ -60,8 +60,7 @@ def test_a_class_of_ones_own_may_have_fields_of_any_type():
         Noted(exploration="0.5")
 
 
-def test_a_registered_component_is_named(monkeypatch):
-    monkeypatch.setattr(update_rules, "_entries", dict(update_rules._entries))
+def test_a_registered_component_is_named(own_components):
     update_rules.register("test_floored", source="a test")(lambda: UpdateRule(floor="0"))
     with pytest.raises(ComponentError, match="'test_floored': floor must be a number"):
         update_rules["test_floored"].make()

@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-from rlccfr.registry import REGISTRIES
-
 PASSES = (
     r"passes; exploitability on Kuhn: \S+ after 2,000 and \S+ after 200,000 iterations; plain CFR: 0.00053 and 1.11e-05"
 )
@@ -40,11 +38,8 @@ def checked_sampler() -> Sampler:
 
 
 @pytest.fixture
-def file(tmp_path, monkeypatch):
-    """A file with three components, which no other test sees."""
-    for registry in REGISTRIES:
-        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
-    monkeypatch.setattr("rlccfr.plugins.loaded.files", [])
+def file(tmp_path, own_components):
+    """A file with three components."""
     (tmp_path / "rules.py").write_text(FILE)
     return "rules.py"
 
