@@ -2,6 +2,7 @@ from . import agents, catalog, envs
 from .agents.shipped.advice import recommend
 from .catalog.citations import cite
 from .engine.linear_program import ExactSolution, solve_exactly
+from .engine.public.equities import Equity, equity
 from .envs.measuring.rows import load_results
 from .errors import (
     BudgetError,
@@ -32,6 +33,7 @@ __all__ = [
     "BudgetError",
     "CheckpointError",
     "ComponentError",
+    "Equity",
     "ExactSolution",
     "FailedRunError",
     "GameError",
@@ -53,6 +55,7 @@ __all__ = [
     "cite",
     "draw_tree",
     "envs",
+    "equity",
     "load_game",
     "load_plugins",
     "load_results",

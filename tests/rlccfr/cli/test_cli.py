@@ -35,8 +35,8 @@ from rlccfr.files import held_file
 from rlccfr.games.public.names import LISTED
 
 COMMANDS = (
-    "games", "catalog", "solve", "train", "show", "explore", "play", "match", "recommend", "results", "reproduce",
-    "compare", "sweep", "check", "cite", "doctor", "demo",
+    "games", "equity", "catalog", "solve", "train", "show", "explore", "play", "match", "recommend", "results",
+    "reproduce", "compare", "sweep", "check", "cite", "doctor", "demo",
 )  # fmt: skip
 MOVED = ("table", "report", "insights", "aslib")
 RESULTS = (*MOVED, "curves")

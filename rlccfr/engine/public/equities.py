@@ -1,0 +1,152 @@
+"""All-in equities of hold'em ranges: the share of the pot that a hand wins if nobody bets, over all boards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlccfr.errors import GameError
+from rlccfr.games.public.cards import RANKS, SUITS, suit_permutations
+from rlccfr.games.public.ranges import HOLDEM_DECK, cards_of, range_weights
+from rlccfr.kernels.public.hand_strength import BOARD, DECK, add_boards
+
+KNOWN_CARDS = (0, 3, 4, 5)
+"""Numbers of board cards that may be known."""
+
+BOARDS_PER_CALL = 20_000
+"""Boards after which a kernel returns, so that Ctrl-C is heard."""
+
+
+@dataclass(frozen=True, eq=False)
+class Equity:
+    """Equities of two ranges against each other, with both players' hands dealt in proportion to their weights.
+
+    Attributes:
+        equity: each player's share of the pot; they sum to 1.
+        tie: probability that the pot is shared.
+        hands: for each player, the equity of each of its hands, by name, from the deck's highest hand down. A hand that
+            meets no hand of the opponent is left out.
+        weights: for each player, the weight of each of these hands, by name.
+    """
+
+    equity: tuple[float, float]
+    tie: float
+    hands: tuple[dict[str, float], dict[str, float]]
+    weights: tuple[dict[str, float], dict[str, float]]
+
+
+def equity(first: str, second: str, board: str = "") -> Equity:
+    """Return the exact equities of two ranges of Texas hold'em hands.
+
+    Args:
+        first, second: the players' ranges, such as ``"AhKh"`` or ``"QQ+,AKs:0.5"``; see
+            :mod:`rlccfr.games.public.ranges`.
+        board: the board's known cards, such as ``"Td9d6h"``: none, three, four or five.
+
+    Raises:
+        GameError: a range or the board can't be read, or no hand of one range can meet one of the other.
+
+    Example:
+        >>> import rlccfr
+        >>> found = rlccfr.equity("AhKh", "QQ+,AKs", board="Td9d6h")
+        >>> round(found.equity[0], 4)
+        0.2537
+    """
+    known = cards_of(board)
+    if len(known) not in KNOWN_CARDS:
+        raise GameError(f"the board {board!r} has {len(known)} cards; name none, or three to five, such as 'Td9d6h'")
+    all_weights = np.stack([_possible(range_weights(text), known) for text in (first, second)])
+    hand_index = np.flatnonzero(all_weights.any(axis=0))
+    sums = _sums(known, HOLDEM_DECK.hands[hand_index], all_weights[:, hand_index], _symmetries(known, all_weights))
+    weights = all_weights[:, hand_index]
+    beaten, tied, met = sums
+    pairs_met = float((weights[0] * met[0]).sum())
+    if pairs_met == 0.0:
+        raise GameError(f"no hand of {first!r} can meet a hand of {second!r}" + (f" on {board}" if board else ""))
+    first_share = float((weights[0] * (beaten[0] + tied[0] / 2)).sum()) / pairs_met
+    return Equity(
+        equity=(first_share, 1.0 - first_share),
+        tie=float((weights[0] * tied[0]).sum()) / pairs_met,
+        hands=_by_name(hand_index, (weights > 0) & (met > 0), (beaten + tied / 2) / np.where(met > 0, met, 1.0)),
+        weights=_by_name(hand_index, (weights > 0) & (met > 0), weights),
+    )
+
+
+def _possible(weights: np.ndarray, known: list[int]) -> np.ndarray:
+    """Return a range's weights, (1326,), with 0 for hands that hold a card of the board."""
+    return np.where(np.isin(HOLDEM_DECK.hands, known).any(axis=1), 0.0, weights)
+
+
+def _symmetries(known: list[int], weights: np.ndarray) -> np.ndarray:
+    """Return the permutations of suits that change neither the board nor a weight, (permutations, DECK).
+
+    Args:
+        known: cards of the board.
+        weights: (2, 1326) both ranges' weights.
+    """
+    permutations = suit_permutations(len(RANKS), len(SUITS))
+    keeps_board = [set(permutation[known].tolist()) == set(known) for permutation in permutations]
+    keeps_weights = [
+        np.array_equal(weights[:, _images(permutation, np.arange(weights.shape[1]))], weights)
+        for permutation in permutations
+    ]
+    return np.ascontiguousarray(permutations[np.array(keeps_board) & np.array(keeps_weights)])
+
+
+def _images(permutation: np.ndarray, hand_index: np.ndarray) -> np.ndarray:
+    """Return the indices in the deck of the hands that some hands become under a permutation of the cards."""
+    codes = HOLDEM_DECK.hands @ np.array([DECK, 1])  # ascending, as the hands are
+    cards = np.sort(permutation[HOLDEM_DECK.hands[hand_index]], axis=1)
+    images: np.ndarray = np.searchsorted(codes, cards @ np.array([DECK, 1]))
+    return images
+
+
+def _sums(known: list[int], hands: np.ndarray, weights: np.ndarray, permutations: np.ndarray) -> np.ndarray:
+    """Return for each hand of each player the opponent's weight that it beats, ties with and meets, (3, 2, hands)."""
+    num_hands = len(hands)
+    board = np.array([*known, *[0] * (BOARD - len(known))])
+    rest = np.setdiff1d(np.arange(DECK), known)
+    picked = np.arange(BOARD - len(known))
+    strength = np.zeros(num_hands, np.int64)
+    order = np.zeros(num_hands, np.int64)
+    totals = np.zeros((3, 2, DECK + 1))
+    sums = np.zeros((3, 2, num_hands))
+    while add_boards(
+        board, rest, picked, BOARDS_PER_CALL, permutations, hands, np.ascontiguousarray(weights), strength, order,
+        totals, sums,
+    ):  # fmt: skip
+        pass
+    # Each board stood for its images. A hand's sum over the images is its images' sums over the board, on average.
+    mean_sums: np.ndarray = np.mean([sums[:, :, place] for place in _places(hands, permutations)], axis=0)
+    return mean_sums
+
+
+def _places(hands: np.ndarray, permutations: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield for each permutation where each hand's image is among the hands, (hands,)."""
+    code = np.array([DECK, 1])
+    codes = hands @ code
+    for permutation in permutations:
+        yield np.searchsorted(codes, np.sort(permutation[hands], axis=1) @ code)
+
+
+def _by_name(
+    hand_index: np.ndarray, shown: np.ndarray, values: np.ndarray
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return each player's values by the names of its hands, the deck's highest hand first.
+
+    Args:
+        hand_index: (hands,) indices in the deck.
+        shown: (2, hands) whether a hand is shown.
+        values: (2, hands).
+    """
+    names = HOLDEM_DECK.first()
+    by_name = [
+        {
+            names.hand_name(int(hand_index[k])): float(values[player, k])
+            for k in np.flatnonzero(shown[player])[::-1].tolist()
+        }
+        for player in range(2)
+    ]
+    return by_name[0], by_name[1]

@@ -1,0 +1,195 @@
+"""Ranges: the hold'em hands that a player may hold, each with a weight, as text.
+
+The grammar is the one that PioSOLVER, GTO+ and postflop-solver share. A range is a list of items, separated by commas
+or spaces; each item may end with a weight, and replaces what earlier items said of its hands.
+
+========== ==========================================================================================
+Item       Hands
+========== ==========================================================================================
+AhKd       this hand
+QQ         the six hands of this pair
+AK         the sixteen hands of these ranks; AKs only the four suited ones, AKo only the twelve others
+QQ+        this pair and all higher ones
+A8s+       the first rank stays, the second goes up: A8s, A9s, ... to AKs
+QQ-88      all pairs between
+A8s-A5s    the first rank stays, the second goes down
+T9s-65s    both ranks go down together
+random     all 1,326 hands
+QQ:0.5     a weight from 0 to 1, after any item
+========== ==========================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from rlccfr.errors import GameError, brief
+from rlccfr.games.public.cards import RANKS, SUITS
+from rlccfr.games.public.deals import Deck
+
+HOLDEM_DECK = Deck(ranks=len(RANKS), suits=len(SUITS), private=2)
+"""The deck of Texas hold'em; ``HOLDEM_DECK.hands``, (1326, 2), are its hands in the order of a range's weights."""
+
+ANY_HAND = "random"
+
+_RANK = f"[{RANKS}]"
+_HAND = re.compile(f"({_RANK})([{SUITS}])({_RANK})([{SUITS}])")
+_HAND_CLASS = re.compile(f"({_RANK})({_RANK})([so]?)")
+_SEPARATORS = re.compile(r"[,;\s]+")
+
+HandClass = tuple[int, int, str]
+"""Hands of two ranks, the higher first: with ``s`` suited ones, with ``o`` the others, with an empty text both."""
+
+
+def range_weights(text: str) -> np.ndarray:
+    """Return the weight of each hand in a range, (1326,), in the order of ``HOLDEM_DECK.hands``.
+
+    Args:
+        text: the range; the module's text has the grammar. Ranks may be in lower case, too.
+
+    Raises:
+        GameError: an item is not in the grammar, a weight is not a number from 0 to 1, or no hand has a weight.
+
+    Example:
+        >>> from rlccfr.games.public.ranges import range_weights
+        >>> float(range_weights("QQ+,AKs:0.5").sum())  # three pairs of six hands, and half of four
+        20.0
+    """
+    weights = np.zeros(len(HOLDEM_DECK.hands))
+    items = [item for item in _SEPARATORS.split(text) if item] if isinstance(text, str) else []
+    for item in items:
+        hands, colon, weight = item.partition(":")
+        weights[hands_of(hands, item)] = _weight(weight, item) if colon else 1.0
+    if not weights.any():
+        raise GameError(f"the range {brief(text)} has no hand: write one such as 'QQ+,AKs,AhKd:0.5'")
+    return weights
+
+
+def hands_of(text: str, item: str = "") -> np.ndarray:
+    """Return the indices in ``HOLDEM_DECK.hands`` of the hands that a text stands for, ascending.
+
+    Args:
+        text: an item of a range without its weight.
+        item: the whole item, for errors.
+
+    Raises:
+        GameError: the text is not in the grammar.
+    """
+    written = _with_capital_ranks(text)
+    if text.lower() == ANY_HAND:
+        return np.arange(len(HOLDEM_DECK.hands))
+    if one_hand := _HAND.fullmatch(written):
+        first_rank, first_suit, second_rank, second_suit = one_hand.groups()
+        cards = {card_number(first_rank + first_suit), card_number(second_rank + second_suit)}
+        if len(cards) < 2:
+            raise GameError(f"the range has {item or text!r}, which is one card twice")
+        return np.flatnonzero(np.isin(HOLDEM_DECK.hands, sorted(cards)).all(axis=1))
+    classes = list(_classes_of(written, item or text))
+    return np.unique(np.concatenate([_hands_of_class(hand_class) for hand_class in classes]))
+
+
+def card_number(card: str) -> int:
+    """Return the number of a card in ``HOLDEM_DECK``, such as ``Ah``.
+
+    Raises:
+        GameError: there is no such card.
+    """
+    rank, suit = card[:1].upper(), card[1:].lower()
+    if len(card) != 2 or rank not in RANKS or suit not in SUITS:
+        raise GameError(f"{card!r} is no card; a card is a rank of {RANKS} and a suit of {SUITS}, such as Ah")
+    return RANKS.index(rank) * len(SUITS) + SUITS.index(suit)
+
+
+def cards_of(text: str) -> list[int]:
+    """Return the numbers of cards that are given as one text, such as ``Td9d6h``, perhaps with spaces or commas.
+
+    Raises:
+        GameError: a part of the text is no card, or a card is there twice.
+    """
+    letters = _SEPARATORS.sub("", text)
+    cards = [card_number(letters[first : first + 2]) for first in range(0, len(letters), 2)]
+    if len(set(cards)) < len(cards):
+        raise GameError(f"{text!r} has a card twice")
+    return cards
+
+
+def _with_capital_ranks(text: str) -> str:
+    """Return a text with ranks in upper case; the letters of suits, s for suited and o for offsuit stay as they are."""
+    return "".join(letter.upper() if letter in "tjqka" else letter for letter in text)
+
+
+def _weight(text: str, item: str) -> float:
+    """Return the weight that an item ends with.
+
+    Raises:
+        GameError: it is not a number from 0 to 1.
+    """
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = np.nan
+    if not 0.0 <= weight <= 1.0:
+        raise GameError(f"the range has {item!r}, whose weight must be a number from 0 to 1")
+    return weight
+
+
+def _classes_of(text: str, item: str) -> Iterator[HandClass]:
+    """Yield the classes of hands that an item stands for, such as ``A8s+``.
+
+    Raises:
+        GameError: the text is not in the grammar.
+    """
+    if text.endswith("+"):
+        high, low, suits = _class_of(text[:-1], item)
+        if high == low:
+            yield from ((rank, rank, suits) for rank in range(high, len(RANKS)))
+        else:
+            yield from ((high, rank, suits) for rank in range(low, high))
+        return
+    start_text, dash, end_text = text.partition("-")
+    start = _class_of(start_text, item)
+    if not dash:
+        yield start
+        return
+    end = _class_of(end_text, item)
+    steps_of_high = start[0] - end[0]
+    steps_of_low = start[1] - end[1]
+    is_pair = start[0] == start[1]
+    goes_along = steps_of_high in (0, steps_of_low) and is_pair == (end[0] == end[1])
+    if start[2] != end[2] or not goes_along:
+        raise GameError(
+            f"the range has {item!r}, but a dash joins two pairs, or two classes with the same first rank or the same "
+            "gap, as in QQ-88, A8s-A5s or T9s-65s"
+        )
+    direction = -1 if steps_of_low > 0 else 1
+    for step in range(abs(steps_of_low) + 1):
+        high = start[0] + direction * step if steps_of_high else start[0]
+        yield high, start[1] + direction * step, start[2]
+
+
+def _class_of(text: str, item: str) -> HandClass:
+    """Return the class that a text such as ``AKs`` stands for.
+
+    Raises:
+        GameError: it is none.
+    """
+    parts = _HAND_CLASS.fullmatch(text)
+    if parts is None:
+        raise GameError(f"the range has {item!r}; an item is like AhKd, QQ, AK, AKs, AKo, QQ+, A8s+, QQ-88 or A8s-A5s")
+    ranks = sorted((RANKS.index(parts[1]), RANKS.index(parts[2])), reverse=True)
+    if ranks[0] == ranks[1] and parts[3]:
+        raise GameError(f"the range has {item!r}, but a pair is neither suited nor offsuit: write {text[:2]}")
+    return ranks[0], ranks[1], parts[3]
+
+
+def _hands_of_class(hand_class: HandClass) -> np.ndarray:
+    """Return the indices in ``HOLDEM_DECK.hands`` of a class's hands."""
+    high, low, suits = hand_class
+    ranks, card_suits = np.divmod(HOLDEM_DECK.hands, len(SUITS))  # each hand's cards ascend
+    is_member = (ranks[:, 0] == low) & (ranks[:, 1] == high)
+    if suits:
+        is_member &= (card_suits[:, 0] == card_suits[:, 1]) == (suits == "s")
+    return np.flatnonzero(is_member)
