@@ -50,6 +50,14 @@ AOD-CFR (Li et al. 2026, listing 7) with horizon n and p = min(1, (t-1) / (n/2))
     c = 1.1, 0.9, 0.7, 1.2 by the signs (+, +), (+, -), (-, +), (-, -) of R^{t-1} and r^t, else 1
     x^{t+1} ~ ([R^t + 0.5 (R^t - S^t)]+)^2, S^0 = 0, S^t = 0.1 R^{t-1} + 0.9 S^{t-1}
     sums <- D(t, g) sums + t^g reach(x^t) x^t, g = 1 + 4 p
+Stable PCFR+ (Farina et al. 2023, algorithm 1) with the step size eta and the bound b = 1 / eta, R^0 = (b, b, ...):
+    R^t = [R^{t-1} + r^t]+ and m^{t+1} = r^t; if then no entry of R^t exceeds b, R^t = (b, b, ...) and m^{t+1} = 0
+    x^{t+1} ~ [R^t + m^{t+1}]+
+    w_t = t^2
+Smooth PCFR+ (Farina et al. 2023, algorithm 2); P is the Euclidean projection on {R >= 0, sum of R >= 1 / eta}:
+    R^t = P(R^{t-1} + r^t), R^0 = P(0)
+    x^{t+1} ~ P(R^t + r^t)
+    w_t = t^2
 """
 
 from __future__ import annotations
@@ -354,7 +362,50 @@ class MomentumCFR(Averaging):
         self.policy[infoset] = regret_matching([number**self.power for number in numbers])
 
 
+class StableCFRPlus(Averaging):
+    bound = 0.5
+
+    def __init__(self, game) -> None:
+        super().__init__(game)
+        self.regrets = {infoset: self.start(len(row)) for infoset, row in self.regrets.items()}
+
+    def start(self, num_actions):
+        return [self.bound] * num_actions
+
+    def weight(self, t):
+        return t**2
+
+    def update(self, infoset, r) -> None:
+        R = [max(a + b, 0.0) for a, b in zip(self.regrets[infoset], r)]
+        prediction = r
+        if all(a <= self.bound for a in R):
+            R = [self.bound] * len(R)
+            prediction = [0.0] * len(r)
+        self.regrets[infoset] = R
+        self.policy[infoset] = regret_matching([a + b for a, b in zip(R, prediction)])
+
+
+class SmoothCFRPlus(StableCFRPlus):
+    def start(self, num_actions):
+        return [self.bound / num_actions] * num_actions
+
+    def projected(self, row):
+        """Return the projection of a row, by trying how many of its largest entries stay positive."""
+        if sum(max(a, 0.0) for a in row) >= self.bound:
+            return [max(a, 0.0) for a in row]
+        largest = sorted(row, reverse=True)
+        lifts = [(self.bound - sum(largest[:count])) / count for count in range(1, len(row) + 1)]
+        lift = min(lifts)
+        return [max(a + lift, 0.0) for a in row]
+
+    def update(self, infoset, r) -> None:
+        R = self.regrets[infoset] = self.projected([a + b for a, b in zip(self.regrets[infoset], r)])
+        self.policy[infoset] = regret_matching(self.projected([a + b for a, b in zip(R, r)]))
+
+
 RULES = {
+    f"stable_pcfr_plus(step_size={1 / StableCFRPlus.bound},payoff_range=0)": StableCFRPlus,
+    f"smooth_pcfr_plus(step_size={1 / SmoothCFRPlus.bound},payoff_range=0)": SmoothCFRPlus,
     "scheduled(alpha=1.4,beta=-0.7,gamma=3,optimism=0.6,floor=False,decay=0.5,momentum=0.4,memory=0.8,power=1.5,"
     "horizon=10)": MomentumCFR,
     "apcfr_plus": AsymmetricCFRPlus,
