@@ -11,6 +11,7 @@ extended        rules and samplers that joined later: predictive and scheduled r
 scheduled       rules with free exponents, or exponents that move by a schedule or a controller
 adaptive        rules that adapt to the regrets that an infoset has seen: APCFR+, VAD-CFR and others
 stabilised      predictive rules that keep regrets away from 0: stable and smooth PCFR+
+last_iterate    rules whose last policy converges: RTCFR+
 public_chance   samplers of public chance
 one_path        samplers of one path: balanced exploration, ESCHER, DREAM
 merging         abstractions that merge infosets into buckets
@@ -25,6 +26,7 @@ from rlccfr.catalog import (  # noqa: F401  (registers them)
     adaptive,
     deep,
     extended,
+    last_iterate,
     merging,
     one_path,
     public_chance,

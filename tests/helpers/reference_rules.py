@@ -58,6 +58,13 @@ Smooth PCFR+ (Farina et al. 2023, algorithm 2); P is the Euclidean projection on
     R^t = P(R^{t-1} + r^t), R^0 = P(0)
     x^{t+1} ~ P(R^t + r^t)
     w_t = t^2
+RTCFR+ (Meng et al. 2025 and its code), with mu, gamma^1 and a period; the last policy x^{T+1} is the result:
+    x^{t+1} = (1 - gamma^{t+1} A) s^{t+1} + gamma^{t+1} for A actions, s^{t+1} ~ R^t
+    R^t(I, a) = [R^{t-1}(I, a) + g(I, a) - <g(I, .), s^t(I, .)>]+
+    g(I, a) = payoffs of the ends after which the player does not move again, times the others' reach of them
+              + sum over the player's next infosets J of <g(J, .), s^t(J, .)>
+              - mu (the player's own reach of (I, a) under x^t - that under q)
+    q = x^1 at first, and x^t in iterations t that the period divides, after which gamma^{t+1} = gamma^t / 2
 """
 
 from __future__ import annotations
@@ -66,7 +73,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from math import exp, log, sqrt
 
-from rlccfr.reference import CFR, Table, best_response, infoset_of, regret_matching
+from rlccfr.reference import CFR, Table, action_probabilities, best_response, infoset_of, regret_matching
 
 
 def discounted_sum(regrets, instant, discount=lambda t: (1.0, 1.0), t=1, floor=float("-inf")):
@@ -225,7 +232,7 @@ class Hedge(Averaging):
     def __init__(self, game) -> None:
         super().__init__(game)
         ends = payoffs(game.new_initial_state())
-        self.length = max(ends) - min(ends)
+        self.length = max(ends) - min(ends) or 1.0  # where nothing is at stake, any length serves
 
     def next_policy(self, R, r, t):
         eta = sqrt(8 * log(len(R)) / (t + 1)) / self.length
@@ -403,7 +410,62 @@ class SmoothCFRPlus(StableCFRPlus):
         self.policy[infoset] = regret_matching(self.projected([a + b for a, b in zip(R, r)]))
 
 
+class RewardTransformationCFRPlus(Averaging):
+    """RTCFR+, over the sequences (infoset, action's index) of one player; None stands for no action."""
+
+    mu, gamma, period = 0.3, 1e-4, 5
+
+    def __init__(self, game) -> None:
+        super().__init__(game)
+        self.reference: dict[int, dict] = {}  # for each player, its own reach under the reference policy
+
+    def perturbation(self, t):
+        return self.gamma * 0.5 ** ((t - 1) // self.period)
+
+    def iterate(self) -> None:
+        self.policy_sums = {infoset: [0.0] * len(sums) for infoset, sums in self.policy_sums.items()}
+        super().iterate()
+
+    def learn(self, player, opponent_policy) -> None:
+        parents: dict = {}  # each infoset's sequence above it; infosets above others come first
+        values: dict = defaultdict(float)
+        self.collect(self.game.new_initial_state(), player, opponent_policy, 1.0, None, parents, values)
+        reach = {None: 1.0}
+        for infoset, parent in parents.items():
+            reach |= {(infoset, k): reach[parent] * p for k, p in enumerate(self.policy[infoset])}
+        if player not in self.reference or self.iteration % self.period == 0:
+            self.reference[player] = reach
+        t = self.iteration
+        for infoset in reversed(parents):
+            sequences = [(infoset, k) for k in range(len(self.policy[infoset]))]
+            g = [values[s] - self.mu * (reach[s] - self.reference[player][s]) for s in sequences]
+            gamma = self.perturbation(t)
+            s = [(p - gamma) / (1 - gamma * len(g)) for p in self.policy[infoset]]
+            value = sum(a * b for a, b in zip(g, s))
+            values[parents[infoset]] += value
+            R = self.regrets[infoset] = [max(a + b - value, 0.0) for a, b in zip(self.regrets[infoset], g)]
+            gamma = self.perturbation(t + 1)
+            self.policy[infoset] = [(1 - gamma * len(R)) * p + gamma for p in regret_matching(R)]
+
+    def collect(self, state, player, opponent_policy, reach, sequence, parents, values) -> None:
+        """Find the sequence above each infoset, and add up payoffs, weighted by ``reach`` of the others."""
+        if state.is_terminal():
+            values[sequence] += reach * state.player_return(player)
+        elif state.is_chance_node() or state.current_player() != player:
+            for action, probability in action_probabilities(state, opponent_policy, self.infoset_of):
+                child = state.child(action)
+                self.collect(child, player, opponent_policy, reach * probability, sequence, parents, values)
+        else:
+            infoset = self.infoset_of(state)
+            parents[infoset] = sequence
+            for k, action in enumerate(state.legal_actions()):
+                child = state.child(action)
+                self.collect(child, player, opponent_policy, reach, (infoset, k), parents, values)
+
+
 RULES = {
+    f"rtcfr_plus(mu={RewardTransformationCFRPlus.mu},gamma={RewardTransformationCFRPlus.gamma},"
+    f"period={RewardTransformationCFRPlus.period})": RewardTransformationCFRPlus,
     f"stable_pcfr_plus(step_size={1 / StableCFRPlus.bound},payoff_range=0)": StableCFRPlus,
     f"smooth_pcfr_plus(step_size={1 / SmoothCFRPlus.bound},payoff_range=0)": SmoothCFRPlus,
     "scheduled(alpha=1.4,beta=-0.7,gamma=3,optimism=0.6,floor=False,decay=0.5,momentum=0.4,memory=0.8,power=1.5,"
