@@ -62,9 +62,9 @@ def rtcfr_plus(mu: float = 1e-3, gamma: float = 1e-10, period: int = 100, payoff
 
     The policy (1 - gamma A) s + gamma is played, where A is the number of actions. g is an action's counterfactual
     value, less mu (x - x'): x is the player's own reach of the action, and x' that under a reference policy, which is
-    the uniform policy at first. <g, s> is the infoset's value further up. Every ``period`` iterations, the policy that
-    is played becomes the reference, and gamma is halved. mu is in the game's own units, as published, if payoff_range
-    is 0; else in units in which the game's payoffs have the range payoff_range, so that it goes with their scale.
+    the uniform policy at first. <g, s> is passed up as the infoset's value. Every ``period`` iterations, the policy
+    that is played becomes the reference, and gamma is halved. mu is in the game's own units, as published, if
+    payoff_range is 0; else in units in which the game's payoffs have the range payoff_range.
     """
     return UpdateRule(
         floor=0.0,

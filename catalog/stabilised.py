@@ -1,15 +1,17 @@
-"""Predictive rules that keep regrets away from 0, where small changes of regrets are large changes of policies.
+"""Rules that keep regrets away from 0, where small changes of regrets are large changes of policies.
 
 A policy is in proportion to regrets, so the nearer the regrets of an infoset are to 0, the further the next
-instantaneous regrets move the policy. These rules bound regrets from below. The bound is relative to the range of
-payoffs. The published rules have a step size eta, a factor on all instantaneous regrets, and the bound 1. Only the
-ratio of the two matters, so here the bound is 1 / eta, and the regrets stay as they are.
+instantaneous regrets move the policy. These rules predict regrets, and bound their sums from below. The bound is
+relative to the range of payoffs. The published rules have a step size eta, a factor on all instantaneous regrets, and
+the bound 1. Only the ratio of the two matters, so here the bound is 1 / eta, and the regrets stay as they are.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from rlccfr.catalog.update_rules import decay, proved
-from rlccfr.components import Schedule, UpdateRule, always
+from rlccfr.components import UNIT, Schedule, UpdateRule, always
 from rlccfr.registry import update_rule
 
 FARINA_2023 = "Farina et al., Regret matching+: (in)stability and fast convergence in games, NeurIPS 2023"
@@ -17,8 +19,13 @@ FARINA_2023 = "Farina et al., Regret matching+: (in)stability and fast convergen
 # Places in the parameters: the bound is the sum of a share of the range of payoffs and of a number in the game's units.
 BOUND_IN_RANGES = 0
 BOUND_IN_UNITS = 1
+# Rules that project have two more: the factors of r in the step of R, and in the prediction of the next r.
+STEP = 2
+PREDICTION = 3
 
-INSTANT_REGRET = 0  # column of the tables: r of the newest iteration, which predicts the next one
+# Columns of the tables.
+INSTANT_REGRET = 0  # r of the newest iteration, which predicts the next one; 0 where nothing is predicted
+POLICY_WEIGHT = 1  # 1 if the next policy follows from a prediction, else 0; only of the extragradient rule
 
 _STEPS = {"step_size": (1e-9, 1e9), "payoff_range": (0.0, 1e12)}
 _NO_REGRET_AT_INFOSETS = proved("Farina et al. 2023, at every infoset")
@@ -98,7 +105,7 @@ def stable_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range:
 
 
 def project_regrets(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Set r so that R + r is the next R: the projection of R + r."""
+    """Set r so that R + r is the next R: the projection of R + step r."""
     bound = parameters[BOUND_IN_RANGES] * utility_range + parameters[BOUND_IN_UNITS]
     actions = len(regret)
     past = 0.0
@@ -108,8 +115,10 @@ def project_regrets(instant_regret, mass, state, parameters, utility_range, regr
     total = 0.0
     lowest = 0.0
     for a in range(actions):
-        state[a, INSTANT_REGRET] = instant_regret[a]
-        instant_regret[a] += regret[a] + start
+        state[a, INSTANT_REGRET] = parameters[PREDICTION] * instant_regret[a]
+        if len(state[a]) > POLICY_WEIGHT:
+            state[a, POLICY_WEIGHT] = parameters[PREDICTION]
+        instant_regret[a] = regret[a] + start + parameters[STEP] * instant_regret[a]
         total += max(instant_regret[a], 0.0)
         lowest = min(lowest, instant_regret[a])
     lift = 0.0
@@ -176,8 +185,52 @@ def smooth_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range:
         average_decay=decay(gamma),
         reweight=project_regrets,
         policy_map=match_projection,
-        parameters=bound_of_regrets(step_size, payoff_range),
+        parameters=(*bound_of_regrets(step_size, payoff_range), UNIT, UNIT),
         arrays=("instant_regret",),
         exact_only=True,
         symmetric=True,
+    )
+
+
+def in_probes(t: np.ndarray) -> np.ndarray:
+    """Return the schedule that is 1 in the first iteration of each step, the probe, and 0 in the second."""
+    return t % 2.0
+
+
+def after_probes(t: np.ndarray) -> np.ndarray:
+    """Return the schedule that is 0 in the first iteration of each step, the probe, and 1 in the second."""
+    return 1.0 - t % 2.0
+
+
+def decay_by_steps(gamma: float) -> Schedule:
+    """Return the decay that gives the k-th step, iterations 2k - 1 and 2k, the weight k^gamma."""
+    return lambda t: np.where(t % 2 == 0, ((t - 2.0) / t) ** gamma, 1.0)
+
+
+@update_rule(
+    "extragradient_cfr_plus",
+    source=f"{FARINA_2023}, algorithm 5",
+    bounds=_STEPS,
+    guarantee=_NO_REGRET_AT_INFOSETS,
+    aliases=("extragradient CFR+", "extragradient RM+", "ExRM+"),
+)
+def extragradient_cfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
+    """CFR+ by extragradient steps: W = P(R + r) by a probe, then R <- P(R + r), where r is the regret of W's policy.
+
+    A step takes two iterations, of which each costs as much as one of another rule. In the first, the probe, the policy
+    in proportion to R is played, and R stays. In the second, the policy in proportion to W is played. Only the latter
+    policies are averaged, with the weights k^gamma for the k-th step. Both players are updated against the same
+    policies. P, step_size and payoff_range are as in smooth_pcfr_plus, and payoff_range=0 is the published form.
+    """
+    return UpdateRule(
+        floor=0.0,
+        average_decay=decay_by_steps(gamma),
+        reweight=project_regrets,
+        policy_map=match_projection,
+        parameters=(*bound_of_regrets(step_size, payoff_range), after_probes, in_probes),
+        arrays=("instant_regret", "policy_weight"),
+        average_weight="policy_weight",
+        exact_only=True,
+        symmetric=True,
+        simultaneous=True,
     )

@@ -62,7 +62,7 @@ class UpdateRule(Component):
     under the policy, or what ``regularise`` returns.
 
     Whether the players are updated in alternation or at once is an option of the run (``simultaneous`` of
-    :class:`rlccfr.Solver`), not of the rule.
+    :class:`rlccfr.Solver`), unless the rule is ``simultaneous``.
 
     Args:
         positive_discount: schedule of D for positive regrets, at least 0.
@@ -94,6 +94,8 @@ class UpdateRule(Component):
         exact_only: whether to refuse samplers, because the rule is not sound with estimated regrets.
         symmetric: whether the rule's functions treat all actions alike: permuted rows get the same results, permuted.
             Exact passes may then run over infosets' classes, see :class:`rlccfr.Solver`.
+        simultaneous: whether the rule is defined for updates of both players against the same policies alone; runs then
+            make such updates, whatever their option is. Needs ``exact_only``; models and public trees are refused.
         output: the policy that is the run's result: ``"average"``; or ``"current"``, for a rule whose last policy
             converges. The latter needs ``exact_only``; models, blends and public trees are refused.
         networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
@@ -132,6 +134,7 @@ class UpdateRule(Component):
     fallback: Literal["uniform", "argmax"] = "uniform"
     exact_only: bool = False
     symmetric: bool = False
+    simultaneous: bool = False
     output: Literal["average", "current"] = "average"
     networks: Networks | None = None
     momentum: Momentum | None = None
@@ -149,10 +152,11 @@ class UpdateRule(Component):
             )
         if self.average_weight is not None and not self.exact_only:
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
-        plays_otherwise = self.regularise is not None or self.output == "current"
+        plays_otherwise = self.regularise is not None or self.output == "current" or self.simultaneous
         if plays_otherwise and (self.learns or self.controller is not None or not self.exact_only):
             raise ComponentError(
-                "a rule with regularise or output='current' needs exact_only=True, and takes no networks or controller"
+                "a rule with regularise, simultaneous=True or output='current' needs exact_only=True, and takes no "
+                "networks or controller"
             )
         if self.networks:
             self._check_networks(self.networks)

@@ -220,7 +220,7 @@ class Binding:
             draws=shared_draws(game, sampler) if isinstance(game, GameTree) else NO_DRAWS,
             procedure=Procedure(
                 best_response=abstraction.best_response,
-                simultaneous=options.simultaneous,
+                simultaneous=options.simultaneous or rule.simultaneous,
                 pre_averaging=options.pre_averaging,
                 walks=options.walks,
                 pause=PAUSE,
@@ -278,12 +278,13 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
 
 
 def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
-    """Refuse what does not fit a rule that regularises values, or whose result is the current policy.
+    """Refuse what does not fit a rule that regularises values, plays by an order or a result of its own.
 
     Raises:
         ComponentError: the abstraction or an option does not fit.
     """
-    if (rule.regularise is not None or rule.output == "current") and abstraction.learns:
+    plays_otherwise = rule.regularise is not None or rule.output == "current" or rule.simultaneous
+    if plays_otherwise and abstraction.learns:
         raise ComponentError(f"{rule.title} needs tables, which {abstraction.title} replaces; use abstraction='none'")
     if rule.regularise is not None and abstraction.best_response:
         raise ComponentError(

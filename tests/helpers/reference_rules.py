@@ -58,6 +58,10 @@ Smooth PCFR+ (Farina et al. 2023, algorithm 2); P is the Euclidean projection on
     R^t = P(R^{t-1} + r^t), R^0 = P(0)
     x^{t+1} ~ P(R^t + r^t)
     w_t = t^2
+Extragradient CFR+ (Farina et al. 2023, algorithm 5), both players at once, r^t(x) being the regrets if all play x:
+    W^k = P(R^{k-1} + r(x)), x ~ R^{k-1}, in the iteration 2k - 1 with r^{2k-1} = r(x)
+    R^k = P(R^{k-1} + r(y)), y ~ W^k, in the iteration 2k with r^{2k} = r(y); P and R^0 as in smooth PCFR+
+    w: k^2 for y, 0 for x
 RTCFR+ (Meng et al. 2025 and its code), with mu, gamma^1 and a period; the last policy x^{T+1} is the result:
     x^{t+1} = (1 - gamma^{t+1} A) s^{t+1} + gamma^{t+1} for A actions, s^{t+1} ~ R^t
     R^t(I, a) = [R^{t-1}(I, a) + g(I, a) - <g(I, .), s^t(I, .)>]+
@@ -410,6 +414,35 @@ class SmoothCFRPlus(StableCFRPlus):
         self.policy[infoset] = regret_matching(self.projected([a + b for a, b in zip(R, r)]))
 
 
+class ExtragradientCFRPlus(SmoothCFRPlus):
+    def __init__(self, game) -> None:
+        super().__init__(game)
+        self.weights: dict[str, float] = defaultdict(float)
+
+    def weight(self, t):
+        return max(t // 2, 1) ** 2
+
+    def infoset_weight(self, infoset):
+        return self.weights[infoset]
+
+    def iterate(self) -> None:
+        self.iteration += 1
+        instantaneous_regrets: Table = {}
+        for player in (0, 1):
+            self.add_to_average(player)
+            self._walk(self.game.new_initial_state(), player, self.policy, 1.0, instantaneous_regrets)
+        for infoset, r in instantaneous_regrets.items():
+            self.update(infoset, r)
+
+    def update(self, infoset, r) -> None:
+        is_probe = self.iteration % 2 == 1
+        stepped = self.projected([a + b for a, b in zip(self.regrets[infoset], r)])
+        if not is_probe:
+            self.regrets[infoset] = stepped
+        self.policy[infoset] = regret_matching(stepped)
+        self.weights[infoset] = float(is_probe)
+
+
 class RewardTransformationCFRPlus(Averaging):
     """RTCFR+, over the sequences (infoset, action's index) of one player; None stands for no action."""
 
@@ -466,6 +499,7 @@ class RewardTransformationCFRPlus(Averaging):
 RULES = {
     f"rtcfr_plus(mu={RewardTransformationCFRPlus.mu},gamma={RewardTransformationCFRPlus.gamma},"
     f"period={RewardTransformationCFRPlus.period})": RewardTransformationCFRPlus,
+    f"extragradient_cfr_plus(step_size={1 / SmoothCFRPlus.bound},payoff_range=0)": ExtragradientCFRPlus,
     f"stable_pcfr_plus(step_size={1 / StableCFRPlus.bound},payoff_range=0)": StableCFRPlus,
     f"smooth_pcfr_plus(step_size={1 / SmoothCFRPlus.bound},payoff_range=0)": SmoothCFRPlus,
     "scheduled(alpha=1.4,beta=-0.7,gamma=3,optimism=0.6,floor=False,decay=0.5,momentum=0.4,memory=0.8,power=1.5,"
