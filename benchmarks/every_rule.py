@@ -116,13 +116,14 @@ def runs(title: str, rule: str) -> Iterator[tuple[dict[str, Any], rlccfr.RunResu
         print(f"{title}: {error}", file=sys.stderr)
         return
     about = {"game": title, "rule": rule, "uniform": uniform, "processor": processor_model()}
+    has_blends = game.form.has_histories and update_rules.resolve(rule).output == "average"
     for budget in BUDGETS:
         iterations = int(budget.amount)
         if budget.unit == "seconds":
             iterations = max(round(budget.amount / seconds_per_iteration), 1)
         if iterations * seconds_per_iteration > LONGEST:
             continue
-        for blend in (False, True) if game.form.has_histories else (False,):
+        for blend in (False, True) if has_blends else (False,):
             solver = rlccfr.Solver(game, with_horizon(rule, iterations), blend=blend)
             result = solver.run(**{budget.unit: budget.amount}, curve=False)
             row = {"unit": budget.unit, "amount": budget.amount, "blend": blend, "iterations": result.iterations}

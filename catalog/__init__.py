@@ -10,6 +10,8 @@ abstractions    the paper's abstractions (3)
 extended        rules and samplers that joined later: predictive and scheduled rules, Hedge, mixed sampling
 scheduled       rules with free exponents, or exponents that move by a schedule or a controller
 adaptive        rules that adapt to the regrets that an infoset has seen: APCFR+, VAD-CFR and others
+stabilised      rules that keep regrets away from 0: stable and smooth PCFR+, extragradient CFR+
+last_iterate    rules whose last policy converges: RTCFR+
 public_chance   samplers of public chance
 one_path        samplers of one path: balanced exploration, ESCHER, DREAM
 merging         abstractions that merge infosets into buckets
@@ -24,11 +26,13 @@ from rlccfr.catalog import (  # noqa: F401  (registers them)
     adaptive,
     deep,
     extended,
+    last_iterate,
     merging,
     one_path,
     public_chance,
     samplers,
     scheduled,
+    stabilised,
     update_rules,
 )
 from rlccfr.catalog.catalog import AXES, Catalog, Cell

@@ -151,7 +151,7 @@ def check_components(
     Raises:
         ComponentError: the rule is more than a schedule, the passes are not exact, or an option would have no effect.
     """
-    is_schedule = rule.is_plain and not rule.average_weight
+    is_schedule = rule.is_plain and not (rule.average_weight or rule.simultaneous) and rule.output == "average"
     if not (is_schedule and sampler.exact) or abstraction.learns or abstraction.best_response:
         raise rlccfr.ComponentError(f"{game.name!r} is held as a matrix: take cfr_plus, dcfr or lcfr without a sampler")
     if (

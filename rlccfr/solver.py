@@ -363,7 +363,7 @@ class Solver:
         }
 
     def average_policy(self) -> Policy:
-        """Return the average policy, which is the one that converges.
+        """Return the average policy, which is the one that converges; see ``output`` of the update rule for exceptions.
 
         If the run makes blends or keeps its best policies, each player's blend or best policy takes the place of the
         player's average policy, unless the average policy is the better one.

@@ -234,7 +234,7 @@ def test_the_components_page_is_the_registrys(capsys):
 def test_contributings_walk(tmp_path):
     """A rule or a sampler in a file is seen, solved with, checked, and chosen by an environment."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    rule, use, mapped, sampler = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    rule, use, mapped, regularised, sampler = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (tmp_path / "my_rule.py").write_text(rule)
     (tmp_path / "my_sampler.py").write_text(sampler)
     for line in re.findall(r"^rlccfr (.*)$", text, re.MULTILINE):
@@ -244,6 +244,8 @@ def test_contributings_walk(tmp_path):
         assert ("126" if " sweep " in line else own) in done.stdout
     (tmp_path / "mapped.py").write_text(mapped)
     assert "squared_cfr: passes" in run_in(tmp_path, "-m", "rlccfr", "--load", "mapped.py", "check").stdout
+    (tmp_path / "regularised.py").write_text(regularised)
+    assert "even_cfr_plus: passes" in run_in(tmp_path, "-m", "rlccfr", "--load", "regularised.py", "check").stdout
     (tmp_path / "use.py").write_text(use)
     assert float(run_in(tmp_path, "use.py").stdout.splitlines()[-1]) < 0.1
 

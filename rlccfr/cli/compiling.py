@@ -287,6 +287,7 @@ def _compile_algorithms() -> None:
     for rule in (entry.make() for entry in update_rules):
         plain.reweight_functions(rule.reweight)
         plain.policy_map_function(rule.policy_map)
+        plain.regularise_function(rule.regularise)
     for sampler in (entry.make() for entry in samplers):
         plain.inclusion_function(sampler.inclusion)
         plain.mixture_function(sampler.mixture)

@@ -13,7 +13,7 @@ Words and shapes used below:
   Own nodes and own actions are the traverser's. An *exact pass* computes these regrets without drawing anything.
 - A *schedule* gives a number for each iteration. Iterations are counted from 1.
 - A *plain function* works on the arrays of one infoset, and the engine compiles it with Numba. It writes its result
-  into one of these arrays; only ``mixture`` returns a number.
+  into one of these arrays; only ``mixture`` and ``regularise`` return a number.
 """
 
 from rlccfr.components.abstraction import Abstraction as Abstraction

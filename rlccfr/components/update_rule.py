@@ -58,8 +58,11 @@ class UpdateRule(Component):
     The newest regret and the newest policy always have weight 1, so that rules can be switched during a run. To give
     iteration t the weight t, multiply the past by (t - 1) / t.
 
+    r is the difference of an action's counterfactual value and the infoset's, which is the mean of the actions' values
+    under the policy, or what ``regularise`` returns.
+
     Whether the players are updated in alternation or at once is an option of the run (``simultaneous`` of
-    :class:`rlccfr.Solver`), not of the rule.
+    :class:`rlccfr.Solver`), unless the rule is ``simultaneous``.
 
     Args:
         positive_discount: schedule of D for positive regrets, at least 0.
@@ -74,7 +77,14 @@ class UpdateRule(Component):
             of R, (A,), at the start of the iteration. None leaves the regrets as they are.
         policy_map: plain function ``f(row, state, parameters, utility_range)`` that turns the regrets in ``row``,
             (A,), into a policy. None is regret matching: a policy proportional to positive regrets.
-        parameters: schedules whose values ``reweight`` and ``policy_map`` receive as an array.
+        regularise: plain function ``f(values, policy, reach, state, parameters, utility_range)`` that may change the
+            counterfactual ``values`` of an infoset's actions, (A,), and returns the infoset's value, which is passed
+            up: infosets further up see regularised values, too. ``policy``, (A,), is the policy that was played.
+            ``reach``, (A,), is the player's own reach of each action: the product of the probabilities with which it
+            played its actions on the way, this one included. Needs ``exact_only``; models, best responses, threads and
+            public trees are refused. None leaves the values as they are, and an infoset's is their mean under
+            ``policy``.
+        parameters: schedules whose values ``reweight``, ``policy_map`` and ``regularise`` receive as an array.
         arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first. They
             are kept while another rule runs.
         average_weight: one of ``arrays``, which multiplies each action's increment; needs ``exact_only``.
@@ -82,8 +92,12 @@ class UpdateRule(Component):
         fallback: policy of regret matching if no regret is positive: ``"uniform"``; or ``"argmax"``, the action with
             the largest regret (uniform if all regrets are equal).
         exact_only: whether to refuse samplers, because the rule is not sound with estimated regrets.
-        symmetric: whether ``reweight`` and ``policy_map`` treat all actions alike: permuted rows get the same results,
-            permuted. Exact passes may then run over infosets' classes, see :class:`rlccfr.Solver`.
+        symmetric: whether the rule's functions treat all actions alike: permuted rows get the same results, permuted.
+            Exact passes may then run over infosets' classes, see :class:`rlccfr.Solver`.
+        simultaneous: whether the rule is defined for updates of both players against the same policies alone; runs then
+            make such updates, whatever their option is. Needs ``exact_only``; models and public trees are refused.
+        output: the policy that is the run's result: ``"average"``; or ``"current"``, for a rule whose last policy
+            converges. The latter needs ``exact_only``; models, blends and public trees are refused.
         networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
             beside the networks, for a later switch to another rule.
         momentum: weight, memory and power of the momentum of regrets, as :class:`Momentum`; None for none. It takes the
@@ -112,6 +126,7 @@ class UpdateRule(Component):
     prediction: Schedule = ZERO
     reweight: Callable[..., None] | None = None
     policy_map: Callable[..., None] | None = None
+    regularise: Callable[..., float] | None = None
     parameters: tuple[Schedule, ...] = ()
     arrays: tuple[str, ...] = ()
     average_weight: str | None = None
@@ -119,6 +134,8 @@ class UpdateRule(Component):
     fallback: Literal["uniform", "argmax"] = "uniform"
     exact_only: bool = False
     symmetric: bool = False
+    simultaneous: bool = False
+    output: Literal["average", "current"] = "average"
     networks: Networks | None = None
     momentum: Momentum | None = None
     controller: Controller | None = None
@@ -135,6 +152,12 @@ class UpdateRule(Component):
             )
         if self.average_weight is not None and not self.exact_only:
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
+        plays_otherwise = self.regularise is not None or self.output == "current" or self.simultaneous
+        if plays_otherwise and (self.learns or self.controller is not None or not self.exact_only):
+            raise ComponentError(
+                "a rule with regularise, simultaneous=True or output='current' needs exact_only=True, and takes no "
+                "networks or controller"
+            )
         if self.networks:
             self._check_networks(self.networks)
 
@@ -144,7 +167,8 @@ class UpdateRule(Component):
         Raises:
             ComponentError: one does.
         """
-        has_functions = self.reweight is not None or self.policy_map is not None or bool(self.parameters)
+        functions = (self.reweight, self.policy_map, self.regularise)
+        has_functions = any(function is not None for function in functions) or bool(self.parameters)
         has_arrays = self.arrays not in ((), (MOVEMENT,)) or self.average_weight is not None
         if has_functions or has_arrays or self.learns or self.fallback != "uniform" or not self.exact_only:
             raise ComponentError(
@@ -202,7 +226,8 @@ class UpdateRule(Component):
     @property
     def _matches_regrets(self) -> bool:
         """Whether policies follow by regret matching alone, and are uniform where no regret is positive."""
-        has_functions = self.reweight is not None or self.policy_map is not None
+        functions = (self.reweight, self.policy_map, self.regularise)
+        has_functions = any(function is not None for function in functions)
         return not has_functions and self.momentum is None and self.fallback == "uniform"
 
     @property

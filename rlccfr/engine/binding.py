@@ -21,6 +21,7 @@ from rlccfr.kernels.plain import (
     mixture_function,
     policy_map_function,
     reads_regret,
+    regularise_function,
     reweight_functions,
 )
 from rlccfr.kernels.walks.walk_layout import ALL, ONE, SAMPLING, SUBSET, Sampling, SharedDraws, WalkPlan
@@ -169,6 +170,7 @@ class Binding:
         functions = {
             f"the reweight of {self.rule.title}": self.rule.reweight,
             f"the policy_map of {self.rule.title}": self.rule.policy_map,
+            f"the regularise of {self.rule.title}": self.rule.regularise,
             f"the inclusion of {self.sampler.title}": self.sampler.inclusion,
             f"the mixture of {self.sampler.title}": self.sampler.mixture,
         }
@@ -202,7 +204,11 @@ class Binding:
         flags = _flags_of(rule)
         plan = _plan_of(sampler)
         utility_range = game.utility_range or 1.0  # rules divide by the range, which is 0 if nothing is at stake
-        functions = (*reweight_functions(rule.reweight), policy_map_function(rule.policy_map))
+        functions = (
+            *reweight_functions(rule.reweight),
+            policy_map_function(rule.policy_map),
+            regularise_function(rule.regularise),
+        )
         sampling = Sampling(plan, inclusion_function(sampler.inclusion), mixture_function(sampler.mixture))
         return cls(
             rule=rule,
@@ -214,7 +220,7 @@ class Binding:
             draws=shared_draws(game, sampler) if isinstance(game, GameTree) else NO_DRAWS,
             procedure=Procedure(
                 best_response=abstraction.best_response,
-                simultaneous=options.simultaneous,
+                simultaneous=options.simultaneous or rule.simultaneous,
                 pre_averaging=options.pre_averaging,
                 walks=options.walks,
                 pause=PAUSE,
@@ -268,6 +274,27 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
         raise ComponentError(f"{rule.id!r} has momentum, which needs tables, and {abstraction.id!r} replaces them")
     if rule.controller is not None and abstraction.learns:
         raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
+    _check_policies_played(rule, abstraction, options)
+
+
+def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
+    """Refuse what does not fit a rule that regularises values, plays by an order or a result of its own.
+
+    Raises:
+        ComponentError: the abstraction or an option does not fit.
+    """
+    plays_otherwise = rule.regularise is not None or rule.output == "current" or rule.simultaneous
+    if plays_otherwise and abstraction.learns:
+        raise ComponentError(f"{rule.title} needs tables, which {abstraction.title} replaces; use abstraction='none'")
+    if rule.regularise is not None and abstraction.best_response:
+        raise ComponentError(
+            f"{rule.title} regularises the values of both players, but {abstraction.title} has best responses to "
+            "the game's own payoffs; use abstraction='none'"
+        )
+    if rule.regularise is not None and options.threads > 1:
+        raise ComponentError(f"one thread makes the passes of {rule.title}: leave out threads={options.threads}")
+    if rule.output == "current" and options.blend:
+        raise ComponentError(f"the result of {rule.title} is its current policy, and no average: leave out blend=True")
 
 
 def check_compiled(
@@ -291,6 +318,7 @@ def _flags_of(rule: UpdateRule) -> RuleFlags:
         reweights=rule.reweight is not None,
         reads_regret=reads_regret(rule.reweight),
         maps_policy=rule.policy_map is not None,
+        regularises=rule.regularise is not None,
         uses_mass=rule.uses_mass,
         argmax_fallback=rule.fallback == "argmax",
         average_column=rule.arrays.index(rule.average_weight) if rule.average_weight else -1,

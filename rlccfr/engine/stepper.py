@@ -175,8 +175,11 @@ class FlatStepper(Stepper[RunState]):
         return self.state.tables
 
     def own_sums(self) -> np.ndarray:
-        """Return an array over the sequences of ``form``, proportional to the average policy at each infoset."""
-        return self.tables.policy_sum
+        """Return an array over the sequences of ``form``, proportional to the run's result at each infoset.
+
+        The result is the average policy, unless the rule's output is the current policy.
+        """
+        return self.tables.policy if self.binding.rule.output == "current" else self.tables.policy_sum
 
     def average_sums(self) -> np.ndarray:
         return self.expanded(self._run_sums())

@@ -26,6 +26,7 @@ from rlccfr.kernels.layout import (
     INCLUSION,
     MIXTURE,
     POLICY_MAP,
+    REGULARISE,
     REWEIGHT,
     REWEIGHT_BY_REGRET,
     RULE,
@@ -152,6 +153,7 @@ _sampling_of = _loader(SAMPLING)
 _reweight_of = _loader(REWEIGHT)
 _reweight_by_regret_of = _loader(REWEIGHT_BY_REGRET)
 _policy_map_of = _loader(POLICY_MAP)
+_regularise_of = _loader(REGULARISE)
 _inclusion_of = _loader(INCLUSION)
 _mixture_of = _loader(MIXTURE)
 
@@ -162,7 +164,9 @@ def rule_of(handle):
     rule = _rule_of(handle)
     reweight = _reweight_of(rule.reweight)
     reweight_by_regret = _reweight_by_regret_of(rule.reweight_by_regret)
-    return Rule(rule.flags, reweight, reweight_by_regret, _policy_map_of(rule.policy_map), rule.utility_range)
+    policy_map = _policy_map_of(rule.policy_map)
+    regularise = _regularise_of(rule.regularise)
+    return Rule(rule.flags, reweight, reweight_by_regret, policy_map, regularise, rule.utility_range)
 
 
 @inlined

@@ -105,6 +105,7 @@ class RuleFlags(NamedTuple):
     reweights: bool
     reads_regret: bool  # its reweight receives the cumulative regrets
     maps_policy: bool
+    regularises: bool  # its regularise says what infosets are worth
     uses_mass: bool
     argmax_fallback: bool
     average_column: int  # column of Tables.state that multiplies each action's average increment; -1 for none
@@ -117,6 +118,7 @@ class Rule(NamedTuple):
     reweight: Any  # called if the rule does not read regrets
     reweight_by_regret: Any  # called if the rule reads regrets
     policy_map: Any
+    regularise: Any
     utility_range: float  # largest minus smallest terminal utility; 1 if they are equal
 
 
@@ -169,6 +171,8 @@ REWEIGHT = types.void(F8S, F8, F8M, F8S, F8)
 REWEIGHT_BY_REGRET = types.void(F8S, F8, F8M, F8S, F8, F8S)
 # and policy_map(row, state, parameters, utility_range).
 POLICY_MAP = types.void(F8S, F8M, F8S, F8)
+# regularise(values, policy, reach, state, parameters, utility_range) also returns the infoset's value.
+REGULARISE = types.float64(F8S, F8S, F8S, F8M, F8S, F8)
 # Those of a sampler: inclusion(policy, count, parameters, probability) fills ``probability``,
 INCLUSION = types.void(F8S, F8S, F8S, F8S)
 # and mixture(policy, count, visits, parameters) returns the probability of walking all actions of the traverser.
@@ -181,8 +185,8 @@ GAME = types.NamedTuple((HISTORIES, VIEW), Game)
 TABLES = types.NamedTuple((F8S, F8S, F8S, F8M), Tables)
 SCRATCH = types.NamedUniTuple(F8S, 8, Scratch)
 RUN = types.NamedTuple((TABLES, F8M, RNG, COUNTS, SCRATCH), Run)
-FLAGS = types.NamedTuple((types.boolean,) * 8 + (types.int64,), RuleFlags)
-RULE = types.NamedTuple((FLAGS, HANDLE, HANDLE, HANDLE, F8), Rule)
+FLAGS = types.NamedTuple((types.boolean,) * 9 + (types.int64,), RuleFlags)
+RULE = types.NamedTuple((FLAGS, HANDLE, HANDLE, HANDLE, HANDLE, F8), Rule)
 """Type of a rule with handles in place of functions, as Python passes it; see kernels/handles.py."""
 PROCEDURE = types.NamedTuple((types.boolean,) * 3 + (types.int64,) * 2, Procedure)
 

@@ -16,7 +16,7 @@ from numba import njit
 from rlccfr.errors import ComponentError
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.jit import COMPILER, cached
-from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REWEIGHT, REWEIGHT_BY_REGRET
+from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REGULARISE, REWEIGHT, REWEIGHT_BY_REGRET
 from rlccfr.plugins import is_the_librarys
 
 
@@ -45,6 +45,10 @@ def _no_map(row, state, parameters, utility_range):
     pass
 
 
+def _no_regularisation(values, policy, reach, state, parameters, utility_range):
+    return 0.0
+
+
 def _no_inclusion(policy, count, parameters, probability):
     pass
 
@@ -63,6 +67,13 @@ _REWEIGHT_BY_REGRET = Form(
     "reweight", f"{_INSTANT}, regret: float64 (A,)", "None", REWEIGHT_BY_REGRET, _no_reweight_by_regret
 )
 _POLICY_MAP = Form("policy_map", f"row: float64 (A,), {_STATE}", "None", POLICY_MAP, _no_map)
+_REGULARISE = Form(
+    "regularise",
+    f"values: float64 (A,), policy: float64 (A,), reach: float64 (A,), {_STATE}",
+    "float64",
+    REGULARISE,
+    _no_regularisation,
+)
 _INCLUSION = Form(
     "inclusion", f"{_COUNTS}, parameters: float64 (p,), probability: float64 (A,)", "None", INCLUSION, _no_inclusion
 )
@@ -96,6 +107,15 @@ def policy_map_function(function: Callable[..., None] | None) -> Any:
     return _compiled(function, _POLICY_MAP)
 
 
+def regularise_function(function: Callable[..., float] | None) -> Any:
+    """Return the handle of a rule's ``regularise``; for None, of a function that returns 0.
+
+    Raises:
+        ComponentError: the function has the wrong arguments, or it can't be compiled.
+    """
+    return _compiled(function, _REGULARISE)
+
+
 def inclusion_function(function: Callable[..., None] | None) -> Any:
     """Return the handle of a sampler's ``inclusion``; for None, of a function that does nothing.
 
@@ -120,7 +140,7 @@ def check_signature(field: str, function: Callable[..., Any]) -> None:
     Raises:
         ComponentError: it isn't.
     """
-    forms = {form.field: form for form in (_REWEIGHT, _POLICY_MAP, _INCLUSION, _MIXTURE)}
+    forms = {form.field: form for form in (_REWEIGHT, _POLICY_MAP, _REGULARISE, _INCLUSION, _MIXTURE)}
     form = forms[field]
     if field == "reweight" and reads_regret(function):
         form = _REWEIGHT_BY_REGRET

@@ -26,7 +26,13 @@ from rlccfr.testing.estimates import own_draws as own_draws
 from rlccfr.testing.estimates import own_reach as own_reach
 from rlccfr.testing.estimates import smallest_p as smallest_p
 from rlccfr.testing.functions import ConformanceError as ConformanceError
-from rlccfr.testing.functions import check_policy_map, check_probabilities, check_reweight, check_symmetry
+from rlccfr.testing.functions import (
+    check_policy_map,
+    check_probabilities,
+    check_regularise,
+    check_reweight,
+    check_symmetry,
+)
 
 GAMES = ("kuhn", "liars_dice(numdice=1,dice_sides=3)")
 PUBLIC_CHANCE = "leduc(ranks=2,suits=2,raises=1)"
@@ -86,6 +92,7 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
     _check_schedule(update_rule)
     check_reweight(update_rule)
     check_policy_map(update_rule)
+    check_regularise(update_rule)
     check_symmetry(update_rule)
     for sampler in ("none",) if update_rule.exact_only else ("none", "external", "outcome"):
         _check_runs({"update_rule": update_rule, "sampler": sampler})

@@ -98,6 +98,30 @@ def check_policy_map(rule: UpdateRule) -> None:
                 raise ConformanceError(f"the policy map of {rule.title} turns the regrets {row} into {policy}")
 
 
+def check_regularise(rule: UpdateRule) -> None:
+    """Check that a rule's ``regularise`` gives finite values.
+
+    Raises:
+        ConformanceError: it does not, or fails.
+    """
+    if rule.regularise is None:
+        return
+    rng = np.random.default_rng(0)
+    parameters = rule.schedule(3, 0)[0, 5:]
+    for actions in NUM_ACTIONS:
+        values = rng.normal(size=actions)
+        policy = rng.dirichlet(np.ones(actions))
+        for parent_reach in (1.0, 0.3, 0.0):
+            row = values.copy()
+            state = np.zeros((actions, len(rule.arrays)))
+            value = called(rule, "regularise", row, policy, parent_reach * policy, state, parameters, 2.0)
+            if value is None or not np.isfinite([value, *row]).all():
+                raise ConformanceError(
+                    f"the regularise of {rule.title} turns the values {values} into {row}, and returns {value}: all "
+                    "must be finite numbers"
+                )
+
+
 def check_symmetry(rule: UpdateRule) -> None:
     """Check that the functions of a rule that says it is ``symmetric`` do not depend on the order of actions.
 
@@ -113,13 +137,16 @@ def check_symmetry(rule: UpdateRule) -> None:
         for row in (mixed, tied, np.abs(mixed), np.ones(actions), np.zeros(actions)):
             for t in (1, 3, 100):
                 order = rng.permutation(actions)
+                policy = rng.dirichlet(np.ones(actions))
                 parameters = rule.schedule(t, 0)[0, 5:]
                 state = np.abs(rng.normal(size=(actions, len(rule.arrays))))
                 # Update and then permute, or permute and then update: the arrays must be the same.
-                permuted_after = [array[order] for array in _updated(rule, row, state, parameters)]
-                permuted_before = _updated(rule, row[order], state[order], parameters)
+                value, updated = _updated(rule, row, policy, state, parameters)
+                permuted_after = [array[order] for array in updated]
+                permuted_value, permuted_before = _updated(rule, row[order], policy[order], state[order], parameters)
                 pairs = zip(permuted_after, permuted_before, strict=True)
-                if not all(np.allclose(after, before, 1e-9, 0.0) for after, before in pairs):
+                same_arrays = all(np.allclose(after, before, 1e-9, 0.0) for after, before in pairs)
+                if not (same_arrays and np.isclose(value, permuted_value, 1e-9, 1e-12)):
                     raise ConformanceError(
                         f"{rule.title} says that it is symmetric, but turns the regrets {row} into other policies "
                         "when they are permuted: leave out symmetric=True"
@@ -127,24 +154,29 @@ def check_symmetry(rule: UpdateRule) -> None:
 
 
 def _updated(
-    rule: UpdateRule, row: np.ndarray, state: np.ndarray, parameters: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the results of a rule's functions ``reweight`` and ``policy_map``, both called on the same row.
+    rule: UpdateRule, row: np.ndarray, played_policy: np.ndarray, state: np.ndarray, parameters: np.ndarray
+) -> tuple[float, tuple[np.ndarray, ...]]:
+    """Return the results of a rule's plain functions, all called on the same row.
 
     Args:
-        row: (a,) regrets at an infoset with a actions.
+        row: (a,) regrets, or values, at an infoset with a actions.
+        played_policy: (a,) the policy that was played.
         state: (a, k) the rule's k arrays there.
         parameters: the schedule's parameters.
 
     Returns:
-        New regrets (a,), a policy (a,), and the rule's arrays (a, k).
+        The infoset's value; and new values (a,), new regrets (a,), a policy (a,), and the rule's arrays (a, k).
     """
+    value = 0.0
+    values = row.copy()
     regrets = row.copy()
     policy = row.copy()
     state = state.copy()
+    if rule.regularise is not None:
+        value = called(rule, "regularise", values, played_policy, 0.5 * played_policy, state, parameters, 2.0)
     if rule.reweight is not None:
         cumulative = (row.copy(),) if reads_regret(rule.reweight) else ()
         called(rule, "reweight", regrets, 0.5, state, parameters, 2.0, *cumulative)
     if rule.policy_map is not None:
         called(rule, "policy_map", policy, state, parameters, 2.0)
-    return regrets, policy, state
+    return value, (values, regrets, policy, state)

@@ -25,7 +25,7 @@ def test_of_every_rule(floor: float = 0.0) -> UpdateRule:
 def small(monkeypatch, tmp_path):
     """Make the page small, and put it into a folder."""
     monkeypatch.setattr(every_rule, "GAMES", {"Kuhn": "kuhn", "Hold'em": "holdem(ranks=4,suits=2)"})
-    monkeypatch.setattr(every_rule, "rules", lambda: ["dcfr", "hs_dcfr", "aod_cfr"])
+    monkeypatch.setattr(every_rule, "rules", lambda: ["dcfr", "hs_dcfr", "aod_cfr", "rtcfr_plus"])
     monkeypatch.setattr(every_rule, "BUDGETS", (*every_rule.ITERATIONS[:2], every_rule.Budget("seconds", 0.01)))
     monkeypatch.setattr(every_rule, "draw", lambda curves: None)
     for name, file in (("FILE", "runs.parquet"), ("CURVES", "curves.parquet"), ("PAGE", "page.md")):
@@ -51,6 +51,8 @@ def test_each_cell_is_the_run_that_it_names(monkeypatch, small):
     page = (small / "page.md").read_text()
     assert f"{rows['uniform'].iloc[0]:.4g}" in page
     assert "| aod_cfr |" in page.split("## Kuhn")[1].split("## Hold'em")[0]
+    assert "| rtcfr_plus |" in page.split("## Kuhn")[1].split("## Hold'em")[0]
+    assert not rows.loc[rows["rule"] == "rtcfr_plus", "blend"].any()  # it has no average to blend
     assert "aod_cfr" not in page.split("## Hold'em")[1]  # its functions do not run on public trees
 
 

@@ -50,6 +50,25 @@ AOD-CFR (Li et al. 2026, listing 7) with horizon n and p = min(1, (t-1) / (n/2))
     c = 1.1, 0.9, 0.7, 1.2 by the signs (+, +), (+, -), (-, +), (-, -) of R^{t-1} and r^t, else 1
     x^{t+1} ~ ([R^t + 0.5 (R^t - S^t)]+)^2, S^0 = 0, S^t = 0.1 R^{t-1} + 0.9 S^{t-1}
     sums <- D(t, g) sums + t^g reach(x^t) x^t, g = 1 + 4 p
+Stable PCFR+ (Farina et al. 2023, algorithm 1) with the step size eta and the bound b = 1 / eta, R^0 = (b, b, ...):
+    R^t = [R^{t-1} + r^t]+ and m^{t+1} = r^t; if then no entry of R^t exceeds b, R^t = (b, b, ...) and m^{t+1} = 0
+    x^{t+1} ~ [R^t + m^{t+1}]+
+    w_t = t^2
+Smooth PCFR+ (Farina et al. 2023, algorithm 2); P is the Euclidean projection on {R >= 0, sum of R >= 1 / eta}:
+    R^t = P(R^{t-1} + r^t), R^0 = P(0)
+    x^{t+1} ~ P(R^t + r^t)
+    w_t = t^2
+Extragradient CFR+ (Farina et al. 2023, algorithm 5), both players at once, r^t(x) being the regrets if all play x:
+    W^k = P(R^{k-1} + r(x)), x ~ R^{k-1}, in the iteration 2k - 1 with r^{2k-1} = r(x)
+    R^k = P(R^{k-1} + r(y)), y ~ W^k, in the iteration 2k with r^{2k} = r(y); P and R^0 as in smooth PCFR+
+    w: k^2 for y, 0 for x
+RTCFR+ (Meng et al. 2025 and its code), with mu, gamma^1 and a period; the last policy x^{T+1} is the result:
+    x^{t+1} = (1 - gamma^{t+1} A) s^{t+1} + gamma^{t+1} for A actions, s^{t+1} ~ R^t
+    R^t(I, a) = [R^{t-1}(I, a) + g(I, a) - <g(I, .), s^t(I, .)>]+
+    g(I, a) = payoffs of the ends after which the player does not move again, times the others' reach of them
+              + sum over the player's next infosets J of <g(J, .), s^t(J, .)>
+              - mu (the player's own reach of (I, a) under x^t - that under q)
+    q = x^1 at first, and x^t in iterations t that the period divides, after which gamma^{t+1} = gamma^t / 2
 """
 
 from __future__ import annotations
@@ -58,7 +77,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from math import exp, log, sqrt
 
-from rlccfr.reference import CFR, Table, best_response, infoset_of, regret_matching
+from rlccfr.reference import CFR, Table, action_probabilities, best_response, infoset_of, regret_matching
 
 
 def discounted_sum(regrets, instant, discount=lambda t: (1.0, 1.0), t=1, floor=float("-inf")):
@@ -217,7 +236,7 @@ class Hedge(Averaging):
     def __init__(self, game) -> None:
         super().__init__(game)
         ends = payoffs(game.new_initial_state())
-        self.length = max(ends) - min(ends)
+        self.length = max(ends) - min(ends) or 1.0  # where nothing is at stake, any length serves
 
     def next_policy(self, R, r, t):
         eta = sqrt(8 * log(len(R)) / (t + 1)) / self.length
@@ -354,7 +373,135 @@ class MomentumCFR(Averaging):
         self.policy[infoset] = regret_matching([number**self.power for number in numbers])
 
 
+class StableCFRPlus(Averaging):
+    bound = 0.5
+
+    def __init__(self, game) -> None:
+        super().__init__(game)
+        self.regrets = {infoset: self.start(len(row)) for infoset, row in self.regrets.items()}
+
+    def start(self, num_actions):
+        return [self.bound] * num_actions
+
+    def weight(self, t):
+        return t**2
+
+    def update(self, infoset, r) -> None:
+        R = [max(a + b, 0.0) for a, b in zip(self.regrets[infoset], r)]
+        prediction = r
+        if all(a <= self.bound for a in R):
+            R = [self.bound] * len(R)
+            prediction = [0.0] * len(r)
+        self.regrets[infoset] = R
+        self.policy[infoset] = regret_matching([a + b for a, b in zip(R, prediction)])
+
+
+class SmoothCFRPlus(StableCFRPlus):
+    def start(self, num_actions):
+        return [self.bound / num_actions] * num_actions
+
+    def projected(self, row):
+        """Return the projection of a row, by trying how many of its largest entries stay positive."""
+        if sum(max(a, 0.0) for a in row) >= self.bound:
+            return [max(a, 0.0) for a in row]
+        largest = sorted(row, reverse=True)
+        lifts = [(self.bound - sum(largest[:count])) / count for count in range(1, len(row) + 1)]
+        lift = min(lifts)
+        return [max(a + lift, 0.0) for a in row]
+
+    def update(self, infoset, r) -> None:
+        R = self.regrets[infoset] = self.projected([a + b for a, b in zip(self.regrets[infoset], r)])
+        self.policy[infoset] = regret_matching(self.projected([a + b for a, b in zip(R, r)]))
+
+
+class ExtragradientCFRPlus(SmoothCFRPlus):
+    def __init__(self, game) -> None:
+        super().__init__(game)
+        self.weights: dict[str, float] = defaultdict(float)
+
+    def weight(self, t):
+        return max(t // 2, 1) ** 2
+
+    def infoset_weight(self, infoset):
+        return self.weights[infoset]
+
+    def iterate(self) -> None:
+        self.iteration += 1
+        instantaneous_regrets: Table = {}
+        for player in (0, 1):
+            self.add_to_average(player)
+            self._walk(self.game.new_initial_state(), player, self.policy, 1.0, instantaneous_regrets)
+        for infoset, r in instantaneous_regrets.items():
+            self.update(infoset, r)
+
+    def update(self, infoset, r) -> None:
+        is_probe = self.iteration % 2 == 1
+        stepped = self.projected([a + b for a, b in zip(self.regrets[infoset], r)])
+        if not is_probe:
+            self.regrets[infoset] = stepped
+        self.policy[infoset] = regret_matching(stepped)
+        self.weights[infoset] = float(is_probe)
+
+
+class RewardTransformationCFRPlus(Averaging):
+    """RTCFR+, over the sequences (infoset, action's index) of one player; None stands for no action."""
+
+    mu, gamma, period = 0.3, 1e-4, 5
+
+    def __init__(self, game) -> None:
+        super().__init__(game)
+        self.reference: dict[int, dict] = {}  # for each player, its own reach under the reference policy
+
+    def perturbation(self, t):
+        return self.gamma * 0.5 ** ((t - 1) // self.period)
+
+    def iterate(self) -> None:
+        self.policy_sums = {infoset: [0.0] * len(sums) for infoset, sums in self.policy_sums.items()}
+        super().iterate()
+
+    def learn(self, player, opponent_policy) -> None:
+        parents: dict = {}  # each infoset's sequence above it; infosets above others come first
+        values: dict = defaultdict(float)
+        self.collect(self.game.new_initial_state(), player, opponent_policy, 1.0, None, parents, values)
+        reach = {None: 1.0}
+        for infoset, parent in parents.items():
+            reach |= {(infoset, k): reach[parent] * p for k, p in enumerate(self.policy[infoset])}
+        if player not in self.reference or self.iteration % self.period == 0:
+            self.reference[player] = reach
+        t = self.iteration
+        for infoset in reversed(parents):
+            sequences = [(infoset, k) for k in range(len(self.policy[infoset]))]
+            g = [values[s] - self.mu * (reach[s] - self.reference[player][s]) for s in sequences]
+            gamma = self.perturbation(t)
+            s = [(p - gamma) / (1 - gamma * len(g)) for p in self.policy[infoset]]
+            value = sum(a * b for a, b in zip(g, s))
+            values[parents[infoset]] += value
+            R = self.regrets[infoset] = [max(a + b - value, 0.0) for a, b in zip(self.regrets[infoset], g)]
+            gamma = self.perturbation(t + 1)
+            self.policy[infoset] = [(1 - gamma * len(R)) * p + gamma for p in regret_matching(R)]
+
+    def collect(self, state, player, opponent_policy, reach, sequence, parents, values) -> None:
+        """Find the sequence above each infoset, and add up payoffs, weighted by ``reach`` of the others."""
+        if state.is_terminal():
+            values[sequence] += reach * state.player_return(player)
+        elif state.is_chance_node() or state.current_player() != player:
+            for action, probability in action_probabilities(state, opponent_policy, self.infoset_of):
+                child = state.child(action)
+                self.collect(child, player, opponent_policy, reach * probability, sequence, parents, values)
+        else:
+            infoset = self.infoset_of(state)
+            parents[infoset] = sequence
+            for k, action in enumerate(state.legal_actions()):
+                child = state.child(action)
+                self.collect(child, player, opponent_policy, reach, (infoset, k), parents, values)
+
+
 RULES = {
+    f"rtcfr_plus(mu={RewardTransformationCFRPlus.mu},gamma={RewardTransformationCFRPlus.gamma},"
+    f"period={RewardTransformationCFRPlus.period})": RewardTransformationCFRPlus,
+    f"extragradient_cfr_plus(step_size={1 / SmoothCFRPlus.bound},payoff_range=0)": ExtragradientCFRPlus,
+    f"stable_pcfr_plus(step_size={1 / StableCFRPlus.bound},payoff_range=0)": StableCFRPlus,
+    f"smooth_pcfr_plus(step_size={1 / SmoothCFRPlus.bound},payoff_range=0)": SmoothCFRPlus,
     "scheduled(alpha=1.4,beta=-0.7,gamma=3,optimism=0.6,floor=False,decay=0.5,momentum=0.4,memory=0.8,power=1.5,"
     "horizon=10)": MomentumCFR,
     "apcfr_plus": AsymmetricCFRPlus,

@@ -108,6 +108,14 @@ def the_first_more(instant_regret, mass, state, parameters, utility_range):
     instant_regret[0] *= 1 + parameters[0]
 
 
+def no_number(values, policy, reach, state, parameters, utility_range):
+    return reach[0] * np.nan
+
+
+def the_first_value(values, policy, reach, state, parameters, utility_range):
+    return values[0]
+
+
 def more_than_all(policy, count, visits, parameters):
     return 1.7
 
@@ -141,6 +149,8 @@ def drifting():
             UpdateRule(reweight=the_first_more, parameters=(lambda t: (t - 1) / t,), symmetric=True),
             "says that it is symmetric, but turns",
         ),
+        (UpdateRule(regularise=no_number, exact_only=True), "regularise .* all must be finite numbers"),
+        (UpdateRule(regularise=the_first_value, exact_only=True, symmetric=True), "says that it is symmetric"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")

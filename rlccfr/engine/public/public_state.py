@@ -231,6 +231,10 @@ def check_components(
             f"{where} update rules can have schedules, but no functions, networks or controller: take dcfr_plus "
             f"instead of {rule.id!r}"
         )
+    if rule.output == "current" or rule.simultaneous:
+        raise ComponentError(
+            f"{where} players take turns and the average policy is the result: take dcfr_plus instead of {rule.id!r}"
+        )
     draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
     has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
     if not sampler.exact and (not draws_chance_alone or has_walk_settings):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import types
 
 from rlccfr.kernels.handles import game_of, rule_of, run_of, tables_of
@@ -14,6 +15,7 @@ from rlccfr.kernels.layout import (
     FLOOR,
     HANDLE,
     NEGATIVE_DISCOUNT,
+    PARAMETERS,
     POSITIVE_DISCOUNT,
     PROCEDURE,
     Findings,
@@ -27,7 +29,7 @@ from rlccfr.kernels.passes.sequence_form import (
     reach_pass,
     respond_and_average,
 )
-from rlccfr.kernels.regret_updates import copy_true_regrets, next_policy, update_regrets
+from rlccfr.kernels.regret_updates import copy_true_regrets, next_policy, update_regrets, update_regrets_general
 
 UNSCALED = (1.0, 1.0)
 """Factors of regrets that are stored without a running scale; see :class:`rlccfr.kernels.layout.Step`."""
@@ -49,19 +51,49 @@ def update_row(view, infoset, first, actions, tables, findings, step, rule):
     update_regrets(tables, first, first + actions, infoset, findings, value, step, rule)
 
 
+@kernel
+def update_regularised_row(view, infoset, tables, findings, reach, step, rule):
+    """Do what :func:`update_row` does, with values of actions and of the infoset as the rule regularises them.
+
+    So the values that infosets further up get from this one are regularised, too.
+
+    Args:
+        reach: (m + 2,) the owner's reach under the policy that was played.
+    """
+    counterfactual_values = findings.gain
+    first = np.int64(view.first_sequence[infoset])
+    end = np.int64(view.first_sequence[infoset + 1])
+    settle_twins(view, first, end, counterfactual_values)
+    value = rule.regularise(
+        counterfactual_values[first:end],
+        tables.policy[first:end],
+        reach[first:end],
+        tables.state[first:end],
+        step.now[PARAMETERS:],
+        rule.utility_range,
+    )
+    pass_up(view, infoset, value, counterfactual_values)
+    update_regrets_general(tables, first, end, infoset, findings, value, step, rule)
+
+
 @inlined
-def update_pass(view, player, tables, findings, step, rule):
+def update_pass(view, player, tables, findings, reach, step, rule):
     """Update a player's regrets bottom up, each infoset's as soon as its counterfactual value is known.
 
     Args:
         tables: changed in place.
         findings: ``gain`` holds the payoffs at the leaves and is overwritten.
+        reach: (m + 2,) the player's own reach under the policy that was played; used by rules that regularise.
     """
     if rule.flags.reads_regret:
         first, end = sequences_of(view, player)
         copy_true_regrets(tables.regret, first, end, UNSCALED, findings.past_regret)
-    for infoset in infosets_from_last(view, player):
-        update_row(view, infoset, tables, findings, step, rule)
+    if rule.flags.regularises:
+        for infoset in infosets_from_last(view, player):
+            update_regularised_row(view, infoset, tables, findings, reach, step, rule)
+    else:
+        for infoset in infosets_from_last(view, player):
+            update_row(view, infoset, tables, findings, step, rule)
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, PROCEDURE, F8M, types.int64))
@@ -93,6 +125,9 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
     best_response = procedure.best_response
     simultaneous = procedure.simultaneous
     pre_averaging = procedure.pre_averaging
+    # In alternation, each later reach of player 0 is left by the update of player 1 before.
+    if rule.flags.regularises:
+        reach_pass(view, 0, tables.policy, scratch.reach)
     for t in range(len(schedule) - 1):
         now = schedule[t]
         ahead = schedule[t + 1]
@@ -114,7 +149,7 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
             gradient_pass(view, player, opponent_reach, scratch)
             if rule.flags.uses_mass:
                 mass_pass(view, player, opponent_reach, scratch.mass)
-            update_pass(view, player, tables, findings, step, rule)
+            update_pass(view, player, tables, findings, scratch.reach, step, rule)
             # In alternation, player 1 sees player 0's new policy; the old one has been averaged already.
             if pre_averaging and not (best_response or simultaneous):
                 reach_pass(view, player, tables.policy, scratch.reach)

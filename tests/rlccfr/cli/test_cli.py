@@ -312,6 +312,7 @@ def test_catalog(run):
     assert listed[len(rules) :] == [
         *("scheduled", "momentum_dcfr", "sapcfr_plus", "ddcfr_schedule", "cfr_reset", "controlled"),
         *("apcfr_plus", "apdcfr_plus", "vad_cfr", "aod_cfr"),
+        *("rtcfr_plus", "stable_pcfr_plus", "smooth_pcfr_plus", "extragradient_cfr_plus"),
     ]
     assert all(row["source"] and row["summary"] for row in rows)
     assert "external" in run("catalog")[1]

@@ -16,7 +16,8 @@ from rlccfr.engine.threads import divided
 from rlccfr.games.quotient import quotient_of
 from rlccfr.registry import update_rules
 
-RULES = [entry.id for entry in update_rules if not entry.id.startswith("deep_")]
+RULES = [entry.id for entry in update_rules if not entry.id.startswith("deep_") and entry.make().regularise is None]
+"""Tabular rules that several threads may run."""
 GAMES = ("goofspiel", "leduc", "liars_dice(numdice=1,dice_sides=3)")
 BATTLESHIP = "battleship(board_width=2,board_height=2,ship_sizes=[1],ship_values=[1],num_shots=2)"
 UNIVERSAL = (

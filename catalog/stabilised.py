@@ -1,0 +1,236 @@
+"""Rules that keep regrets away from 0, where small changes of regrets are large changes of policies.
+
+A policy is in proportion to regrets, so the nearer the regrets of an infoset are to 0, the further the next
+instantaneous regrets move the policy. These rules predict regrets, and bound their sums from below. The bound is
+relative to the range of payoffs. The published rules have a step size eta, a factor on all instantaneous regrets, and
+the bound 1. Only the ratio of the two matters, so here the bound is 1 / eta, and the regrets stay as they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlccfr.catalog.update_rules import decay, proved
+from rlccfr.components import UNIT, Schedule, UpdateRule, always
+from rlccfr.registry import update_rule
+
+FARINA_2023 = "Farina et al., Regret matching+: (in)stability and fast convergence in games, NeurIPS 2023"
+
+# Places in the parameters: the bound is the sum of a share of the range of payoffs and of a number in the game's units.
+BOUND_IN_RANGES = 0
+BOUND_IN_UNITS = 1
+# Rules that project have two more: the factors of r in the step of R, and in the prediction of the next r.
+STEP = 2
+PREDICTION = 3
+
+# Columns of the tables.
+INSTANT_REGRET = 0  # r of the newest iteration, which predicts the next one; 0 where nothing is predicted
+POLICY_WEIGHT = 1  # 1 if the next policy follows from a prediction, else 0; only of the extragradient rule
+
+_STEPS = {"step_size": (1e-9, 1e9), "payoff_range": (0.0, 1e12)}
+_NO_REGRET_AT_INFOSETS = proved("Farina et al. 2023, at every infoset")
+
+
+def bound_of_regrets(step_size: float, payoff_range: float) -> tuple[Schedule, Schedule]:
+    """Return the schedules of the two parts of the bound 1 / step_size of regrets.
+
+    Args:
+        payoff_range: range of payoffs in whose units the bound is; 0 for the game's own units.
+    """
+    if payoff_range == 0.0:
+        return always(0.0), always(1.0 / step_size)
+    return always(1.0 / (step_size * payoff_range)), always(0.0)
+
+
+def restart_low_regrets(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
+    """Set r so that R + r is the next R: max(R + r, 0), or the bound for all actions if none of these exceeds it."""
+    bound = parameters[BOUND_IN_RANGES] * utility_range + parameters[BOUND_IN_UNITS]
+    largest = regret[0]
+    for a in range(len(regret)):
+        largest = max(largest, regret[a])
+    begins = largest <= 0.0  # a run begins with regrets of 0, and the rule with the bound
+    largest = 0.0
+    for a in range(len(regret)):
+        start = bound if begins else regret[a]
+        state[a, INSTANT_REGRET] = instant_regret[a]
+        instant_regret[a] = max(start + instant_regret[a], 0.0)
+        largest = max(largest, instant_regret[a])
+    for a in range(len(regret)):
+        if largest <= bound:
+            instant_regret[a] = bound
+            state[a, INSTANT_REGRET] = 0.0  # after a restart, nothing is predicted
+        instant_regret[a] -= regret[a]
+
+
+def match_prediction(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
+    """Set the policy proportional to max(R + r, 0)."""
+    total = 0.0
+    for a in range(len(row)):
+        row[a] = max(row[a] + state[a, INSTANT_REGRET], 0.0)
+        total += row[a]
+    for a in range(len(row)):
+        row[a] = row[a] / total if total > 0.0 else 1.0 / len(row)
+
+
+@update_rule(
+    "stable_pcfr_plus",
+    source=f"{FARINA_2023}, algorithm 1",
+    bounds=_STEPS,
+    guarantee=_NO_REGRET_AT_INFOSETS,
+    aliases=("stable PCFR+", "stable predictive CFR+", "stable predictive RM+"),
+)
+def stable_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
+    """PCFR+ with restarts: R <- max(R + r, 0); policy in proportion to max(R + r, 0), where r counts again.
+
+    Where no regret of an infoset exceeds the bound 1 / step_size, all of them become the bound, and the next policy is
+    uniform. A run begins so. Average weights t^gamma. The bound is in units in which the game's payoffs have the range
+    payoff_range; payoff_range=0 stands for the game's own units, as published, where the step size belongs to the game.
+    The step size was chosen here, on Kuhn, Leduc, Goofspiel and Liar's dice with four faces.
+    """
+    return UpdateRule(
+        floor=0.0,
+        average_decay=decay(gamma),
+        reweight=restart_low_regrets,
+        policy_map=match_prediction,
+        parameters=bound_of_regrets(step_size, payoff_range),
+        arrays=("instant_regret",),
+        exact_only=True,
+        symmetric=True,
+    )
+
+
+# A plain function can't call another one, so the projection stands in both of the next two: on the vectors without a
+# negative entry whose sum is at least the bound. It adds one number, the lift, to all entries and then cuts off what is
+# negative. The lift is found by steps: of the entries that stay positive, the mean must be the bound's share.
+
+
+def project_regrets(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
+    """Set r so that R + r is the next R: the projection of R + step r."""
+    bound = parameters[BOUND_IN_RANGES] * utility_range + parameters[BOUND_IN_UNITS]
+    actions = len(regret)
+    past = 0.0
+    for a in range(actions):
+        past += max(regret[a], 0.0)
+    start = 0.0 if past > 0.0 else bound / actions  # a run begins with regrets of 0, and the rule with this sum
+    total = 0.0
+    lowest = 0.0
+    for a in range(actions):
+        state[a, INSTANT_REGRET] = parameters[PREDICTION] * instant_regret[a]
+        if len(state[a]) > POLICY_WEIGHT:
+            state[a, POLICY_WEIGHT] = parameters[PREDICTION]
+        instant_regret[a] = regret[a] + start + parameters[STEP] * instant_regret[a]
+        total += max(instant_regret[a], 0.0)
+        lowest = min(lowest, instant_regret[a])
+    lift = 0.0
+    if total < bound:
+        lift = bound - lowest  # at first, all entries stay positive
+        for _ in range(actions):
+            lifted = 0.0
+            count = 0
+            for a in range(actions):
+                if instant_regret[a] + lift > 0.0:
+                    lifted += instant_regret[a]
+                    count += 1
+            lift = (bound - lifted) / count
+    for a in range(actions):
+        instant_regret[a] = max(instant_regret[a] + lift, 0.0) - regret[a]
+
+
+def match_projection(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
+    """Set the policy proportional to the projection of R + r, where r counts again."""
+    bound = parameters[BOUND_IN_RANGES] * utility_range + parameters[BOUND_IN_UNITS]
+    actions = len(row)
+    total = 0.0
+    lowest = 0.0
+    for a in range(actions):
+        row[a] += state[a, INSTANT_REGRET]
+        total += max(row[a], 0.0)
+        lowest = min(lowest, row[a])
+    lift = 0.0
+    if total < bound:
+        lift = bound - lowest
+        for _ in range(actions):
+            lifted = 0.0
+            count = 0
+            for a in range(actions):
+                if row[a] + lift > 0.0:
+                    lifted += row[a]
+                    count += 1
+            lift = (bound - lifted) / count
+    total = 0.0
+    for a in range(actions):
+        row[a] = max(row[a] + lift, 0.0)
+        total += row[a]
+    for a in range(actions):
+        row[a] /= total
+
+
+@update_rule(
+    "smooth_pcfr_plus",
+    source=f"{FARINA_2023}, algorithm 2",
+    bounds=_STEPS,
+    guarantee=_NO_REGRET_AT_INFOSETS,
+    aliases=("smooth PCFR+", "smooth predictive CFR+", "smooth predictive RM+"),
+)
+def smooth_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
+    """PCFR+ whose regrets have at least a sum: R <- P(R + r); policy in proportion to P(R + r), where r counts again.
+
+    P projects on the vectors without a negative entry whose sum is at least 1 / step_size: if the positive entries have
+    a smaller sum, it adds the same number to all entries before it cuts off what is negative. A run begins with equal
+    regrets of this sum. Average weights t^gamma. step_size and payoff_range are as in stable_pcfr_plus, and
+    payoff_range=0 is the published form.
+    """
+    return UpdateRule(
+        floor=0.0,
+        average_decay=decay(gamma),
+        reweight=project_regrets,
+        policy_map=match_projection,
+        parameters=(*bound_of_regrets(step_size, payoff_range), UNIT, UNIT),
+        arrays=("instant_regret",),
+        exact_only=True,
+        symmetric=True,
+    )
+
+
+def in_probes(t: np.ndarray) -> np.ndarray:
+    """Return the schedule that is 1 in the first iteration of each step, the probe, and 0 in the second."""
+    return t % 2.0
+
+
+def after_probes(t: np.ndarray) -> np.ndarray:
+    """Return the schedule that is 0 in the first iteration of each step, the probe, and 1 in the second."""
+    return 1.0 - t % 2.0
+
+
+def decay_by_steps(gamma: float) -> Schedule:
+    """Return the decay that gives the k-th step, iterations 2k - 1 and 2k, the weight k^gamma."""
+    return lambda t: np.where(t % 2 == 0, ((t - 2.0) / t) ** gamma, 1.0)
+
+
+@update_rule(
+    "extragradient_cfr_plus",
+    source=f"{FARINA_2023}, algorithm 5",
+    bounds=_STEPS,
+    guarantee=_NO_REGRET_AT_INFOSETS,
+    aliases=("extragradient CFR+", "extragradient RM+", "ExRM+"),
+)
+def extragradient_cfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
+    """CFR+ by extragradient steps: W = P(R + r) by a probe, then R <- P(R + r), where r is the regret of W's policy.
+
+    A step takes two iterations, of which each costs as much as one of another rule. In the first, the probe, the policy
+    in proportion to R is played, and R stays. In the second, the policy in proportion to W is played. Only the latter
+    policies are averaged, with the weights k^gamma for the k-th step. Both players are updated against the same
+    policies. P, step_size and payoff_range are as in smooth_pcfr_plus, and payoff_range=0 is the published form.
+    """
+    return UpdateRule(
+        floor=0.0,
+        average_decay=decay_by_steps(gamma),
+        reweight=project_regrets,
+        policy_map=match_projection,
+        parameters=(*bound_of_regrets(step_size, payoff_range), after_probes, in_probes),
+        arrays=("instant_regret", "policy_weight"),
+        average_weight="policy_weight",
+        exact_only=True,
+        symmetric=True,
+        simultaneous=True,
+    )
