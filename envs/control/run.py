@@ -137,10 +137,9 @@ class ControlRun:
         settings = dict(zip(SETTINGS, values, strict=True))
         has_floor = bool(settings["floor"])
         return {
+            **settings,
             "alpha": None if math.isinf(settings["alpha"]) else settings["alpha"],
-            "beta": None if has_floor else settings["beta"],
-            "gamma": settings["gamma"],
-            "optimism": settings["optimism"],
+            "beta": None if has_floor or math.isinf(settings["beta"]) else settings["beta"],
             "floor": has_floor,
         }
 

@@ -88,8 +88,8 @@ class UpdateRule(Component):
             beside the networks, for a later switch to another rule.
         momentum: weight, memory and power of the momentum of regrets, as :class:`Momentum`; None for none. It takes the
             place of ``policy_map``, and can't be combined with functions, arrays or networks.
-        controller: networks that choose the discounts, the floor, the decay and the prediction during the run, in place
-            of the schedules; None for schedules.
+        controller: networks that choose the discounts, the floor, the decay, the prediction and the momentum during the
+            run, in place of the schedules; None for schedules.
 
     Raises:
         ComponentError: a field has a wrong value, the fields contradict each other, or a schedule of a rule with
@@ -128,7 +128,8 @@ class UpdateRule(Component):
         if self.momentum is not None:
             self._check_momentum()
             object.__setattr__(self, "arrays", (MOVEMENT,))  # the dataclass is frozen
-        if self.controller is not None and (self.learns or not (self.exact_only and self.only_predicts)):
+        has_prediction = self.prediction is not ZERO and (self.momentum is not None or self._matches_regrets)
+        if self.controller is not None and (self.learns or not (self.exact_only and has_prediction)):
             raise ComponentError(
                 "a rule with a controller needs exact_only=True, a prediction and fallback='uniform', and takes no "
                 "functions and no networks"
@@ -175,8 +176,12 @@ class UpdateRule(Component):
 
     @classmethod
     def controlled_by(cls, controller: Controller) -> UpdateRule:
-        """Return the update rule whose discounts, floor, decay and prediction a controller chooses during the run."""
-        return cls(prediction=UNIT, exact_only=True, controller=controller)
+        """Return the update rule whose settings a controller chooses during the run.
+
+        These are the discounts, the floor, the decay and the prediction, and the momentum if a choice has any.
+        """
+        momentum = Momentum(weight=0.0, memory=0.0) if controller.has_momentum else None
+        return cls(prediction=UNIT, exact_only=True, momentum=momentum, controller=controller)
 
     def same_as(self, other: Component) -> bool:
         """Return whether both are the same rule.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -103,9 +103,14 @@ class ExactStepper(FlatStepper):
         binding = self.binding
         cost = self.nodes_per_iteration
         if self._crew is not None:
-            self._crew.run(game, run, binding, rows, cost)
+            self._crew.run(game, run, self._rule_handle, binding.procedure, rows, cost)
         else:
-            exact_iterations(game, run, binding.rule_handle, binding.procedure, rows, cost)
+            exact_iterations(game, run, self._rule_handle, binding.procedure, rows, cost)
+
+    @property
+    def _rule_handle(self) -> Any:
+        """Handle of the rule for the next iterations."""
+        return self.binding.rule_handle
 
     @property
     def costs(self) -> dict[str, float] | None:
