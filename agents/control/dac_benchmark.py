@@ -307,7 +307,7 @@ def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.
         >>> from dacbench.agents import GenericAgent
         >>> from rlccfr.catalog.scheduled import controller_named
         >>> agent = GenericAgent(None, controller_policy(controller_named("shipped")))
-        >>> agent.act(np.zeros(21, np.float32), 0.0).shape
+        >>> agent.act(np.zeros(24, np.float32), 0.0).shape
         (3,)
 
     Raises:

@@ -128,16 +128,29 @@ class UpdateRule(Component):
         if self.momentum is not None:
             self._check_momentum()
             object.__setattr__(self, "arrays", (MOVEMENT,))  # the dataclass is frozen
-        has_prediction = self.prediction is not ZERO and (self.momentum is not None or self._matches_regrets)
-        if self.controller is not None and (self.learns or not (self.exact_only and has_prediction)):
-            raise ComponentError(
-                "a rule with a controller needs exact_only=True, a prediction and fallback='uniform', and takes no "
-                "functions and no networks"
-            )
+        if self.controller is not None:
+            self._check_controller(self.controller)
         if self.average_weight is not None and not self.exact_only:
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
         if self.networks:
             self._check_networks(self.networks)
+
+    def _check_controller(self, controller: Controller) -> None:
+        """Check that the controller can set all that it chooses, and that no other field conflicts with it.
+
+        Raises:
+            ComponentError: it can't, or one does.
+        """
+        has_prediction = self.prediction is not ZERO and (self.momentum is not None or self._matches_regrets)
+        if self.learns or not (self.exact_only and has_prediction):
+            raise ComponentError(
+                "a rule with a controller needs exact_only=True, a prediction and fallback='uniform', and takes no "
+                "functions and no networks"
+            )
+        if controller.has_momentum and self.momentum is None:
+            raise ComponentError(
+                "a rule whose controller chooses a momentum needs one to begin with: use UpdateRule.controlled_by"
+            )
 
     def _check_momentum(self) -> None:
         """Check that no other field conflicts with the momentum.

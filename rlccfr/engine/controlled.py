@@ -177,6 +177,7 @@ class ControlledStepper(ExactStepper):
         tables.policy[:] = self.form.uniform_policy()
         self.state.counts.fill(0)
         self.control.state[:] = first_state(self.state.game)
+        self.blender = self._new_blender()
 
     def observe(self) -> np.ndarray:
         """Return what the controller would see now, (24,); see :data:`rlccfr.components.controller.OBSERVATION`."""

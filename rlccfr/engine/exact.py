@@ -57,12 +57,16 @@ class ExactStepper(FlatStepper):
             self._crew = crew_for(self._quotient or Quotient.whole(self.state.game), self.binding)
         pass_form = self._quotient if self._crew is None else self._crew.form
         self._copy = None if pass_form is None else RunCopy(self.state, pass_form)
-        self.blender: Blender | None = None
-        if self.binding.options.blend:
-            from rlccfr.engine.blending import Blender
+        self.blender = self._new_blender()
 
-            state = self.state
-            self.blender = Blender(self.form, state.game.utility_range, state.iteration, self.tables.policy_sum)
+    def _new_blender(self) -> Blender | None:
+        """Return what makes the players' blends from now on; None in a run without blends."""
+        if not self.binding.options.blend:
+            return None
+        from rlccfr.engine.blending import Blender
+
+        state = self.state
+        return Blender(self.form, state.game.utility_range, state.iteration, self.tables.policy_sum)
 
     @property
     def _arrays(self) -> RunState | RunCopy:

@@ -33,6 +33,7 @@ from rlccfr.kernels.control.observe import observe
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE_DECAY,
+    F8S,
     FLOOR,
     MATCHING_POWER,
     MOMENTUM_MEMORY,
@@ -117,9 +118,13 @@ def record_decision(control, row, observation_size):
     row[observation_size + AGENTS] = control.state[ERROR]
 
 
-@inlined
+@kernel(types.boolean(F8S))
 def needs_momentum(settings):
-    """Return whether a segment with these settings needs the update with momentum, which takes longer."""
+    """Return whether a segment needs the update with momentum, which takes longer.
+
+    Args:
+        settings: (8,) or longer; see :func:`fill_rows`.
+    """
     return settings[MOMENTUM] != 0.0 or settings[POWER] != 1.0
 
 
