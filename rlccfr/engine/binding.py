@@ -267,10 +267,10 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
         raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
     if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
         raise ComponentError("a blend needs exact passes and tables: leave out blend, or take no sampler and no model")
-    if rule.momentum is not None and abstraction.learns:
-        raise ComponentError(f"{rule.id!r} has momentum, which needs tables, and {abstraction.id!r} replaces them")
     if rule.controller is not None and abstraction.learns:
         raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
+    if rule.momentum is not None and abstraction.learns:
+        raise ComponentError(f"{rule.id!r} has momentum, which needs tables, and {abstraction.id!r} replaces them")
 
 
 def check_compiled(

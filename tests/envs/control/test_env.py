@@ -164,8 +164,8 @@ def test_stable_baselines3_makes_and_renders_several(kind):
 def test_an_action_out_of_range_is_named():
     env = ControlEnv("kuhn")
     env.reset()
-    with pytest.raises(RLCCFRError, match="discounting below 10, averaging below 8, prediction below 7"):
-        env.step(np.array([10, 0, 0]))
+    with pytest.raises(RLCCFRError, match="discounting below 12, averaging below 8, prediction below 17"):
+        env.step(np.array([12, 0, 0]))
     assert [len(own) for own in CHOICES] == [12, 8, 17]
     assert env.observation_space.shape == (len(OBSERVATION),)
 

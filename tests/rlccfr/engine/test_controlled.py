@@ -27,6 +27,11 @@ def rule(controller: Controller = CONTROLLER) -> UpdateRule:
     return UpdateRule.controlled_by(controller)
 
 
+def constant(picks) -> Controller:
+    """Return a controller with a single choice for each agent."""
+    return Controller.untrained(tuple(own[[pick]] for own, pick in zip(CHOICES, picks, strict=True)), (4,))
+
+
 def settings(picks) -> dict[str, float | bool | None]:
     """Return the hyperparameters of the fixed rule that a constant pick is."""
     chosen = np.concatenate([choices[pick] for choices, pick in zip(CHOICES, picks, strict=True)])
@@ -220,8 +225,7 @@ def test_policies_are_looked_at_four_times_in_the_last_eighth():
 def test_each_player_keeps_its_best_average_policy(name):
     """The best are found again from a fixed rule's run, by the values of best responses to its average policies."""
     tree, picks, horizon = game(name), (3, 5, 6), 200
-    constant = Controller.untrained(tuple(own[[pick]] for own, pick in zip(CHOICES, picks, strict=True)), (4,))
-    steered, fixed = rlccfr.Solver(tree, rule(constant)), rlccfr.Solver(tree, scheduled(picks))
+    steered, fixed = rlccfr.Solver(tree, rule(constant(picks))), rlccfr.Solver(tree, scheduled(picks))
     steered.run(iterations=horizon, curve=False)
     seen = []
     for look in looks_of(horizon):
@@ -238,7 +242,7 @@ def test_each_player_keeps_its_best_average_policy(name):
 
 def test_between_looks_each_player_has_the_better_of_two_policies():
     tree = game("kuhn")
-    steered = rlccfr.Solver(tree, rule())
+    steered = rlccfr.Solver(tree, rule(constant((3, 5, 6))))
     steered.run(iterations=100, curve=False)
     kept = steered.average_policy()
     iterate(steered, 3)
@@ -344,8 +348,8 @@ def test_short_runs(horizon):
 @pytest.mark.parametrize("options", [{"averaging": "pre"}, {"simultaneous": True}, {"abstraction": "cfr_br"}])
 def test_options_of_runs(options):
     picks = (3, 3, 2)
-    constant = Controller.untrained(tuple(own[[pick]] for own, pick in zip(CHOICES, picks, strict=True)), (4,))
-    steered, fixed = (rlccfr.Solver(game("leduc"), one, **options) for one in (rule(constant), scheduled(picks)))
+    rules = rule(constant(picks)), scheduled(picks)
+    steered, fixed = (rlccfr.Solver(game("leduc"), one, **options) for one in rules)
     for solver in (steered, fixed):
         solver.run(iterations=80, curve=False)
     assert policy_sums(steered) == pytest.approx(policy_sums(fixed), rel=1e-6)
