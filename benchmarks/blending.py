@@ -73,6 +73,12 @@ def recorded(about: dict[str, Any]) -> pd.DataFrame:
     return rows[(rows[[*about]] == pd.Series(about)).all(axis=1)]
 
 
+def last_measured(split: str, horizon: int) -> pd.DataFrame:
+    """Return the file's rows of a split for the controller that was measured last, and the present share of time."""
+    rows = recorded({"split": split, "horizon": horizon, "share": blending.SHARE})
+    return rows[rows["controller"] == rows["controller"].iloc[-1]]
+
+
 def measured(split: str, horizon: int) -> pd.DataFrame:
     """Measure a split's games that are not in the file yet; return its rows for this controller and share."""
     about = identity(split, horizon) | {"share": blending.SHARE}
@@ -91,9 +97,9 @@ def measured(split: str, horizon: int) -> pd.DataFrame:
     return recorded(about)
 
 
-def report(split: str, horizon: int) -> list[str]:
-    """Return the comparison as Markdown."""
-    rows = measured(split, horizon)
+def report(rows: pd.DataFrame) -> list[str]:
+    """Return the comparison as Markdown, from the rows of a split and a number of iterations."""
+    split, horizon = rows[["split", "horizon"]].iloc[0]
     errors = rows.pivot_table(index="game", columns="contender", values="error")
     recorded = [name for name, _ in fixed_algorithms(horizon) if name in errors]
     best = errors[recorded].min(axis=1)
@@ -117,7 +123,7 @@ def main() -> None:
     parser.add_argument("share", nargs="?", type=float, default=blending.SHARE)
     given = parser.parse_args()
     blending.SHARE = given.share
-    print("\n".join(report(given.split, given.horizon)))
+    print("\n".join(report(measured(given.split, given.horizon))))
 
 
 if __name__ == "__main__":

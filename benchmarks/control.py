@@ -28,6 +28,7 @@ from rlccfr.agents.control.games import control_games
 from rlccfr.catalog.scheduled import controller_named
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun
+from rlccfr.errors import RLCCFRError
 from rlccfr.files import write_atomically
 from rlccfr.kernels.layout import LEAST_ERROR
 from rlccfr.registry import update_rules
@@ -138,16 +139,39 @@ def recorded() -> pd.DataFrame:
     return pd.read_csv(FILE, dtype={"controller": str})
 
 
-def identity(split: str, horizon: int) -> dict[str, Any]:
-    """Return the columns that identify the measurements of a split with the shipped controller."""
+def shipped() -> str:
+    """Return the digest of the shipped controller."""
     weights = controller_named("shipped").flat_weights()
-    return {"split": split, "horizon": horizon, "controller": hashlib.sha256(weights.tobytes()).hexdigest()[:8]}
+    return hashlib.sha256(weights.tobytes()).hexdigest()[:8]
 
 
-def measured(split: str, horizon: int) -> pd.DataFrame:
-    """Return the rows of a split, with the shipped controller, that are in the file."""
+def last_measured(split: str, horizon: int) -> str:
+    """Return the digest of the controller that was measured last on all games of a split.
+
+    Raises:
+        RLCCFRError: none has been.
+    """
     rows = recorded()
-    return rows[(rows[KEYS[:3]] == pd.Series(identity(split, horizon))).all(axis=1)]
+    rows = rows[(rows["split"] == split) & (rows["horizon"] == horizon) & (rows["contender"] == OURS)]
+    games = set(control_games(split))  # type: ignore[arg-type]
+    whole = [digest for digest, own in rows.groupby("controller", sort=False)["game"] if games <= set(own)]
+    if not whole:
+        raise RLCCFRError(
+            f"no controller is measured on all {len(games)} {split} games: run "
+            f"`python -m benchmarks.control {split} {horizon}`"
+        )
+    return shipped() if shipped() in whole else whole[-1]
+
+
+def identity(split: str, horizon: int, controller: str | None = None) -> dict[str, Any]:
+    """Return the columns that identify the measurements of a split with a controller, by default the shipped one."""
+    return {"split": split, "horizon": horizon, "controller": controller or shipped()}
+
+
+def measured(split: str, horizon: int, controller: str | None = None) -> pd.DataFrame:
+    """Return the rows of a split with a controller, by default the shipped one, that are in the file."""
+    rows = recorded()
+    return rows[(rows[KEYS[:3]] == pd.Series(identity(split, horizon, controller))).all(axis=1)]
 
 
 def add(split: str, horizon: int, game: rlccfr.GameTree, found: list[dict[str, Any]]) -> pd.DataFrame:

@@ -55,7 +55,16 @@ def settings_of(name: str) -> list[tuple[int, dict[str, Any]]]:
 def discounts(settings: dict[str, Any]) -> str:
     """Return the discounting of a decision as a short text: alpha, - for none, then beta, or | for a floor at 0."""
     alpha = "-" if settings["alpha"] is None else f"{settings['alpha']:g}"
-    return f"{alpha} |" if settings["floor"] else f"{alpha} {settings['beta']:g}"
+    beta = "-" if settings["beta"] is None else f"{settings['beta']:g}"
+    return f"{alpha} |" if settings["floor"] else f"{alpha} {beta}"
+
+
+def prediction(settings: dict[str, Any]) -> str:
+    """Return the prediction of a decision as a short text: optimism, then momentum, memory and power if there are."""
+    text = f"{settings['optimism']:g}"
+    if settings["momentum"]:
+        text += f" M{settings['momentum']:g}/{settings['memory']:g}"
+    return text if settings["power"] == 1.0 else f"{text} ^{settings['power']:g}"
 
 
 def draw_picks(path: Path) -> None:
@@ -65,12 +74,15 @@ def draw_picks(path: Path) -> None:
     of_games = {title: settings_of(name) for title, name in GAMES.items()}
     marks = [mark for mark, _ in next(iter(of_games.values()))]
     shown = {
-        "discounting: alpha (-: none) and beta (|: a floor at 0)": (discounts, lambda one: one["alpha"] or NO_DISCOUNT),
+        "discounting: alpha and beta (-: none, |: a floor at 0)": (discounts, lambda one: one["alpha"] or NO_DISCOUNT),
         "averaging: gamma": (lambda one: f"{one['gamma']:g}", lambda one: np.log1p(one["gamma"])),
-        "prediction: optimism": (lambda one: f"{one['optimism']:g}", lambda one: one["optimism"]),
+        "prediction: optimism, momentum (M) with its memory, power (^)": (
+            prediction,
+            lambda one: one["optimism"] + one["momentum"] + one["power"] - 1.0,
+        ),
     }
     assert len(shown) == len(AGENTS)
-    figure, axes = plt.subplots(len(shown), 1, figsize=(9, 11), layout="constrained")
+    figure, axes = plt.subplots(len(shown), 1, figsize=(10, 11), layout="constrained")
     for axis, (title, (text, value)) in zip(axes, shown.items(), strict=True):
         values = np.array([[value(one) for _, one in found] for found in of_games.values()])
         axis.imshow(values, cmap="YlGnBu", aspect="auto", vmax=1.6 * values.max())

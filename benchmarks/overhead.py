@@ -14,7 +14,10 @@ from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun
 
 RULE = "scheduled(alpha=2.5,gamma=6,optimism=0.2)"
-SAME = tuple(np.tile(own, (len(all_), 1)) for own, all_ in zip(([2.5, 0.0, 1.0], [6.0], [0.2]), CHOICES, strict=True))
+SAME = tuple(
+    np.tile(own, (len(all_), 1))
+    for own, all_ in zip(([2.5, 0.0, 1.0], [6.0], [0.2, 0.0, 0.0, 1.0]), CHOICES, strict=True)
+)
 """Choices that are all the rule's settings, so that a steered run makes the same iterations."""
 
 ITERATIONS, ROUNDS = 1000, 15

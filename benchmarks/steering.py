@@ -22,7 +22,7 @@ from rlccfr.envs.control.run import ControlRun, marks_of
 SCHEDULE = Path(__file__).parent / "results" / "schedule.json"
 HORIZON = 1000
 POINTS = np.array(list(product((0, 2, 3, 6, 7), (1, 3, 5, 6), (0, 2, 4, 6))))
-"""Picks, (80, 3), of the 560 that a controller has: the points of ``scheduled`` that are tried on each game."""
+"""Picks, (80, 3), of the 1,632 that a controller has: the points of ``scheduled`` that are tried on each game."""
 
 GAMES, POPULATION, GENERATIONS = 24, 12, 400
 """Training games that each generation of schedules is judged on, schedules per generation, and generations."""
@@ -66,8 +66,11 @@ def scheduled_controller(values: np.ndarray) -> Controller:
         values: (decisions, 3) alpha, gamma and optimism.
     """
     alpha, gamma, optimism = values.T[:, :, None]
-    discounting = np.hstack([alpha, np.zeros_like(alpha), np.ones_like(alpha)])
-    return Controller.untrained((discounting, gamma, optimism), ())
+    zeros = np.zeros_like(alpha)
+    ones = np.ones_like(alpha)
+    discounting = np.hstack([alpha, zeros, ones])
+    prediction = np.hstack([optimism, zeros, zeros, ones])
+    return Controller.untrained((discounting, gamma, prediction), ())
 
 
 def follow(game: rlccfr.GameTree, values: np.ndarray, horizon: int, *, keep: bool = False) -> float:

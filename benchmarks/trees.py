@@ -37,7 +37,7 @@ EPSILONS = np.linspace(0.3, 0.05, ROUNDS - 1)
 
 PICKS = np.array(list(product(*(range(len(own)) for own in CHOICES))))
 SETTINGS = np.hstack([own[picks] for own, picks in zip(CHOICES, PICKS.T, strict=True)])
-"""Each joint choice as the agents' picks, (560, 3), and as settings, (560, 5)."""
+"""Each joint choice as the agents' picks, (1632, 3), and as settings, (1632, 8)."""
 
 
 class Trees:
@@ -47,7 +47,7 @@ class Trees:
         self.model: HistGradientBoostingRegressor | None = None
 
     def values(self, observations: np.ndarray) -> np.ndarray:
-        """Return the value of each joint choice, (n, 560), at n observations."""
+        """Return the value of each joint choice, (n, 1632), at n observations."""
         if self.model is None:
             return np.zeros((len(observations), len(PICKS)))
         rows = np.hstack([np.repeat(observations, len(PICKS), 0), np.tile(SETTINGS, (len(observations), 1))])

@@ -88,7 +88,7 @@ def as_run_picture(
         Shape (HEIGHT, WIDTH, 3) array of uint8.
     """
     figure = _empty_figure()
-    upper, lower = figure.subplots(2, height_ratios=(3, 1))
+    upper, lower = figure.subplots(2, height_ratios=(2, 1))
     _prepare_curve(upper, heading, points[0][1] if points else None)
     upper.set_xlim(1, max(2, horizon))
     if len(points) > 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,10 @@ from rlccfr.components.controller import AGENTS, OBSERVATION, Controller, Layer
 from rlccfr.errors import CheckpointError, RLCCFRError, brief, what_failed
 from rlccfr.files import write_atomically
 
-FORMAT = "rlccfr-controller-2"
+FORMAT = "rlccfr-controller-3"
+FORMAT_WITHOUT_MOMENTUM = "rlccfr-controller-2"
+"""Format of earlier files, which are still read: their controllers know no momentum."""
+
 FILE_NAME = "controller.npz"
 """Name of the file in the directory of a training."""
 
@@ -91,8 +94,13 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     try:
         arrays = read_archive(path)
         header = json.loads(str(arrays.pop("header")))
-        check_format(header["format"], FORMAT, path, "controller")
-        if tuple(header["observation"]) != OBSERVATION:
+        observation = tuple(header["observation"])
+        if header["format"] == FORMAT_WITHOUT_MOMENTUM and set(observation) < set(OBSERVATION):
+            arrays = _with_momentum(arrays, observation)
+            observation = OBSERVATION
+        else:
+            check_format(header["format"], FORMAT, path, "controller")
+        if observation != OBSERVATION:
             raise CheckpointError(
                 f"the controller in {path} was trained on other observations than this version makes; train it again"
             )
@@ -123,6 +131,32 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
             f"{path} is not a whole controller file ({what_failed(error)}); name one that `rlccfr train --control` "
             "wrote"
         ) from error
+
+
+def _with_momentum(arrays: Mapping[str, np.ndarray], observation: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the arrays of a controller that knows no momentum in the present form; its picks stay the same.
+
+    Its networks ignore the entries of an observation that are new, and its choices of a prediction have no momentum.
+
+    Args:
+        arrays: the arrays of a file, by name.
+        observation: names of the entries of an observation that the controller knows.
+    """
+    present = dict(arrays)
+    agent = "prediction"
+    choices = arrays[f"{agent}/choices"]
+    no_momentum = {"momentum": 0.0, "memory": 0.0, "power": 1.0}
+    missing = [no_momentum[name] for name in AGENTS[agent][choices.shape[1] :]]
+    present[f"{agent}/choices"] = np.hstack([choices, np.tile(missing, (len(choices), 1))])
+    # The picks of earlier agents follow the observation.
+    known = [OBSERVATION.index(name) for name in observation]
+    for name, weights in arrays.items():
+        if name.endswith("/0/weights"):
+            num_picks = len(weights) - len(observation)
+            rows = [*known, *range(len(OBSERVATION), len(OBSERVATION) + num_picks)]
+            present[name] = np.zeros((len(OBSERVATION) + num_picks, weights.shape[1]), weights.dtype)
+            present[name][rows] = weights
+    return present
 
 
 def _is_agent_of_sb3(path: Path) -> bool:

@@ -64,7 +64,7 @@ def follow_schedule(
 
 
 def picks_of(controller: Controller, observation: np.ndarray) -> np.ndarray:
-    """Return a controller's picks, (3,), for an observation, (21,): what its kernels would pick in a run.
+    """Return a controller's picks, (3,), for an observation, (24,): what its kernels would pick in a run.
 
     The Q-values are computed in single precision, as there.
 

@@ -13,6 +13,7 @@ from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun, Episode
 from rlccfr.envs.measuring.compiled_games import compiled_tree
+from rlccfr.solving import LEAST_BLENDED
 
 HOLD = 4.0
 """Mean number of decisions for which a held pick lasts."""
@@ -42,10 +43,18 @@ class Collected(NamedTuple):
     cpu_seconds: float
 
 
-@lru_cache(maxsize=1024)
-def _run_on(game: str, hidden: tuple[int, ...]) -> ControlRun:
+LEAST_ERROR = -9.0
+"""Least error of a run, log10 of its exploitability as a share of the uniform policy's; smaller ones count as this.
+
+Below it, a game that can be solved to rounding would outweigh all others.
+"""
+
+
+@lru_cache(maxsize=2048)
+def _run_on(game: str, hidden: tuple[int, ...], blend: bool) -> ControlRun:
     """Return this process's run on a game; the run is made once and then reused."""
-    return ControlRun(compiled_tree(game, "a controller"), Controller.untrained(CHOICES, hidden), 1)
+    controller = Controller.untrained(CHOICES, hidden)
+    return ControlRun(compiled_tree(game, "a controller"), controller, 1, keep=not blend, blend=blend)
 
 
 def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:
@@ -53,7 +62,7 @@ def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:
 
     The run is reused, so it may be at its end; :meth:`ControlRun.episode` goes back to the start.
     """
-    run = _run_on(task.game, hidden)
+    run = _run_on(task.game, hidden, task.horizon >= LEAST_BLENDED)
     if run.horizon != task.horizon:
         run.aim(task.horizon)
     return run
@@ -64,6 +73,8 @@ def collect(
 ) -> Collected:
     """Make a run for each task, under the same networks.
 
+    A run's last error is that of what :func:`rlccfr.solve` would return: blends, or in short runs the best averages.
+
     Args:
         tasks: a task for each run.
         hidden: widths of the networks' hidden layers.
@@ -71,7 +82,10 @@ def collect(
         forced: for each run, the picks that replace those of the networks, or None; see :meth:`ControlRun.episode`.
     """
     begin = time.process_time()
-    episodes = [run_of(task, hidden).episode(picks, weights) for task, picks in zip(tasks, forced, strict=True)]
+    episodes = []
+    for task, picks in zip(tasks, forced, strict=True):
+        episode = run_of(task, hidden).episode(picks, weights)
+        episodes.append(episode._replace(errors=np.maximum(episode.errors, LEAST_ERROR)))
     return Collected(episodes, time.process_time() - begin)
 
 

@@ -307,18 +307,35 @@ def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.
         >>> from dacbench.agents import GenericAgent
         >>> from rlccfr.catalog.scheduled import controller_named
         >>> agent = GenericAgent(None, controller_policy(controller_named("shipped")))
-        >>> agent.act(np.zeros(21, np.float32), 0.0).shape
+        >>> agent.act(np.zeros(24, np.float32), 0.0).shape
         (3,)
 
     Raises:
-        RLCCFRError: not a controller, or one with other choices than the environment's.
+        RLCCFRError: not a controller, or one with a choice that the environment does not have.
     """
     if not isinstance(controller, Controller):
         raise RLCCFRError(f"controller must be a Controller, not {brief(controller)}")
-    if not all(np.array_equal(own, ours) for own, ours in zip(controller.choices, CHOICES, strict=True)):
-        raise RLCCFRError("the controller has other choices than rlccfr/Control-v0")
+    places = [_places(choices, of_agent) for choices, of_agent in zip(controller.choices, CHOICES, strict=True)]
 
     def policy(env: Any, state: np.ndarray) -> np.ndarray:
-        return picks_of(controller, state)
+        picks = picks_of(controller, state)
+        return np.array([of_agent[pick] for of_agent, pick in zip(places, picks, strict=True)])
 
     return policy
+
+
+def _places(choices: np.ndarray, of_environment: np.ndarray) -> np.ndarray:
+    """Return the index in the environment's choices of each of a controller's choices for one agent, (choices,).
+
+    Args:
+        choices: (choices, settings) the controller's.
+        of_environment: (more choices, settings) the environment's.
+
+    Raises:
+        RLCCFRError: the environment lacks one of them.
+    """
+    is_same = (choices[:, None] == of_environment).all(axis=2)
+    if not is_same.any(axis=1).all():
+        raise RLCCFRError("the controller has choices that rlccfr/Control-v0 lacks")
+    places: np.ndarray = is_same.argmax(axis=1)
+    return places

@@ -41,7 +41,7 @@ from rlccfr.envs.control.run import Episode, marks_of
 from rlccfr.errors import RLCCFRError, brief, whole_number
 from rlccfr.games.names import GameName, as_name
 
-VERSION = 3
+VERSION = 4
 """Version of the training. Raise it when the same seed would give another controller."""
 
 

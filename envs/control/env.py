@@ -44,12 +44,13 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     ===== =============== ====================================== =========================================
     Index Agent           Sets                                   Values
     ===== =============== ====================================== =========================================
-    0     ``discounting`` ``alpha``, ``beta`` and ``floor``      10 triples
+    0     ``discounting`` ``alpha``, ``beta`` and ``floor``      12 triples
     1     ``averaging``   ``gamma``, the exponent of averaging   0, 1, 2, 3.5, 6, 10, 20, 40
-    2     ``prediction``  ``optimism``, the prediction's weight  0, 0.1, 0.2, 0.3, 0.5, 0.75, 1
+    2     ``prediction``  ``optimism``, the prediction's weight; 17 quadruples
+                          ``momentum``, ``memory``, ``power``
     ===== =============== ====================================== =========================================
 
-    **Observation.** ``Box`` of float32 in [-4, 4], shape (21,), named by
+    **Observation.** ``Box`` of float32 in [-4, 4], shape (24,), named by
     :data:`rlccfr.components.controller.OBSERVATION`; ``log`` is the logarithm to base 10.
 
     ===== ================= =============================================================================== =======
@@ -66,16 +67,19 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     8     ``distance``      4 times the mean absolute difference of the two policies' probabilities         [0, 4]
     9     ``growth``        change of log(sum of positive regrets) per doubling of iterations               [-2, 2]
     10    ``start``         log(exploitability of the uniform policy / range of payoffs) / 2                [-4, 4]
-    11    ``last_alpha``    alpha / (alpha + 2) in the segment just run; 11 to 15 are 0 before the first    [0, 1]
-    12    ``last_beta``     beta / 2                                                                        [-1, 1]
+    11    ``last_alpha``    alpha / (alpha + 2) in the segment just run; 11 to 18 are 0 before the first    [0, 1]
+    12    ``last_beta``     beta / 2; 1 if there is no discount of negative regrets                         [-1, 1]
     13    ``last_floor``    1 if regrets have a floor at 0                                                  {0, 1}
     14    ``last_gamma``    log(1 + gamma)                                                                  [0, 4]
     15    ``last_optimism`` optimism                                                                        [0, 1]
-    16    ``mean_actions``  mean number of actions n of an infoset, n / (n + 4)                             [0, 1]
-    17    ``most_actions``  largest number of actions n of an infoset, n / (n + 4)                          [0, 1]
-    18    ``depth``         depth n of the game, n / (n + 10)                                               [0, 1]
-    19    ``chance``        chance nodes, as a share of the histories that are not terminal                 [0, 1]
-    20    ``ends``          terminal histories, as a share of all histories                                 [0, 1]
+    16    ``last_momentum`` weight of the momentum                                                          [0, 1]
+    17    ``last_memory``   memory of the momentum                                                          [0, 1]
+    18    ``last_power``    power of regret matching, less 1                                                [0, 1]
+    19    ``mean_actions``  mean number of actions n of an infoset, n / (n + 4)                             [0, 1]
+    20    ``most_actions``  largest number of actions n of an infoset, n / (n + 4)                          [0, 1]
+    21    ``depth``         depth n of the game, n / (n + 10)                                               [0, 1]
+    22    ``chance``        chance nodes, as a share of the histories that are not terminal                 [0, 1]
+    23    ``ends``          terminal histories, as a share of all histories                                 [0, 1]
     ===== ================= =============================================================================== =======
 
     **Reward.** The decades by which the segment lowers the exploitability of the average policy: log10 before less
@@ -101,7 +105,8 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     ``iterations``                                  iterations done
     ``exploitability``                              that of the average policy, in the game's units
     ``alpha``, ``beta``, ``floor``, ``gamma``,      settings of the last segment; ``alpha`` is None for no
-    ``optimism``                                    discount, and ``beta`` is None with a floor
+    ``optimism``, ``momentum``, ``memory``,         discount, and ``beta`` is None with a floor or for no discount
+    ``power``
     =============================================== =====================================================
 
     The run's CPU seconds, with observing included, are ``env.unwrapped.run.cpu_seconds``;
@@ -122,7 +127,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         >>> env = ControlEnv("kuhn", horizon=16)
         >>> observation, info = env.reset(seed=0)
         >>> observation.shape, info
-        ((21,), {'game': 'kuhn', 'horizon': 16})
+        ((24,), {'game': 'kuhn', 'horizon': 16})
         >>> observation, reward, terminated, truncated, info = env.step(np.array([3, 2, 1]))
         >>> info["iterations"], info["alpha"], info["gamma"], info["optimism"], terminated
         (4, 2.5, 2.0, 0.1, False)

@@ -60,7 +60,9 @@ class ControlRun:
         controller: the controller, its file, or ``"shipped"``.
         horizon: number of iterations of each run.
         keep: whether each player keeps its best average policy of the run's last eighth, as a solver's runs do. The
-            last error of an episode is then the error of the kept policies. Controllers are trained with keep=False.
+            last error of an episode is then the error of the kept policies.
+        blend: whether a run ends with the players' blends (:mod:`rlccfr.engine.blending`), in place of policies kept.
+            The last error of an episode is then the error of the blends.
 
     Attributes:
         game: the game.
@@ -83,14 +85,21 @@ class ControlRun:
     """
 
     def __init__(
-        self, game: GameTree, controller: str | Path | Controller, horizon: int, *, keep: bool = False
+        self,
+        game: GameTree,
+        controller: str | Path | Controller,
+        horizon: int,
+        *,
+        keep: bool = False,
+        blend: bool = False,
     ) -> None:
         self.game = checked_tree(game, "a controller")
         rule = controlled_rule(controller)
         assert rule.controller is not None
         self._controller = rule.controller
         self._keep = keep
-        self._engine = Engine(self.game, 0, RunOptions(reduce=True))
+        self._blend = blend
+        self._engine = Engine(self.game, 0, RunOptions(reduce=True, blend=blend))
         self._engine.bind(rule, Sampler(exact=True), Abstraction())
         assert isinstance(self._engine.stepper, ControlledStepper)
         self._stepper = self._engine.stepper
@@ -107,7 +116,7 @@ class ControlRun:
         control = control_of(self._controller, self.game, len(self.marks))
         # A copy, because episode() may write other weights into it.
         self._control = control._replace(weights=control.weights.copy())
-        self._stepper.take(self._control, keep=self._keep)
+        self._stepper.take(self._control, keep=self._keep and not self._blend)
         self.restart()
 
     @property
@@ -137,10 +146,9 @@ class ControlRun:
         settings = dict(zip(SETTINGS, values, strict=True))
         has_floor = bool(settings["floor"])
         return {
+            **settings,
             "alpha": None if math.isinf(settings["alpha"]) else settings["alpha"],
-            "beta": None if has_floor else settings["beta"],
-            "gamma": settings["gamma"],
-            "optimism": settings["optimism"],
+            "beta": None if has_floor or math.isinf(settings["beta"]) else settings["beta"],
             "floor": has_floor,
         }
 
@@ -218,7 +226,7 @@ class ControlRun:
             self._control.forced_picks[:] = forced
         self._run(self.horizon)
         self.observe()  # so that ``error`` is that at the end
-        last_error = self._kept_error() if self._keep else self.error
+        last_error = self._last_error()
         # A row of the trace holds a decision's observation, its picks and the error.
         trace = self._control.trace
         size = len(OBSERVATION)
@@ -229,7 +237,8 @@ class ControlRun:
         control = self._control
         own = {"weights": control.weights, "forced": control.forced_picks, "trace": control.trace}
         arrays = {**own, **self._engine.saved()}
-        return _restored, (self.game, self._controller, self.horizon, self._keep, arrays, self.cpu_seconds)
+        options = {"keep": self._keep, "blend": self._blend}
+        return _restored, (self.game, self._controller, self.horizon, options, arrays, self.cpu_seconds)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ControlRun:
         # Restoring copies the arrays; game and controller never change.
@@ -249,12 +258,19 @@ class ControlRun:
             raise RLCCFRError(f"weights must be {size:,} finite numbers, as Controller.flat_weights returns")
         return array
 
-    def _kept_error(self) -> float:
-        """Return the error of the policies kept at the end of the run."""
+    def _last_error(self) -> float:
+        """Return the error of what the run ends with: the blends, the policies kept, or the average policy."""
         state = self._control.state
+        blender = self._stepper.blender
+        if blender is not None:
+            self._stepper.finish()
+            exploitability = blender.exploitability
+        elif self._keep:
+            # Exploitability is the mean value of the best responses to the two kept policies.
+            exploitability = state[control_layout.KEPT_VALUES : control_layout.KEPT_VALUES + 2].mean()
+        else:
+            return self.error
         least_exploitability = LEAST_ERROR * 10.0 ** state[control_layout.PAYOFF_RANGE]
-        # Exploitability is the mean value of the best responses to the two kept policies.
-        exploitability = state[control_layout.KEPT_VALUES : control_layout.KEPT_VALUES + 2].mean()
         return float(np.log10(max(exploitability, least_exploitability)) - state[control_layout.UNIFORM_ERROR])
 
     def _run(self, iterations: int) -> None:
@@ -272,12 +288,12 @@ def _restored(
     game: GameTree,
     controller: Controller,
     horizon: int,
-    keep: bool,
+    options: Mapping[str, bool],
     arrays: Mapping[str, np.ndarray],
     cpu_seconds: float,
 ) -> ControlRun:
     """Return a run that goes on from the arrays of another one."""
-    run = ControlRun(game, controller, horizon, keep=keep)
+    run = ControlRun(game, controller, horizon, **options)
     run._control.weights[:] = arrays["weights"]
     run._control.forced_picks[:] = arrays["forced"]
     run._control.trace[:] = arrays["trace"]

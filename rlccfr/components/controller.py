@@ -14,12 +14,16 @@ import numpy as np
 from rlccfr.errors import ComponentError
 
 AGENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"discounting": ("alpha", "beta", "floor"), "averaging": ("gamma",), "prediction": ("optimism",)}
+    {
+        "discounting": ("alpha", "beta", "floor"),
+        "averaging": ("gamma",),
+        "prediction": ("optimism", "momentum", "memory", "power"),
+    }
 )
 """The agents, in the order in which they pick, and what each sets: hyperparameters of the update rule ``scheduled``.
 
-``floor`` is 1 for a floor at 0, else 0. An infinite ``alpha`` stands for no discount. Each agent sees the picks of
-those before it.
+``floor`` is 1 for a floor at 0, else 0. An infinite ``alpha`` or ``beta`` stands for no discount. Each agent sees the
+picks of those before it.
 """
 
 SETTINGS = tuple(name for names in AGENTS.values() for name in names)
@@ -38,12 +42,24 @@ CHOICES: tuple[np.ndarray, ...] = (
             (np.inf, 0.0, 1.0),
             *((alpha, 0.0, 1.0) for alpha in (1.0, 1.5, 2.5)),
             *((alpha, 0.0, 0.0) for alpha in (1.0, 1.5, 2.5, 4.0)),
+            (1.75, -0.75, 0.0),
             (2.5, -2.0, 0.0),
             (2.5, 0.5, 0.0),
+            (np.inf, np.inf, 0.0),
         ]
     ),
     np.array([[0.0], [1.0], [2.0], [3.5], [6.0], [10.0], [20.0], [40.0]]),
-    np.array([[0.0], [0.1], [0.2], [0.3], [0.5], [0.75], [1.0]]),
+    np.array(
+        [
+            *((optimism, 0.0, 0.0, 1.0) for optimism in (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)),
+            (0.0, 0.0, 0.0, 1.5),
+            (0.2, 0.0, 0.0, 1.5),
+            *((0.0, momentum, 0.85, 1.0) for momentum in (0.25, 0.5, 1.0)),
+            *((0.0, momentum, 0.85, 1.5) for momentum in (0.25, 0.5, 1.0)),
+            (0.0, 0.5, 0.95, 1.5),
+            (0.0, 0.5, 0.85, 2.0),
+        ]
+    ),
 )
 """The choices of each agent that controllers are trained with; see :class:`Controller`."""
 
@@ -137,6 +153,12 @@ class Controller:
 
     def __repr__(self) -> str:
         return f"Controller(choices={self.counts}, members={len(self.members)}, layers={self.layers[0]})"
+
+    @property
+    def has_momentum(self) -> bool:
+        """Whether a choice has momentum, or a power of regret matching other than 1."""
+        picked_settings = dict(zip(AGENTS["prediction"], self.choices[-1].T, strict=True))
+        return bool(picked_settings["momentum"].any() or (picked_settings["power"] != 1.0).any())
 
     @property
     def counts(self) -> tuple[int, ...]:

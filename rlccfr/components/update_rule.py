@@ -102,8 +102,8 @@ class UpdateRule(Component):
             beside the networks, for a later switch to another rule.
         momentum: weight, memory and power of the momentum of regrets, as :class:`Momentum`; None for none. It takes the
             place of ``policy_map``, and can't be combined with functions, arrays or networks.
-        controller: networks that choose the discounts, the floor, the decay and the prediction during the run, in place
-            of the schedules; None for schedules.
+        controller: networks that choose the discounts, the floor, the decay, the prediction and the momentum during the
+            run, in place of the schedules; None for schedules.
 
     Raises:
         ComponentError: a field has a wrong value, the fields contradict each other, or a schedule of a rule with
@@ -145,11 +145,8 @@ class UpdateRule(Component):
         if self.momentum is not None:
             self._check_momentum()
             object.__setattr__(self, "arrays", (MOVEMENT,))  # the dataclass is frozen
-        if self.controller is not None and (self.learns or not (self.exact_only and self.only_predicts)):
-            raise ComponentError(
-                "a rule with a controller needs exact_only=True, a prediction and fallback='uniform', and takes no "
-                "functions and no networks"
-            )
+        if self.controller is not None:
+            self._check_controller(self.controller)
         if self.average_weight is not None and not self.exact_only:
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
         plays_otherwise = self.regularise is not None or self.output == "current" or self.simultaneous
@@ -160,6 +157,23 @@ class UpdateRule(Component):
             )
         if self.networks:
             self._check_networks(self.networks)
+
+    def _check_controller(self, controller: Controller) -> None:
+        """Check that the controller can set all that it chooses, and that no other field conflicts with it.
+
+        Raises:
+            ComponentError: it can't, or one does.
+        """
+        has_prediction = self.prediction is not ZERO and (self.momentum is not None or self._matches_regrets)
+        if self.learns or not (self.exact_only and has_prediction):
+            raise ComponentError(
+                "a rule with a controller needs exact_only=True, a prediction and fallback='uniform', and takes no "
+                "functions and no networks"
+            )
+        if controller.has_momentum and self.momentum is None:
+            raise ComponentError(
+                "a rule whose controller chooses a momentum needs one to begin with: use UpdateRule.controlled_by"
+            )
 
     def _check_momentum(self) -> None:
         """Check that no other field conflicts with the momentum.
@@ -199,8 +213,12 @@ class UpdateRule(Component):
 
     @classmethod
     def controlled_by(cls, controller: Controller) -> UpdateRule:
-        """Return the update rule whose discounts, floor, decay and prediction a controller chooses during the run."""
-        return cls(prediction=UNIT, exact_only=True, controller=controller)
+        """Return the update rule whose settings a controller chooses during the run.
+
+        These are the discounts, the floor, the decay and the prediction, and the momentum if a choice has any.
+        """
+        momentum = Momentum(weight=0.0, memory=0.0) if controller.has_momentum else None
+        return cls(prediction=UNIT, exact_only=True, momentum=momentum, controller=controller)
 
     def same_as(self, other: Component) -> bool:
         """Return whether both are the same rule.

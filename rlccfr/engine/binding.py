@@ -146,6 +146,7 @@ class Binding:
         draws: draws of chance that histories share.
         procedure: settings of the course of an iteration, such as the number of walks.
         rule_handle: handle of the rule and its functions, as kernels take it.
+        steady_handle: handle of the same rule without its momentum, for segments of a controlled run that have none.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
         rows: the rows of the rule's schedule.
         form: form of the game that the tables lie over.
@@ -160,6 +161,7 @@ class Binding:
     draws: SharedDraws
     procedure: Procedure
     rule_handle: Any
+    steady_handle: Any
     sampling_handle: Any
     rows: ScheduleRows
     form: Form
@@ -226,6 +228,7 @@ class Binding:
                 pause=PAUSE,
             ),
             rule_handle=handle_of(Rule(flags, *functions, utility_range), RULE),
+            steady_handle=handle_of(Rule(_without_momentum(flags), *functions, utility_range), RULE),
             sampling_handle=handle_of(sampling, SAMPLING),
             rows=ScheduleRows(rule, iteration + 1),
             form=game.form,
@@ -270,10 +273,10 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
         raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
     if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
         raise ComponentError("a blend needs exact passes and tables: leave out blend, or take no sampler and no model")
-    if rule.momentum is not None and abstraction.learns:
-        raise ComponentError(f"{rule.id!r} has momentum, which needs tables, and {abstraction.id!r} replaces them")
     if rule.controller is not None and abstraction.learns:
         raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
+    if rule.momentum is not None and abstraction.learns:
+        raise ComponentError(f"{rule.id!r} has momentum, which needs tables, and {abstraction.id!r} replaces them")
     _check_policies_played(rule, abstraction, options)
 
 
@@ -323,6 +326,11 @@ def _flags_of(rule: UpdateRule) -> RuleFlags:
         argmax_fallback=rule.fallback == "argmax",
         average_column=rule.arrays.index(rule.average_weight) if rule.average_weight else -1,
     )
+
+
+def _without_momentum(flags: RuleFlags) -> RuleFlags:
+    """Return the flags of a rule whose momentum rests: only its prediction is left."""
+    return flags._replace(predicts=True, has_momentum=False) if flags.has_momentum else flags
 
 
 def _plan_of(sampler: Sampler) -> WalkPlan:

@@ -232,6 +232,11 @@ class Blender:
                 break
         return blend
 
+    @property
+    def exploitability(self) -> float:
+        """Exploitability of the players' best blends so far, in the game's units; infinite before the first."""
+        return float(self._blend_values.mean())
+
     def better(self, done: int, sums: np.ndarray) -> np.ndarray:
         """Return policy sums, (m,): each player's blend, or ``sums`` where no blend is less exploitable.
 

@@ -32,7 +32,9 @@ from rlccfr.kernels.control.control_layout import (
     NUM_DECISIONS,
     PAYOFF_RANGE,
     PICKS,
+    SCHEDULE_WIDTH,
     SEEN_AT,
+    SETTINGS,
     STATE_SIZE,
     UNIFORM_ERROR,
     Control,
@@ -43,7 +45,7 @@ from rlccfr.kernels.control.controlled_iterations import (
     next_look,
     prepare_rows,
 )
-from rlccfr.kernels.control.decide import next_mark
+from rlccfr.kernels.control.decide import needs_momentum, next_mark
 from rlccfr.kernels.control.observe import observe_run
 from rlccfr.kernels.handles import handle_of
 
@@ -126,15 +128,21 @@ class ControlledStepper(ExactStepper):
             super()._run(iterations)
         else:  # in one call, with all decisions that fall due
             game, run, control = self._handles
-            rule = self.binding.rule_handle
+            rules = self.binding.steady_handle, self.binding.rule_handle
             procedure = self.binding.procedure
-            controlled_iterations(game, run, rule, procedure, control, iterations, self.nodes_per_iteration)
+            controlled_iterations(game, run, rules, procedure, control, iterations, self.nodes_per_iteration)
         if self.state.iteration >= self.control.state[NEXT_LOOK]:
             look_at_average(*self._handles)
 
     def _rows(self, iterations: int) -> np.ndarray:
         """See :meth:`ExactStepper._rows`. If a look at the average policy or a decision is due, it is made first."""
         return self.control.schedule[: prepare_rows(*self._handles, iterations) + 1]
+
+    @property
+    def _rule_handle(self) -> Any:
+        """See :attr:`ExactStepper._rule_handle`. A segment without momentum does without the work for it."""
+        settings = self.control.state[SETTINGS:]
+        return self.binding.rule_handle if needs_momentum(settings) else self.binding.steady_handle
 
     @property
     def _handles(self) -> tuple[Any, Any, Any]:
@@ -165,12 +173,14 @@ class ControlledStepper(ExactStepper):
         tables = self._arrays.tables
         tables.regret.fill(0.0)
         tables.policy_sum.fill(0.0)
+        tables.state.fill(0.0)
         tables.policy[:] = self.form.uniform_policy()
         self.state.counts.fill(0)
         self.control.state[:] = first_state(self.state.game)
+        self.blender = self._new_blender()
 
     def observe(self) -> np.ndarray:
-        """Return what the controller would see now, (21,); see :data:`rlccfr.components.controller.OBSERVATION`."""
+        """Return what the controller would see now, (24,); see :data:`rlccfr.components.controller.OBSERVATION`."""
         observe_run(*self._handles)
         return self.control.inputs[: len(OBSERVATION)]
 
@@ -225,7 +235,7 @@ def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Co
         trace=np.zeros((decisions, observation_size + AGENTS + 1)),
         inputs=np.zeros(observation_size + num_choices),
         hidden=np.zeros((3, max(max(sizes) for sizes in controller.layers)), np.float32),
-        schedule=np.zeros((CHUNK + 1, 5)),
+        schedule=np.zeros((CHUNK + 1, SCHEDULE_WIDTH)),
         kept_policies=np.zeros(0),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,12 +57,16 @@ class ExactStepper(FlatStepper):
             self._crew = crew_for(self._quotient or Quotient.whole(self.state.game), self.binding)
         pass_form = self._quotient if self._crew is None else self._crew.form
         self._copy = None if pass_form is None else RunCopy(self.state, pass_form)
-        self.blender: Blender | None = None
-        if self.binding.options.blend:
-            from rlccfr.engine.blending import Blender
+        self.blender = self._new_blender()
 
-            state = self.state
-            self.blender = Blender(self.form, state.game.utility_range, state.iteration, self.tables.policy_sum)
+    def _new_blender(self) -> Blender | None:
+        """Return what makes the players' blends from now on; None in a run without blends."""
+        if not self.binding.options.blend:
+            return None
+        from rlccfr.engine.blending import Blender
+
+        state = self.state
+        return Blender(self.form, state.game.utility_range, state.iteration, self.tables.policy_sum)
 
     @property
     def _arrays(self) -> RunState | RunCopy:
@@ -103,9 +107,14 @@ class ExactStepper(FlatStepper):
         binding = self.binding
         cost = self.nodes_per_iteration
         if self._crew is not None:
-            self._crew.run(game, run, binding, rows, cost)
+            self._crew.run(game, run, self._rule_handle, binding.procedure, rows, cost)
         else:
-            exact_iterations(game, run, binding.rule_handle, binding.procedure, rows, cost)
+            exact_iterations(game, run, self._rule_handle, binding.procedure, rows, cost)
+
+    @property
+    def _rule_handle(self) -> Any:
+        """Handle of the rule for the next iterations."""
+        return self.binding.rule_handle
 
     @property
     def costs(self) -> dict[str, float] | None:

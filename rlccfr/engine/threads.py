@@ -24,7 +24,7 @@ from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
 from rlccfr.games.symmetry import by_first
 from rlccfr.kernels.jit import UNJITTED
-from rlccfr.kernels.layout import block_sizes
+from rlccfr.kernels.layout import Procedure, block_sizes
 from rlccfr.kernels.passes.barrier import WORDS
 from rlccfr.kernels.passes.threaded_iterations import Share, threaded_iterations
 
@@ -51,9 +51,9 @@ class Crew:
         self._shares = division.shares(self.form, threads)
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rlccfr")
 
-    def run(self, game: Any, run: Any, binding: Binding, schedule: np.ndarray, cost: int) -> None:
+    def run(self, game: Any, run: Any, rule: Any, procedure: Procedure, schedule: np.ndarray, cost: int) -> None:
         """Run iterations over ``form``; see :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`."""
-        iterate = partial(threaded_iterations, game, run, binding.rule_handle, binding.procedure, schedule, cost)
+        iterate = partial(threaded_iterations, game, run, rule, procedure, schedule, cost)
         futures = [self._pool.submit(iterate, share) for share in self._shares[1:]]
         iterate(self._shares[0])
         for future in futures:

@@ -67,7 +67,9 @@ def test_a_report_compares_with_the_best_of_each_game(monkeypatch):
 
 def test_rows_take_the_place_of_those_of_the_same_contender(tmp_path, monkeypatch):
     monkeypatch.setattr(control, "FILE", tmp_path / "control.csv")
-    monkeypatch.setattr(control, "identity", lambda split, horizon: dict(zip(control.KEYS, (split, horizon, "x"))))
+    monkeypatch.setattr(
+        control, "identity", lambda split, horizon, controller=None: dict(zip(control.KEYS, (split, horizon, "x")))
+    )
     assert control.measured("test", 100).empty
     control.add("test", 100, game("kuhn"), [{"contender": name, "error": -1.0} for name in ("cfr", "dcfr")])
     control.add("test", 100, game("kuhn"), [{"contender": "cfr", "error": -2.0}])
@@ -77,7 +79,9 @@ def test_rows_take_the_place_of_those_of_the_same_contender(tmp_path, monkeypatc
 
 def test_a_game_with_other_contenders_alone_is_not_measured_yet(tmp_path, monkeypatch):
     monkeypatch.setattr(control, "FILE", tmp_path / "control.csv")
-    monkeypatch.setattr(control, "identity", lambda split, horizon: dict(zip(control.KEYS, (split, horizon, "5e12"))))
+    monkeypatch.setattr(
+        control, "identity", lambda split, horizon, controller=None: dict(zip(control.KEYS, (split, horizon, "5e12")))
+    )
     monkeypatch.setattr(control, "control_games", lambda split: ("kuhn",))
     calls = []
     found = [{"contender": name, "iterations": 1, "error": -1.0} for name in (control.OURS, "cfr")]

@@ -20,7 +20,7 @@ def test_the_page_on_small_games(tmp_path, monkeypatch):
     monkeypatch.setattr(overhead, "ROUNDS", 2)
     monkeypatch.setattr(control, "control_games", lambda split: ("kuhn",))
     monkeypatch.setattr(control, "FILE", tmp_path / "control.csv")
-    with pytest.raises(RLCCFRError, match="1 of 1 test games"):
+    with pytest.raises(RLCCFRError, match="on all 1 test games"):
         control_page.main()
     errors = {control.OURS: 0.0, "cfr": -1.0, "dcfr": -2.0}
     rows = [{"contender": name, "iterations": 1000, "error": error} for name, error in errors.items()]

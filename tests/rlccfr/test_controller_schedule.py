@@ -29,7 +29,7 @@ def test_a_schedule_is_followed_pick_by_pick_also_from_a_file(tmp_path):
         picks = random_picks(len(marks), seed=horizon)
         save_controller(follow_schedule(np.array(marks) / horizon, picks), tmp_path / "schedule.npz")
         followed = ControlRun(tree, load_controller(tmp_path / "schedule.npz"), horizon).episode()
-        forced = ControlRun(tree, "shipped", horizon).episode(forced=picks)
+        forced = ControlRun(tree, Controller.untrained(CHOICES, ()), horizon).episode(forced=picks)
         assert np.array_equal(followed.picks, picks), horizon
         assert np.array_equal(followed.errors, forced.errors), horizon
 
@@ -84,8 +84,8 @@ def test_q_values_are_summed_as_the_kernels_sum_them():
         ([], [], "ascend from 0"),
         (["a"], [(0, 0, 0)], "ascend from 0"),
         ([0.0, float("nan")], [(0, 0, 0)] * 2, "ascend from 0"),
-        ([0.0], [(10, 0, 0)], "discounting below 10"),
-        ([0.0], [(-1, 0, 0)], "discounting below 10"),
+        ([0.0], [(12, 0, 0)], "discounting below 12"),
+        ([0.0], [(-1, 0, 0)], "discounting below 12"),
         ([0.0], [(0.5, 0, 0)], "three indices"),
         ([0.0], [(0, 0)], "three indices"),
         ([0.0, 0.5], [(0, 0, 0)], "2 shares"),

@@ -9,7 +9,8 @@ from numba import types
 
 from rlccfr.components.controller import AGENTS as AGENT_NAMES
 from rlccfr.components.controller import OF_RUN
-from rlccfr.kernels.layout import F8M, F8S
+from rlccfr.components.schedules import MOMENTUM_COLUMNS
+from rlccfr.kernels.layout import F8M, F8S, PARAMETERS
 
 AGENTS = len(AGENT_NAMES)
 """Number of agents; each picks one of its choices in turn, and sees the picks before its own."""
@@ -27,18 +28,18 @@ HORIZON = 0  # number of iterations that the run is meant to have; 0 if that is 
 NEXT_DECISION = 1  # number of iterations at which the next decision is due
 NUM_DECISIONS = 2  # number of decisions so far
 SETTINGS = 3  # first of the settings of the present segment, see below
-PICKS = 8  # first of the agents' last picks; negative before the first decision
-UNIFORM_ERROR = 11  # log10 of the uniform policy's exploitability; NaN until it is known
-SEEN_AT = 12  # number of iterations at the last observation; negative before the first
-ERROR = 13  # log10 of the average policy's exploitability then, less UNIFORM_ERROR
-ERROR_SLOPE = 14  # change of ERROR per doubling of iterations before that
-REGRET_SUM = 15  # log10 of the sum of positive regrets then
-PAYOFF_RANGE = 16  # log10 of the game's largest payoff less its smallest
-DECIDED_HORIZON = 17  # HORIZON at the last decision
-NEXT_LOOK = 18  # number of iterations at which the average policy is looked at next
-LOOKED_AT = 19  # number of iterations at the last look; negative before the first
-KEPT_VALUES = 20  # first of two: the value of the opponent's best response to each player's kept policy
-STATE_SIZE = 22  # number of entries
+PICKS = 11  # first of the agents' last picks; negative before the first decision
+UNIFORM_ERROR = 14  # log10 of the uniform policy's exploitability; NaN until it is known
+SEEN_AT = 15  # number of iterations at the last observation; negative before the first
+ERROR = 16  # log10 of the average policy's exploitability then, less UNIFORM_ERROR
+ERROR_SLOPE = 17  # change of ERROR per doubling of iterations before that
+REGRET_SUM = 18  # log10 of the sum of positive regrets then
+PAYOFF_RANGE = 19  # log10 of the game's largest payoff less its smallest
+DECIDED_HORIZON = 20  # HORIZON at the last decision
+NEXT_LOOK = 21  # number of iterations at which the average policy is looked at next
+LOOKED_AT = 22  # number of iterations at the last look; negative before the first
+KEPT_VALUES = 23  # first of two: the value of the opponent's best response to each player's kept policy
+STATE_SIZE = 25  # number of entries
 
 NEVER = 2**62
 """Number of iterations at which something is due, if it never is."""
@@ -47,11 +48,14 @@ NUM_LOOKS = 4
 """Number of looks at the average policy in the last eighth of a run."""
 
 # Settings of a segment, as offsets from SETTINGS and as columns of the choices.
-ALPHA, BETA, FLOOR_IS_ZERO, GAMMA, OPTIMISM = range(5)
-FIRST_SETTING = (ALPHA, GAMMA, OPTIMISM, OPTIMISM + 1)
+ALPHA, BETA, FLOOR_IS_ZERO, GAMMA, OPTIMISM, MOMENTUM, MEMORY, POWER = range(8)
+FIRST_SETTING = (ALPHA, GAMMA, OPTIMISM, POWER + 1)
 """First setting of each agent, and the end."""
 
 NUMBER_OF_SETTINGS = FIRST_SETTING[-1]
+
+SCHEDULE_WIDTH = PARAMETERS + len(MOMENTUM_COLUMNS)
+"""Number of columns of the schedule that a controller makes."""
 
 OBSERVED = len(OF_RUN)
 """Number of entries of an observation before the game's features; see :mod:`rlccfr.kernels.control.observe`."""
@@ -65,7 +69,7 @@ class Control(NamedTuple):
             outputs), and the biases; in single precision.
         num_members: number of members; an agent's Q-values are the sums of theirs.
         layers: (AGENTS, number of layers + 1) size of each layer, inputs first.
-        choices: (number of all agents' choices, 3) settings that each choice stands for; column 0 holds the first
+        choices: (number of all agents' choices, 4) settings that each choice stands for; column 0 holds the first
             setting of the choice's agent.
         features: features of the game, at the end of each observation.
         state: (STATE_SIZE,) see above; saved with the run.
@@ -76,7 +80,7 @@ class Control(NamedTuple):
         inputs: working memory for an observation and the picks so far.
         hidden: (3, largest layer) working memory for the layers' values, and for the sums of Q-values; in single
             precision.
-        schedule: (largest number of iterations of a call + 1, 5) working memory for the schedule.
+        schedule: (largest number of iterations of a call + 1, SCHEDULE_WIDTH) working memory for the schedule.
         kept_policies: (m,) each player's best average policy of those looked at; see
             :mod:`rlccfr.kernels.control.controlled_iterations`. Empty if none is to be kept.
     """

@@ -21,7 +21,7 @@ from rlccfr.kernels.control.control_layout import (
     NUM_LOOKS,
     SETTINGS,
 )
-from rlccfr.kernels.control.decide import decide, fill_rows
+from rlccfr.kernels.control.decide import decide, fill_rows, needs_momentum
 from rlccfr.kernels.control.observe import fill_average
 from rlccfr.kernels.handles import control_of, game_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
@@ -116,12 +116,13 @@ def prepare_rows(game, run, control, iterations):
     return next_rows(view, tables, scratch, counts, iterations, control_of(control))
 
 
-@kernel(types.void(HANDLE, HANDLE, HANDLE, PROCEDURE, HANDLE, types.int64, types.int64))
-def controlled_iterations(game, run, rule, procedure, control, iterations, cost):
+@kernel(types.void(HANDLE, HANDLE, types.UniTuple(HANDLE, 2), PROCEDURE, HANDLE, types.int64, types.int64))
+def controlled_iterations(game, run, rules, procedure, control, iterations, cost):
     """Run iterations, and look and decide whenever that is due.
 
     Args:
-        game, run, rule, procedure, cost: as for :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`.
+        game, run, procedure, cost: as for :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`.
+        rules: handles of the rule, for segments without momentum and with it.
         control: handle; the controller's state, trace and schedule are changed in place.
     """
     _, view = game_of(game)
@@ -130,4 +131,5 @@ def controlled_iterations(game, run, rule, procedure, control, iterations, cost)
     end = counts[0] + iterations
     while counts[0] < end:
         count = next_rows(view, tables, scratch, counts, end - counts[0], controller)
+        rule = rules[1] if needs_momentum(controller.state[SETTINGS:]) else rules[0]
         exact_iterations(game, run, rule, procedure, controller.schedule[: count + 1], cost)

@@ -18,17 +18,30 @@ from rlccfr.kernels.control.control_layout import (
     GAMMA,
     HORIZON,
     LEAST_MARK,
+    MEMORY,
+    MOMENTUM,
     NEVER,
     NEXT_DECISION,
     NUM_DECISIONS,
     OBSERVED,
     OPTIMISM,
     PICKS,
+    POWER,
     SETTINGS,
 )
 from rlccfr.kernels.control.observe import observe
 from rlccfr.kernels.jit import inlined, kernel
-from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, PREDICTION
+from rlccfr.kernels.layout import (
+    AVERAGE_DECAY,
+    F8S,
+    FLOOR,
+    MATCHING_POWER,
+    MOMENTUM_MEMORY,
+    MOMENTUM_WEIGHT,
+    NEGATIVE_DISCOUNT,
+    POSITIVE_DISCOUNT,
+    PREDICTION,
+)
 
 
 @kernel(types.int64(types.int64, types.int64))
@@ -60,12 +73,16 @@ def next_mark(done, horizon):
 def decide(view, tables, scratch, done, control):
     """Let the agents pick, and write the settings of the segment that begins after ``done`` iterations.
 
+    A momentum that begins or begins again starts from M = 0, since M rests in segments without one.
+
     Args:
+        tables: ``state``, which holds M, is changed in place.
         control: state, trace and working memory are changed in place.
     """
     state = control.state
     observation_size = OBSERVED + len(control.features)
     observe(view, tables, scratch, done, control)
+    had_momentum = state[SETTINGS + MOMENTUM] != 0.0
     decision = np.int64(state[NUM_DECISIONS])
     first_choice = 0  # the agent's, among those of all agents
     first_weight = 0  # of the agent's network, among those of the first member
@@ -82,6 +99,8 @@ def decide(view, tables, scratch, done, control):
             control.inputs[observation_size + first_choice + k] = 1.0 if k == pick else 0.0
         state[PICKS + agent] = pick
         first_choice += count
+    if not had_momentum and state[SETTINGS + MOMENTUM] != 0.0:
+        tables.state[:, 0] = 0.0
     if decision < len(control.trace):
         record_decision(control, control.trace[decision], observation_size)
     state[NUM_DECISIONS] += 1
@@ -97,6 +116,16 @@ def record_decision(control, row, observation_size):
     for agent in range(AGENTS):
         row[observation_size + agent] = control.state[PICKS + agent]
     row[observation_size + AGENTS] = control.state[ERROR]
+
+
+@kernel(types.boolean(F8S))
+def needs_momentum(settings):
+    """Return whether a segment needs the update with momentum, which takes longer.
+
+    Args:
+        settings: (8,) or longer; see :func:`fill_rows`.
+    """
+    return settings[MOMENTUM] != 0.0 or settings[POWER] != 1.0
 
 
 @kernel
@@ -165,9 +194,9 @@ def fill_rows(settings, first, count, rows):
     """Write the schedule of ``count`` iterations from ``first`` on, and of the one after them, under some settings.
 
     Args:
-        settings: (5,) or longer: alpha, beta, whether the floor is 0, gamma and optimism, as in the update rule that
-            has these hyperparameters.
-        rows: (count + 1, 5) or longer.
+        settings: (8,) or longer: alpha, beta, whether the floor is 0, gamma, optimism, momentum, memory and power, as
+            in the update rule that has these hyperparameters.
+        rows: (count + 1, SCHEDULE_WIDTH) or longer.
     """
     for k in range(count + 1):
         past = float(first + k - 1)  # number of iterations before this one
@@ -180,6 +209,9 @@ def fill_rows(settings, first, count, rows):
         if settings[GAMMA] != 0.0:  # (past / (past + 1))^gamma
             row[AVERAGE_DECAY] = exp(settings[GAMMA] * (log_past - log(past + 1.0))) if past > 0.0 else 0.0
         row[PREDICTION] = settings[OPTIMISM]
+        row[MOMENTUM_WEIGHT] = settings[MOMENTUM]
+        row[MOMENTUM_MEMORY] = settings[MEMORY]
+        row[MATCHING_POWER] = settings[POWER]
 
 
 @inlined

@@ -12,8 +12,8 @@ their log10.
 - ``zeros``, ``distance``: share of zeros in the current policy, and its mean distance to the average policy.
 - ``growth``: change of log10 of the sum of positive regrets per doubling.
 - ``start``: exploitability of the uniform policy as a share of the range of payoffs.
-- ``last_...``: the settings of the segment just run, since its progress depends on them: alpha / (alpha + 2), beta / 2,
-  whether there is a floor, log10(1 + gamma), and optimism.
+- ``last_...``: the settings of the segment just run, since its progress depends on them: alpha / (alpha + 2), beta / 2
+  (1 if that is infinite), whether there is a floor, log10(1 + gamma), optimism, momentum, memory, and the power less 1.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ from rlccfr.kernels.control.control_layout import (
     GAMMA,
     HORIZON,
     LEAST_HORIZON,
+    MEMORY,
+    MOMENTUM,
     NUM_DECISIONS,
     NUMBER_OF_SETTINGS,
     OBSERVED,
     OPEN_HORIZON,
     OPTIMISM,
     PAYOFF_RANGE,
+    POWER,
     REGRET_SUM,
     SEEN_AT,
     SETTINGS,
@@ -119,10 +122,13 @@ def fill_last_settings(state, observation):
         alpha = state[SETTINGS + ALPHA]
         gamma = state[SETTINGS + GAMMA]
         observation[first + ALPHA] = 1.0 - 2.0 / (2.0 + alpha)  # also for an infinite alpha
-        observation[first + BETA] = state[SETTINGS + BETA] / 2.0
+        observation[first + BETA] = min(state[SETTINGS + BETA] / 2.0, 1.0)  # also for an infinite beta
         observation[first + FLOOR_IS_ZERO] = state[SETTINGS + FLOOR_IS_ZERO]
         observation[first + GAMMA] = log10(1.0 + gamma)
         observation[first + OPTIMISM] = state[SETTINGS + OPTIMISM]
+        observation[first + MOMENTUM] = state[SETTINGS + MOMENTUM]
+        observation[first + MEMORY] = state[SETTINGS + MEMORY]
+        observation[first + POWER] = state[SETTINGS + POWER] - 1.0
 
 
 @inlined

@@ -232,8 +232,11 @@ def test_a_controller_is_a_policy(dac, benchmark):
         action = policy(env, state)
         picks.append(action.tolist())
         state, _, terminated, _, _ = env.step(action)
-    assert picks == ControlRun(game("kuhn"), shipped, HORIZON).episode().picks.tolist()
+    expected = ControlRun(game("kuhn"), shipped, HORIZON).episode().picks
+    for agent, choices in enumerate(shipped.choices):
+        made = [CHOICES[agent][pick[agent]].tolist() for pick in picks]
+        assert made == choices[expected[:, agent]].tolist()
     with pytest.raises(RLCCFRError, match="must be a Controller"):
         dac.controller_policy("shipped")
-    with pytest.raises(RLCCFRError, match="other choices"):
-        dac.controller_policy(Controller.untrained((CHOICES[0][:2], *CHOICES[1:]), ()))
+    with pytest.raises(RLCCFRError, match="choices that rlccfr/Control-v0 lacks"):
+        dac.controller_policy(Controller.untrained((CHOICES[0] + 0.25, *CHOICES[1:]), ()))

@@ -20,10 +20,12 @@ from rlccfr.agents.control.games import FILE, control_games
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.train import resume_training, save_training
 from rlccfr.agents.control.training import ControlTraining
+from rlccfr.archives import archive_of
 from rlccfr.catalog import Cell
 from rlccfr.catalog.scheduled import DATA
-from rlccfr.components.controller import CHOICES, Controller
+from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller
 from rlccfr.controller_file import load_controller, save_controller, training_of
+from rlccfr.controller_schedule import picks_of
 from rlccfr.envs.measuring.identity import why_unavailable
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 
@@ -184,9 +186,39 @@ def test_a_controller_file_is_read_as_written(tmp_path):
             rlccfr.Solver(rlccfr.load_game("kuhn"), control=name)
 
 
+def test_a_file_of_a_controller_that_knows_no_momentum_is_still_read(tmp_path):
+    new_names = {"last_momentum", "last_memory", "last_power"}
+    is_known = np.array([name not in new_names for name in OBSERVATION])
+    rng = np.random.default_rng(3)
+    choices = (CHOICES[0][:5], CHOICES[1][:4], np.array([[0.0], [0.3], [1.0]]))
+    header = {"format": "rlccfr-controller-2", "observation": list(np.array(OBSERVATION)[is_known]), "training": {}}
+    arrays = {"header": np.array(json.dumps(header))}
+    num_inputs = int(is_known.sum())
+    for agent, agent_choices in zip(AGENTS, choices, strict=True):
+        arrays[f"{agent}/choices"] = agent_choices
+        for layer, sizes in enumerate(((num_inputs, 6), (6, len(agent_choices)))):
+            arrays[f"{agent}/0/{layer}/weights"] = rng.normal(size=sizes).astype(np.float32)
+            arrays[f"{agent}/0/{layer}/biases"] = rng.normal(size=sizes[1]).astype(np.float32)
+        num_inputs += len(agent_choices)
+    (tmp_path / "earlier.npz").write_bytes(archive_of(arrays))
+
+    controller = load_controller(tmp_path / "earlier.npz")
+    assert not controller.has_momentum
+    assert controller.choices[2].tolist() == [[0.0, 0.0, 0.0, 1.0], [0.3, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]
+    for observation in rng.normal(size=(50, len(OBSERVATION))):
+        inputs = observation[is_known]
+        expected = []
+        for agent, agent_choices in zip(AGENTS, choices, strict=True):
+            hidden = np.maximum(inputs @ arrays[f"{agent}/0/0/weights"] + arrays[f"{agent}/0/0/biases"], 0)
+            values = hidden @ arrays[f"{agent}/0/1/weights"] + arrays[f"{agent}/0/1/biases"]
+            expected.append(int(values.argmax()))
+            inputs = np.concatenate([inputs, np.eye(len(agent_choices))[expected[-1]]])
+        assert picks_of(controller, observation).tolist() == expected
+
+
 def test_a_controller_without_a_file_can_be_written_to_one(tmp_path):
     controller = Controller.untrained(CHOICES, (8,))
-    assert repr(controller) == f"Controller(choices=(10, 8, 7), members=1, layers={controller.layers[0]})"
+    assert repr(controller) == f"Controller(choices=(12, 8, 17), members=1, layers={controller.layers[0]})"
     solver = rlccfr.Solver(rlccfr.load_game("kuhn"), control=controller)
     with pytest.raises(CheckpointError, match=r"not in a file.*save_controller"):
         solver.save(tmp_path / "run.npz")

@@ -48,6 +48,7 @@ def test_rewards_are_the_decades_that_a_run_gains():
         iterations.append(info["iterations"])
     assert iterations == [*marks_of(300)[1:], 300]
     settings = {"alpha": 2.5, "beta": None, "gamma": 2.0, "optimism": 0.1, "floor": True}
+    settings |= {"momentum": 0.0, "memory": 0.0, "power": 1.0}
     assert {name: info[name] for name in settings} == settings
     solver = rlccfr.Solver(rlccfr.load_game("leduc"), {"id": "scheduled", **settings})
     exploitability = solver.run(iterations=300).exploitability
@@ -163,9 +164,9 @@ def test_stable_baselines3_makes_and_renders_several(kind):
 def test_an_action_out_of_range_is_named():
     env = ControlEnv("kuhn")
     env.reset()
-    with pytest.raises(RLCCFRError, match="discounting below 10, averaging below 8, prediction below 7"):
-        env.step(np.array([10, 0, 0]))
-    assert [len(own) for own in CHOICES] == [10, 8, 7]
+    with pytest.raises(RLCCFRError, match="discounting below 12, averaging below 8, prediction below 17"):
+        env.step(np.array([12, 0, 0]))
+    assert [len(own) for own in CHOICES] == [12, 8, 17]
     assert env.observation_space.shape == (len(OBSERVATION),)
 
 

@@ -16,7 +16,7 @@ from rlccfr.envs.control.run import ControlRun
 from rlccfr.errors import GameError, RLCCFRError
 
 CONTROLLER = Controller.untrained(CHOICES, (12, 9), seed=4)
-LIMITS = "discounting below 10, averaging below 8, prediction below 7"
+LIMITS = "discounting below 12, averaging below 8, prediction below 17"
 ROWS = len(ControlRun(game("kuhn"), CONTROLLER, 60).marks)
 SIZE = len(CONTROLLER.flat_weights())
 FORCED = f"forced is {ROWS} rows of three indices"
@@ -27,11 +27,28 @@ def picks(value, dtype=int) -> np.ndarray:
     return np.full((ROWS, 3), value, dtype)
 
 
+@pytest.mark.parametrize("options", [{}, {"keep": True}, {"blend": True}])
+def test_the_last_error_is_that_of_what_a_solver_returns(options):
+    tree = game("leduc")
+    uniform = rlccfr.Policy.uniform(tree).exploitability()
+    run = ControlRun(tree, CONTROLLER, 300, **options)
+    last_error = run.episode().errors[-1]
+    assert run.episode().errors[-1] == last_error
+    expected = run.exploitability
+    if options:
+        solver = rlccfr.Solver(tree, control=CONTROLLER, blend="blend" in options)
+        expected = solver.run(iterations=300, curve=False).exploitability
+    assert 10.0**last_error * uniform == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda run: run.episode(picks(10**6)), FORCED),
-        (lambda run: run.episode(picks((0, 0, 7))), f"{FORCED} ({LIMITS}; negative for the networks' own), not [[0, 0"),
+        (
+            lambda run: run.episode(picks((0, 0, 17))),
+            f"{FORCED} ({LIMITS}; negative for the networks' own), not [[0, 0",
+        ),
         (lambda run: run.episode(np.zeros((1, 3), int)), FORCED),
         (lambda run: run.episode(np.array(-1)), FORCED),
         (lambda run: run.episode(picks(0, float)), FORCED),

@@ -12,6 +12,7 @@ from support import CORES, control_memory, decisions_of, game, iterate, policy_s
 import rlccfr
 from rlccfr.components import UNIT, UpdateRule
 from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, OF_RUN, SETTINGS, Controller
+from rlccfr.controller_schedule import follow_schedule
 from rlccfr.envs.control.run import ControlRun, marks_of
 from rlccfr.errors import ComponentError, OverflowedError
 from rlccfr.kernels.control import control_layout
@@ -23,21 +24,35 @@ SEVERAL = Controller.together([Controller.untrained(CHOICES, hidden=(12, 9), see
 
 
 def rule(controller: Controller = CONTROLLER) -> UpdateRule:
-    return UpdateRule(prediction=UNIT, exact_only=True, controller=controller)
+    return UpdateRule.controlled_by(controller)
+
+
+def constant(picks) -> Controller:
+    """Return a controller with a single choice for each agent."""
+    return Controller.untrained(tuple(own[[pick]] for own, pick in zip(CHOICES, picks, strict=True)), (4,))
 
 
 def settings(picks) -> dict[str, float | bool | None]:
     """Return the hyperparameters of the fixed rule that a constant pick is."""
-    (alpha, beta, floor), (gamma,), (optimism,) = (own[pick] for own, pick in zip(CHOICES, picks, strict=True))
-    discounts = {"alpha": alpha if np.isfinite(alpha) else None, "beta": None if floor else beta}
-    return {**discounts, "gamma": gamma, "optimism": optimism, "floor": bool(floor)}
+    chosen = np.concatenate([choices[pick] for choices, pick in zip(CHOICES, picks, strict=True)])
+    values = dict(zip(SETTINGS, chosen.tolist(), strict=True))
+    floor = bool(values["floor"])
+    alpha = values["alpha"] if np.isfinite(values["alpha"]) else None
+    beta = values["beta"] if np.isfinite(values["beta"]) and not floor else None
+    return {**values, "alpha": alpha, "beta": beta, "floor": floor}
+
+
+CONSTANT = [
+    (0, 0, 0), (0, 2, 6), (2, 4, 2), (4, 1, 0), (6, 5, 3), (10, 7, 5), (9, 3, 1), (11, 0, 0), (8, 4, 13), (3, 3, 8),
+    (5, 2, 10), (11, 4, 16),
+]  # fmt: skip
 
 
 def scheduled(picks) -> dict[str, object]:
     return {"id": "scheduled", **settings(picks)}
 
 
-@pytest.mark.parametrize("picks", [(0, 0, 0), (0, 2, 6), (2, 4, 2), (4, 1, 0), (6, 5, 3), (8, 7, 5), (9, 3, 1)])
+@pytest.mark.parametrize("picks", CONSTANT)
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 def test_constant_picks_are_a_fixed_rule(name, picks):
     run, solver = ControlRun(game(name), CONTROLLER, 60), rlccfr.Solver(game(name), scheduled(picks))
@@ -49,6 +64,29 @@ def test_constant_picks_are_a_fixed_rule(name, picks):
     assert 10.0 ** episode.errors[1:] == pytest.approx(expected, rel=1e-6)
     assert (episode.picks == picks).all()
     assert run.settings == settings(picks)
+
+
+def test_momentum_begins_anew_after_a_segment_without_it():
+    run = ControlRun(game("leduc"), CONTROLLER, 8)
+    assert run.marks == (0, 4, 6, 7)
+    stepper = run._stepper
+    with_momentum, without = (4, 3, 11), (4, 3, 2)
+    for picks in (with_momentum, without, without):
+        run.step(picks)
+        movement = stepper.tables.state[:, 0].copy()
+        assert movement.any()  # it rests
+    before = stepper.tables.regret.copy()
+    run.step(with_momentum)  # a single iteration
+    assert stepper.tables.state[:, 0] == pytest.approx(stepper.tables.regret - before, abs=1e-12)
+
+
+def test_segments_with_and_without_momentum_are_the_same_with_blends():
+    picks = np.array([(4, 3, 11), (4, 3, 2), (8, 4, 13), (2, 1, 7), (8, 4, 15)])
+    controller = follow_schedule([0.0, 0.1, 0.3, 0.6, 0.8], picks)
+    plain, blended = (rlccfr.Solver(game("leduc"), rule(controller), blend=blend) for blend in (False, True))
+    for solver in (plain, blended):
+        solver.run(iterations=100, curve=False)
+    assert np.array_equal(regrets(plain), regrets(blended))
 
 
 def test_decisions_are_due_at_powers_of_two_and_near_the_end():
@@ -136,8 +174,10 @@ def test_agents_see_what_they_picked_last():
     shown = seen[:, [OBSERVATION.index(f"last_{name}") for name in SETTINGS]]
     assert (shown[0] == 0).all()
     for row, made in zip(shown[1:], picks, strict=False):
-        alpha, beta, floor, gamma, optimism = np.concatenate([own[k] for own, k in zip(CHOICES, made, strict=True)])
-        expected = [alpha / (alpha + 2) if np.isfinite(alpha) else 1.0, beta / 2, floor, np.log10(1 + gamma), optimism]
+        chosen = np.concatenate([own[k] for own, k in zip(CHOICES, made, strict=True)])
+        alpha, beta, floor, gamma, optimism, momentum, memory, power = chosen
+        expected = [alpha / (alpha + 2) if np.isfinite(alpha) else 1.0, min(beta / 2, 1.0), floor, np.log10(1 + gamma)]
+        expected += [optimism, momentum, memory, power - 1.0]
         assert row == pytest.approx(expected, abs=1e-6)
 
 
@@ -185,8 +225,7 @@ def test_policies_are_looked_at_four_times_in_the_last_eighth():
 def test_each_player_keeps_its_best_average_policy(name):
     """The best are found again from a fixed rule's run, by the values of best responses to its average policies."""
     tree, picks, horizon = game(name), (3, 5, 6), 200
-    constant = Controller.untrained(tuple(own[[pick]] for own, pick in zip(CHOICES, picks, strict=True)), (4,))
-    steered, fixed = rlccfr.Solver(tree, rule(constant)), rlccfr.Solver(tree, scheduled(picks))
+    steered, fixed = rlccfr.Solver(tree, rule(constant(picks))), rlccfr.Solver(tree, scheduled(picks))
     steered.run(iterations=horizon, curve=False)
     seen = []
     for look in looks_of(horizon):
@@ -203,7 +242,7 @@ def test_each_player_keeps_its_best_average_policy(name):
 
 def test_between_looks_each_player_has_the_better_of_two_policies():
     tree = game("kuhn")
-    steered = rlccfr.Solver(tree, rule())
+    steered = rlccfr.Solver(tree, rule(constant((3, 5, 6))))
     steered.run(iterations=100, curve=False)
     kept = steered.average_policy()
     iterate(steered, 3)
@@ -309,8 +348,8 @@ def test_short_runs(horizon):
 @pytest.mark.parametrize("options", [{"averaging": "pre"}, {"simultaneous": True}, {"abstraction": "cfr_br"}])
 def test_options_of_runs(options):
     picks = (3, 3, 2)
-    constant = Controller.untrained(tuple(own[[pick]] for own, pick in zip(CHOICES, picks, strict=True)), (4,))
-    steered, fixed = (rlccfr.Solver(game("leduc"), one, **options) for one in (rule(constant), scheduled(picks)))
+    rules = rule(constant(picks)), scheduled(picks)
+    steered, fixed = (rlccfr.Solver(game("leduc"), one, **options) for one in rules)
     for solver in (steered, fixed):
         solver.run(iterations=80, curve=False)
     assert policy_sums(steered) == pytest.approx(policy_sums(fixed), rel=1e-6)
@@ -362,6 +401,8 @@ def test_sampling_and_models_are_refused():
         rlccfr.Solver(game("kuhn"), rule(), "none", "rcfr")
     with pytest.raises(ComponentError, match="needs exact_only=True, a prediction"):
         UpdateRule(controller=CONTROLLER)
+    with pytest.raises(ComponentError, match=r"use UpdateRule\.controlled_by"):
+        UpdateRule(prediction=UNIT, exact_only=True, controller=CONTROLLER)
 
 
 def test_controllers_are_checked():
@@ -382,8 +423,8 @@ def test_controllers_are_checked():
 
 
 def test_the_kernels_know_the_settings_in_their_order():
-    names = ("ALPHA", "BETA", "FLOOR_IS_ZERO", "GAMMA", "OPTIMISM")
+    names = ("ALPHA", "BETA", "FLOOR_IS_ZERO", "GAMMA", "OPTIMISM", "MOMENTUM", "MEMORY", "POWER")
     assert [getattr(control_layout, name) for name in names] == list(range(len(SETTINGS)))
-    assert SETTINGS == ("alpha", "beta", "floor", "gamma", "optimism")
+    assert SETTINGS == ("alpha", "beta", "floor", "gamma", "optimism", "momentum", "memory", "power")
     counts = [len(settings) for settings in AGENTS.values()]
     assert (0, *np.cumsum(counts)) == control_layout.FIRST_SETTING
