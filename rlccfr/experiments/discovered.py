@@ -47,6 +47,12 @@ OF_APCFR = (
 )  # fmt: skip
 """Games of APCFR+'s paper, which also run for :data:`LONG` iterations."""
 
+EXCEPTIONS = ("Goofspiel-4", "Battleship-3")
+"""Games of that paper on which PCFR+ is no worse than APCFR+, it says: Goofspiel (4) and Battleship (3, 2, 3)."""
+
+AS_IN_DDCFR = "Goofspiel and Battleship as DDCFR has them; no Battleship (4, 3, 2), no river subgames"
+"""Stand-in for the games of APCFR+'s paper."""
+
 QUICK = ("Kuhn", "Leduc", "Leduc-5", "Goofspiel-4")
 PICTURED = ("Leduc", "Leduc-13", "Big Leduc", "Liar's dice-5", "Liar's dice-6", "Goofspiel-5", "Battleship-3")
 """Games whose curves the page has: the larger ones, which fewer rules solve up to rounding."""
@@ -199,18 +205,22 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 def _claims_on_search(ends: Ends) -> Iterator[Claim]:
     """Judge what Li et al. say of the rules that they found."""
+    games = "the games of this page, for two players, for the source's 11; three of its seven baselines"
     said = {
-        "vad_cfr": "VAD-CFR matches or surpasses the state of the art, on 10 of 11 games (Li et al.;",
-        "aod_cfr": "AOD-CFR maintains competitive performance (Li et al.;",
+        "vad_cfr": (
+            "VAD-CFR matches or surpasses the state of the art, on 10 of 11 games (Li et al.;",
+            f"{games}; a running mean at each infoset, for one that all infosets share",
+        ),
+        "aod_cfr": ("AOD-CFR maintains competitive performance (Li et al.;", games),
     }
-    for rule, what in said.items():
+    for rule, (what, stand_in) in said.items():
         ratios = {game: ends.ratio(game, SHORT, rule, BASELINES) for game in ends.games(SHORT)}
         yield Claim(
             f"{what} here: it stays below {CLOSE:g} times the best of DCFR, PCFR+ and PDCFR+)",
             judged(ratios, CLOSE),
             f"ratio to the best of the three: {listed(ratios)}; below 1 on "
             f"{sum(ratio < 1.0 for ratio in ratios.values())} of {len(ratios)} games",
-            "the games of this page, for two players, for the source's 11; three of its seven baselines",
+            stand_in,
         )
 
 
@@ -220,25 +230,18 @@ def _claims_on_damping(ends: Ends) -> Iterator[Claim]:
     variants = [game for game in games if game in LEDUC_VARIANTS]
     for rule, name in (("apcfr_plus", "APCFR+"), ("sapcfr_plus", "SAPCFR+")):
         ratios = {game: ends.ratio(game, LONG, rule, ("pcfr_plus",)) for game in games}
-        better = sum(ratio < 1.0 for ratio in ratios.values())
         yield Claim(
-            f"{name} outperforms PCFR+ in most of the tested games (Meng et al.)",
-            {", ".join(games): Finding(verdict_of(2 * better > len(games)), 0)},
-            f"on {better} of {len(games)} games; ratio to PCFR+: {listed(ratios)}",
-            "Goofspiel and Battleship as DDCFR has them; no Battleship (4, 3, 2), no river subgames",
-        )
-        yield Claim(
-            f"{name} outperforms PCFR+ across all Leduc variants (Meng et al., Table 2)",
-            judged({game: ratios[game] for game in variants}),
-            f"ratio to PCFR+: {listed({game: ratios[game] for game in variants})}",
-            NO_STAND_IN,
+            f"{name} outperforms PCFR+, except on Goofspiel (4) and Battleship (3, 2, 3) (Meng et al.)",
+            judged({game: ratio for game, ratio in ratios.items() if game not in EXCEPTIONS}),
+            f"ratio to PCFR+, with the exceptions: {listed(ratios)}",
+            AS_IN_DDCFR,
         )
     between = {game: ends.ratio(game, LONG, "sapcfr_plus", ("apcfr_plus",)) for game in games}
     yield Claim(
         f"SAPCFR+ is comparable with APCFR+ (Meng et al.; here: within a factor of {CLOSE:g})",
         judged({game: max(ratio, 1.0 / ratio) for game, ratio in between.items()}, CLOSE),
         f"ratio of SAPCFR+ to APCFR+: {listed(between)}",
-        "Goofspiel and Battleship as DDCFR has them; no Battleship (4, 3, 2), no river subgames",
+        AS_IN_DDCFR,
     )
     lowest = {}
     for game in variants:
@@ -303,14 +306,16 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 def _introduction() -> Iterator[str]:
     """Yield what was run, and the table of rules."""
+    told = [f"`{rule}`" for rule in RULES if "horizon" in update_rules[rule].hyperparameters]
     yield from (
         "Update rules of recent papers run by exact passes, on the games of these papers, beside older rules and this "
-        f"library's own `{OURS}`. Nothing is drawn at random. A rule with a horizon is told the number of iterations. "
-        "Each row of a table names its measure: NashConv is the sum of what the two players can gain by best "
-        "responses, and NashConv / 2, which most papers and this library call exploitability, is their mean. Both are "
-        "in the game's units. The number in a game's title is that of Leduc's ranks, of the sides of the one die that "
-        "each player has, of Goofspiel's cards, or of the rows of a board that is two columns wide. `Leduc` has 3 "
-        "ranks, and `Big Leduc` 12 ranks and up to six raises a round.",
+        f"library's own `{OURS}`. Nothing is drawn at random. The rules with a horizon, {', '.join(told)}, are told "
+        "the number of iterations; the others need not know it. Each row of a table names its measure: NashConv is the "
+        "sum of what the two players can gain by best responses, and NashConv / 2 is its half, which this library and "
+        "the texts of Li et al. and Meng et al. call exploitability. Both are in the game's units. The number in a "
+        "game's title is that of Leduc's ranks, of the sides of the one die that each player has, of Goofspiel's "
+        "cards, or of the rows of a board that is two columns wide. `Leduc` has 3 ranks, and `Big Leduc` 12 ranks and "
+        "up to six raises a round.",
         "",
         "The river subgames 3 and 4 of no-limit hold'em (HUNL), which DDCFR's and APCFR+'s papers also have, can't be "
         "built here yet. Li et al. print curves but no figures; their exploitability is NashConv / 2 for two players. "
@@ -383,7 +388,7 @@ def _beside_published(ends: Ends) -> Iterator[str]:
 
 
 EXPERIMENT = Experiment(
-    "discovered", "Rules that were discovered, and damped predictions",
+    "discovered", "Discovered rules and damped predictions",
     "Li et al., Discovering multiagent learning algorithms with large language models, arXiv 2602.16928v1, 2026; Meng "
     "et al., Faster game solving via asymmetry of step sizes, AAAI 2026; Xu et al., Dynamic discounted counterfactual "
     "regret minimization, ICLR 2024",
