@@ -24,12 +24,13 @@ import pandas as pd
 import rlccfr
 from benchmarks.markdown import table
 from rlccfr.envs.measuring.provenance import processor_model
+from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
 from rlccfr.game import policy_class
 from rlccfr.kernels.layout import LEAST_ERROR
 from rlccfr.pictures import save
 from rlccfr.plugins import load_file
-from rlccfr.registry import parse, update_rules
+from rlccfr.registry import update_rules
 
 RESULTS = Path(__file__).parent / "results"
 FILE = RESULTS / "every-rule.parquet"
@@ -140,14 +141,6 @@ def _seconds_per_iteration(game: Any, rule: str) -> float:
     rlccfr.Solver(game, rule).run(iterations=2, curve=False)  # so that nothing is done for the first time
     result = rlccfr.Solver(game, rule).run(seconds=TRIAL, curve=False)
     return result.cpu_seconds / result.iterations
-
-
-def with_horizon(rule: str, iterations: int) -> dict[str, Any]:
-    """Return a rule's components, told how many iterations it gets if it has a horizon that is not given."""
-    component = parse(rule)
-    if "horizon" in update_rules[component["id"]].hyperparameters:
-        return {"horizon": iterations} | component
-    return component
 
 
 def curve(title: str, rule: str) -> pd.DataFrame:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 EXPERIMENTS = {
     "ddcfr": "rlccfr.experiments.ddcfr:EXPERIMENT",
     "deep-cfr": "rlccfr.experiments.deep_cfr:EXPERIMENT",
+    "discovered": "rlccfr.experiments.discovered:EXPERIMENT",
     "escher": "rlccfr.experiments.escher:EXPERIMENT",
     "meyer": "rlccfr.experiments.meyer:EXPERIMENT",
     "pcs": "rlccfr.experiments.pcs:EXPERIMENT",

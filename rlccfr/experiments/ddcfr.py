@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from rlccfr.experiments.curves import curve_of
 from rlccfr.experiments.experiment import Case, Claim, Experiment, Finding, Row
 from rlccfr.experiments.pages import draw, ends_of, grouped, table, verdict_of
 from rlccfr.games.names import load_game
-from rlccfr.policy import EXACT
 from rlccfr.solver import Solver
 
 ITERATIONS = 1_000
@@ -63,14 +63,7 @@ def curve(game: str, rule: str) -> list[Row]:
     """Return the curve of an update rule, or of the shipped controller, by exact passes."""
     tree = load_game(game, max_histories=MAX_HISTORIES)
     solver = Solver(tree, control="shipped") if rule == CONTROLLER else Solver(tree, rule)
-    rows: list[Row] = []
-    for point in solver.run(iterations=ITERATIONS).points:
-        if point.iteration:  # the first point is that of the uniform policy
-            exploitability = max(point.exploitability, EXACT)  # for logarithms
-            rows.append({
-                "iterations": point.iteration, "exploitability": exploitability, "seconds": point.cpu_seconds
-            })  # fmt: skip
-    return rows
+    return curve_of(solver, ITERATIONS)
 
 
 def cases(quick: bool) -> list[Case]:

@@ -1,0 +1,396 @@
+"""Rules that a search over code found, and rules with damped predictions, on the games of their papers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from rlccfr.experiments import ddcfr
+from rlccfr.experiments.curves import curve_of, with_horizon
+from rlccfr.experiments.ddcfr import MAX_HISTORIES
+from rlccfr.experiments.experiment import ALIKE, NO_STAND_IN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, table, verdict_of
+from rlccfr.games.names import load_game
+from rlccfr.registry import update_rules
+from rlccfr.solver import Solver
+
+SHORT = 1_000
+"""Iterations of DDCFR's figures and of the search that found VAD-CFR."""
+
+LONG = 5_000
+"""Iterations of APCFR+'s figures."""
+
+GAMES = {
+    "Kuhn": ddcfr.PUBLISHED["Kuhn"].game,
+    "Leduc": ddcfr.PUBLISHED["Leduc"].game,
+    "Leduc-5": "leduc(ranks=5,suits=2,raises=2)",
+    "Leduc-9": "leduc(ranks=9,suits=2,raises=2)",
+    "Leduc-13": "leduc(ranks=13,suits=2,raises=2)",
+    "Big Leduc": ddcfr.PUBLISHED["Big Leduc"].game,
+    "Liar's dice-4": ddcfr.PUBLISHED["Liar's dice-4"].game,
+    "Liar's dice-5": "liars_dice(numdice=1,dice_sides=5)",
+    "Liar's dice-6": "liars_dice(numdice=1,dice_sides=6)",
+    "Goofspiel-4": ddcfr.PUBLISHED["Goofspiel-4"].game,
+    "Goofspiel-5": "goofspiel(num_cards=5,imp_info=True,points_order=descending,returns_type=win_loss)",
+    "Battleship-2": ddcfr.PUBLISHED["Battleship-2"].game,
+    "Battleship-3": ddcfr.PUBLISHED["Battleship-3"].game,
+}
+"""Names of the games by their titles. The number is that of ranks, of a die's sides, of cards, or of a board's rows."""
+
+LEDUC_VARIANTS = ("Leduc-5", "Leduc-9", "Leduc-13")
+OF_APCFR = (
+    "Kuhn", "Leduc", *LEDUC_VARIANTS, "Liar's dice-4", "Liar's dice-5", "Goofspiel-4", "Goofspiel-5", "Battleship-3"
+)  # fmt: skip
+"""Games of APCFR+'s paper, which also run for :data:`LONG` iterations."""
+
+EXCEPTIONS = ("Goofspiel-4", "Battleship-3")
+"""Games of that paper on which PCFR+ is no worse than APCFR+, it says: Goofspiel (4) and Battleship (3, 2, 3)."""
+
+AS_IN_DDCFR = "Goofspiel and Battleship as DDCFR has them; no Battleship (4, 3, 2), no river subgames"
+"""Stand-in for the games of APCFR+'s paper."""
+
+QUICK = ("Kuhn", "Leduc", "Leduc-5", "Goofspiel-4")
+PICTURED = ("Leduc", "Leduc-13", "Big Leduc", "Liar's dice-5", "Liar's dice-6", "Goofspiel-5", "Battleship-3")
+"""Games whose curves the page has: the larger ones, which fewer rules solve up to rounding."""
+
+FOUND = ("vad_cfr", "aod_cfr")
+DAMPED = ("apcfr_plus", "apdcfr_plus", "sapcfr_plus")
+BASELINES = ("dcfr", "pcfr_plus", "pdcfr_plus")
+OURS = "momentum_dcfr"
+RULES = (*FOUND, *DAMPED, "ddcfr_schedule", "dcfr", "dcfr_plus", "pcfr_plus", "pdcfr_plus", OURS)
+"""Ids of all rules. One that returns its last policy may stand here, too: its average has only that policy."""
+
+ROUNDING = 1e-13
+"""Exploitability below which numbers are not told apart: rounding decides there."""
+
+CLOSE = 2.0
+"""Largest ratio of two exploitabilities that are called comparable."""
+
+
+class Measure(NamedTuple):
+    """How far from an equilibrium a policy is, as a multiple of the exploitability of this library.
+
+    Attributes:
+        title: name of the measure.
+        factor: the measure divided by the exploitability, which is NashConv / 2.
+    """
+
+    title: str
+    factor: float
+
+
+HALF = Measure("NashConv / 2", 1.0)
+NASH_CONV = Measure("NashConv", 2.0)
+
+
+class Published(NamedTuple):
+    """A figure that a paper prints.
+
+    Attributes:
+        source: the paper.
+        game: title of the game.
+        name: the rule's name in the paper.
+        rule: id of the rule that runs here.
+        iterations: number of iterations.
+        measure: what the figure is.
+        value: the figure.
+        differs: whether the game here is not the same, so that no ratio is given.
+    """
+
+    source: str
+    game: str
+    name: str
+    rule: str
+    iterations: int
+    measure: Measure
+    value: float
+    differs: bool = False
+
+
+TABLE_2 = {
+    "dcfr": ("DCFR", (2.79e-5, 1.27e-5, 1.09e-5)),
+    "dcfr_plus": ("DCFR+", (1.15e-5, 6.41e-6, 8.56e-6)),
+    "pcfr_plus": ("PCFR+", (2.69e-5, 5.21e-5, 3.15e-5)),
+    "apcfr_plus": ("APCFR+", (4.80e-6, 4.03e-5, 1.45e-5)),
+    "sapcfr_plus": ("SAPCFR+", (3.49e-6, 4.07e-5, 1.42e-5)),
+    "apdcfr_plus": ("APDCFR+", (3.69e-6, 3.42e-6, 3.02e-6)),
+}
+"""By rule: its name, and the figures on :data:`LEDUC_VARIANTS` that Meng et al. print in Table 2."""
+
+DERIVED = ("apdcfr_plus",)
+"""Rules of Table 2 whose definition was not at hand."""
+
+
+def published() -> list[Published]:
+    """Return all figures that the papers print."""
+    figures = []
+    for title, game in ddcfr.PUBLISHED.items():
+        for name, rule, value in (("DCFR", "dcfr", game.dcfr), ("DDCFR", "ddcfr_schedule", game.ddcfr)):
+            figures.append(Published("Xu et al.", title, name, rule, SHORT, HALF, value, game.differs))
+    for rule, (name, values) in TABLE_2.items():
+        for title, value in zip(LEDUC_VARIANTS, values, strict=True):
+            figures.append(Published("Meng et al.", title, name, rule, LONG, NASH_CONV, value))
+    return figures
+
+
+def curve(game: str, rule: str, iterations: int) -> list[Row]:
+    """Return the curve of an update rule by exact passes; of a long run, its end alone."""
+    solver = Solver(load_game(game, max_histories=MAX_HISTORIES), with_horizon(rule, iterations))
+    return curve_of(solver, iterations, only_end=iterations > SHORT)
+
+
+def cases(quick: bool) -> list[Case]:
+    """Return all cases; nothing is drawn at random."""
+    runs = [(title, SHORT) for title in GAMES] + [(title, LONG) for title in OF_APCFR]
+    return [
+        Case(f"{title}/{iterations}/{rule}", partial(curve, GAMES[title], rule, iterations))
+        for title, iterations in runs
+        if title in QUICK or not quick
+        for rule in RULES
+    ]
+
+
+def parsed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with a column for each field of the case's key; nothing is drawn at random, so the seed is 0."""
+    rows[["game", "budget", "rule"]] = rows["case"].str.rsplit("/", n=2).tolist()
+    return rows.assign(seed=0)
+
+
+class Ends(dict[tuple[str, int, str], float]):
+    """Exploitabilities at the ends of all runs, by game, number of iterations and rule; no less than ROUNDING."""
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame) -> Ends:
+        """Return the ends of the runs that the rows of an experiment tell."""
+        keys = ("game", "budget", "rule")
+        found = grouped(ends_of(parsed(rows), *keys), *keys)
+        return cls({
+            (game, int(budget), rule): max(value, ROUNDING) for (game, budget, rule), (value,) in found.items()
+        })  # fmt: skip
+
+    def games(self, iterations: int) -> list[str]:
+        """Return the titles of the games that ran for so many iterations."""
+        return list(dict.fromkeys(game for game, budget, _ in self if budget == iterations))
+
+    def ratio(self, game: str, iterations: int, rule: str, rivals: Sequence[str]) -> float:
+        """Return a rule's exploitability divided by that of the best of its rivals."""
+        return self[game, iterations, rule] / min(self[game, iterations, rival] for rival in rivals)
+
+
+def judged(ratios: dict[str, float], bound: float = 1.0) -> dict[str, Finding]:
+    """Return for each game the verdict on the claim that a ratio of exploitabilities is below a bound.
+
+    If the bound is 1, and the ratio is 1, the two are within rounding of 0: no difference is seen.
+    """
+    return {
+        game: Finding(ALIKE if ratio == bound == 1.0 else verdict_of(ratio < bound), 0)
+        for game, ratio in ratios.items()
+    }
+
+
+def listed(ratios: dict[str, float]) -> str:
+    """Return ratios as text."""
+    return ", ".join(f"{game}: {ratio:.3g}" for game, ratio in ratios.items())
+
+
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge what the papers say, and how the library's own rule compares."""
+    ends = Ends.of(rows)
+    return [*_claims_on_search(ends), *_claims_on_damping(ends), _claim_on_the_measure(ends), _claim_on_ours(ends)]
+
+
+def _claims_on_search(ends: Ends) -> Iterator[Claim]:
+    """Judge what Li et al. say of the rules that they found."""
+    games = "the games of this page, for two players, for the source's 11; three of its seven baselines"
+    said = {
+        "vad_cfr": (
+            "VAD-CFR matches or surpasses the state of the art, on 10 of 11 games (Li et al.;",
+            f"{games}; a running mean at each infoset, for one that all infosets share",
+        ),
+        "aod_cfr": ("AOD-CFR maintains competitive performance (Li et al.;", games),
+    }
+    for rule, (what, stand_in) in said.items():
+        ratios = {game: ends.ratio(game, SHORT, rule, BASELINES) for game in ends.games(SHORT)}
+        yield Claim(
+            f"{what} here: it stays below {CLOSE:g} times the best of DCFR, PCFR+ and PDCFR+)",
+            judged(ratios, CLOSE),
+            f"ratio to the best of the three: {listed(ratios)}; below 1 on "
+            f"{sum(ratio < 1.0 for ratio in ratios.values())} of {len(ratios)} games",
+            stand_in,
+        )
+
+
+def _claims_on_damping(ends: Ends) -> Iterator[Claim]:
+    """Judge what Meng et al. say of APCFR+, SAPCFR+ and APDCFR+."""
+    games = ends.games(LONG)
+    variants = [game for game in games if game in LEDUC_VARIANTS]
+    for rule, name in (("apcfr_plus", "APCFR+"), ("sapcfr_plus", "SAPCFR+")):
+        ratios = {game: ends.ratio(game, LONG, rule, ("pcfr_plus",)) for game in games}
+        yield Claim(
+            f"{name} outperforms PCFR+, except on Goofspiel (4) and Battleship (3, 2, 3) (Meng et al.)",
+            judged({game: ratio for game, ratio in ratios.items() if game not in EXCEPTIONS}),
+            f"ratio to PCFR+, with the exceptions: {listed(ratios)}",
+            AS_IN_DDCFR,
+        )
+    between = {game: ends.ratio(game, LONG, "sapcfr_plus", ("apcfr_plus",)) for game in games}
+    yield Claim(
+        f"SAPCFR+ is comparable with APCFR+ (Meng et al.; here: within a factor of {CLOSE:g})",
+        judged({game: max(ratio, 1.0 / ratio) for game, ratio in between.items()}, CLOSE),
+        f"ratio of SAPCFR+ to APCFR+: {listed(between)}",
+        AS_IN_DDCFR,
+    )
+    lowest = {}
+    for game in variants:
+        besides = ("apdcfr_plus", "sapcfr_plus") if game == "Leduc-5" else ("apdcfr_plus",)
+        rivals = [rule for rule in TABLE_2 if rule not in besides]
+        lowest[game] = ends.ratio(game, LONG, "apdcfr_plus", rivals)
+    yield Claim(
+        "APDCFR+ outperforms all others of Table 2, except for SAPCFR+ with 5 ranks (Meng et al.)",
+        judged(lowest),
+        f"ratio to the best of these: {listed(lowest)}",
+        "the source's appendix, which defines the rule, was not at hand: it is derived here",
+    )
+
+
+def _claim_on_the_measure(ends: Ends) -> Claim:
+    """Judge which measure Table 2 has, by the rules whose definitions are not in doubt."""
+    rules = [rule for rule in TABLE_2 if rule not in DERIVED]
+    factors = {}
+    for place, game in enumerate(LEDUC_VARIANTS):
+        if game in ends.games(LONG):
+            printed = [TABLE_2[rule][1][place] for rule in rules]
+            factors[game] = Ratio.of(printed, [ends[game, LONG, rule] for rule in rules])
+    # On a logarithmic scale, the middle between 1, for NashConv / 2, and 2, for NashConv, is the root of 2.
+    return Claim(
+        "(not said there, where the text defines NashConv / 2) What Meng et al. print in Table 2 is NashConv",
+        {game: Finding(verdict_of(factor.mean**2 > 2.0), 0) for game, factor in factors.items()},
+        "printed figure divided by NashConv / 2 here, as the geometric mean over "
+        f"{', '.join(TABLE_2[rule][0] for rule in rules)}: "
+        + ", ".join(f"{game}: {factor}" for game, factor in factors.items()),
+        NO_STAND_IN,
+    )
+
+
+def _claim_on_ours(ends: Ends) -> Claim:
+    """Compare the library's own rule with all rules of the papers."""
+    rivals = [rule for rule in RULES if rule != OURS]
+    ratios = {game: ends.ratio(game, SHORT, OURS, rivals) for game in ends.games(SHORT)}
+    return Claim(
+        f"(not said there) After {SHORT:,} iterations, this library's {OURS} is below all rules of the papers",
+        judged(ratios),
+        f"on {sum(ratio < 1.0 for ratio in ratios.values())} of {len(ratios)} games; "
+        f"ratio to the best of the others: {listed(ratios)}",
+        NO_STAND_IN,
+    )
+
+
+def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
+    """Yield the lines of the page."""
+    ends = Ends.of(rows)
+    yield from _introduction()
+    yield from _results(ends, SHORT, HALF, "as in the papers on VAD-CFR and DDCFR")
+    yield from _results(ends, LONG, NASH_CONV, "as in the paper on APCFR+")
+    yield from _beside_published(ends)
+    yield from ("", f"## Curves over {SHORT:,} iterations")
+    short = parsed(rows)
+    short = short[(short["budget"] == str(SHORT)) & short["game"].isin(PICTURED)]
+    for number, (game, runs) in enumerate(short.groupby("game", sort=False)):
+        name = f"discovered-{number}.svg"
+        draw(runs, "iterations", "rule", folder / name, str(game))
+        yield from ("", f"### {game!s}", "", f"![Exploitability against iterations]({name})")
+
+
+def _introduction() -> Iterator[str]:
+    """Yield what was run, and the table of rules."""
+    told = [f"`{rule}`" for rule in RULES if "horizon" in update_rules[rule].hyperparameters]
+    yield from (
+        "Update rules of recent papers run by exact passes, on the games of these papers, beside older rules and this "
+        f"library's own `{OURS}`. Nothing is drawn at random. The rules with a horizon, {', '.join(told)}, are told "
+        "the number of iterations; the others need not know it. Each row of a table names its measure: NashConv is the "
+        "sum of what the two players can gain by best responses, and NashConv / 2 is its half, which this library and "
+        "the texts of Li et al. and Meng et al. call exploitability. Both are in the game's units. The number in a "
+        "game's title is that of Leduc's ranks, of the sides of the one die that each player has, of Goofspiel's "
+        "cards, or of the rows of a board that is two columns wide. `Leduc` has 3 ranks, and `Big Leduc` 12 ranks and "
+        "up to six raises a round.",
+        "",
+        "The river subgames 3 and 4 of no-limit hold'em (HUNL), which DDCFR's and APCFR+'s papers also have, can't be "
+        "built here yet. Li et al. print curves but no figures; their exploitability is NashConv / 2 for two players. "
+        "[Learned schedules](ddcfr.md) judges what DDCFR's paper says.",
+        "",
+        "## The rules",
+        "",
+    )
+    yield from table(("rule", "source"), [(f"`{rule}`", update_rules[rule].source) for rule in RULES])
+
+
+def _results(ends: Ends, iterations: int, measure: Measure, like: str) -> Iterator[str]:
+    """Yield a table of all rules on all games that ran for so many iterations."""
+    games = ends.games(iterations)
+    lines: list[tuple[object, ...]] = []
+    lowest = dict.fromkeys(RULES, 0)
+    for game in games:
+        values = {rule: ends[game, iterations, rule] for rule in RULES}
+        best = min(values.values())
+        for rule, value in values.items():
+            lowest[rule] += value == best
+        lines.append((game, measure.title, *(cell(value, best, measure) for value in values.values())))
+    lines.append((f"lowest on, of {len(games)} games", "", *lowest.values()))
+    yield from (
+        "",
+        f"## After {iterations:,} iterations",
+        "",
+        f"{measure.title} after {iterations:,} iterations, {like}. The lowest of a row is bold. Rounding decides below "
+        f"{ROUNDING * measure.factor:.0e}.",
+        "",
+    )
+    yield from table(("game", "measure", *(f"`{rule}`" for rule in RULES)), lines)
+
+
+def cell(exploitability: float, best: float, measure: Measure) -> str:
+    """Return a cell of a table of results; the best of a row is bold."""
+    value = exploitability * measure.factor
+    text = f"{value:.2e}" if exploitability > ROUNDING else f"< {value:.0e}"
+    return f"**{text}**" if exploitability == best else text
+
+
+def _beside_published(ends: Ends) -> Iterator[str]:
+    """Yield a table of the figures that the papers print, with those reached here."""
+    lines = []
+    played = ends.games(SHORT)
+    for figure in published():
+        key = (figure.game, figure.iterations, figure.rule)
+        if key not in ends:
+            continue
+        reached = ends[key] * figure.measure.factor
+        ratio = "-" if figure.differs else f"{reached / figure.value:.3g}"
+        about = (figure.source, figure.name, f"`{figure.rule}`", f"{figure.iterations:,}", figure.measure.title)
+        lines.append((figure.game, *about, f"{figure.value:.3g}", f"{reached:.3g}", ratio))
+    different = dict.fromkeys(figure.game for figure in published() if figure.differs and figure.game in played)
+    yield from (
+        "",
+        "## Beside the printed figures",
+        "",
+        "The figures of Xu et al. come with their code; `ddcfr_schedule` is the mean of the schedules that their "
+        "networks choose, not a run of these. The figures of Meng et al. are those of their Table 2. Their text "
+        "defines exploitability as NashConv / 2, but the table is read as NashConv here: a verdict below tests that. "
+        "The appendix that defines APDCFR+ was not at hand, and `apdcfr_plus` is derived here from PDCFR+ and APCFR+, "
+        "so its ratios also tell how near that comes to the source's rule.",
+    )
+    if different:
+        yield f"On {', '.join(different)}, DCFR's published figure is not that of the game here: no ratio is given."
+    yield ""
+    columns = ("game", "source", "there", "here", "iterations", "measure", "printed", "reached here", "here / printed")
+    yield from table(columns, lines)
+
+
+EXPERIMENT = Experiment(
+    "discovered", "Discovered rules and damped predictions",
+    "Li et al., Discovering multiagent learning algorithms with large language models, arXiv 2602.16928v1, 2026; Meng "
+    "et al., Faster game solving via asymmetry of step sizes, AAAI 2026; Xu et al., Dynamic discounted counterfactual "
+    "regret minimization, ICLR 2024",
+    cases, page, claims,
+)  # fmt: skip
