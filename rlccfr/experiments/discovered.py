@@ -61,8 +61,11 @@ FOUND = ("vad_cfr", "aod_cfr")
 DAMPED = ("apcfr_plus", "apdcfr_plus", "sapcfr_plus")
 BASELINES = ("dcfr", "pcfr_plus", "pdcfr_plus")
 OURS = "momentum_dcfr"
-RULES = (*FOUND, *DAMPED, "ddcfr_schedule", "dcfr", "dcfr_plus", "pcfr_plus", "pdcfr_plus", OURS)
-"""Ids of all rules. One that returns its last policy may stand here, too: its average has only that policy."""
+LAST_ITERATE = "rtcfr_plus"
+"""The rule whose result is its last policy."""
+
+RULES = (*FOUND, *DAMPED, LAST_ITERATE, "ddcfr_schedule", "dcfr", "dcfr_plus", "pcfr_plus", "pdcfr_plus", OURS)
+"""Ids of all rules."""
 
 ROUNDING = 1e-13
 """Exploitability below which numbers are not told apart: rounding decides there."""
@@ -310,8 +313,10 @@ def _introduction() -> Iterator[str]:
     yield from (
         "Update rules of recent papers run by exact passes, on the games of these papers, beside older rules and this "
         f"library's own `{OURS}`. Nothing is drawn at random. The rules with a horizon, {', '.join(told)}, are told "
-        "the number of iterations; the others need not know it. Each row of a table names its measure: NashConv is the "
-        "sum of what the two players can gain by best responses, and NashConv / 2 is its half, which this library and "
+        "the number of iterations; the others need not know it. "
+        f"The result of `{LAST_ITERATE}` is its last policy, that of all others is the average policy. "
+        "Each row of a table names its measure: NashConv is the sum of what the two players can gain by best "
+        "responses, and NashConv / 2 is its half, which this library and "
         "the texts of Li et al. and Meng et al. call exploitability. Both are in the game's units. The number in a "
         "game's title is that of Leduc's ranks, of the sides of the one die that each player has, of Goofspiel's "
         "cards, or of the rows of a board that is two columns wide. `Leduc` has 3 ranks, and `Big Leduc` 12 ranks and "
