@@ -285,7 +285,7 @@ class _Work:
         if self.target is None:
             return None
         histories = getattr(self.game, "num_histories", 0)
-        has_chance = getattr(self.game, "num_chance_nodes", 1) > 0
+        has_chance = self.game.draws_chance
         runs = self.game.form.target_runs
         return next((run for run in runs if run.serves(self._decades, histories, has_chance)), None)
 
