@@ -46,6 +46,9 @@ class Stepper(ABC, Generic[State]):
     sparse: bool = False
     """Whether evaluating takes so long that a curve should have few points."""
 
+    notice: str = ""
+    """One line that a user should read before the run; empty if there is nothing to say."""
+
     def __init__(self, state: State, binding: Binding, previous: Stepper[State] | None = None) -> None:
         self.state = state
         self.binding = binding

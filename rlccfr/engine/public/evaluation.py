@@ -9,7 +9,11 @@ import numpy as np
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.public.public_iterations import action_values, public_value
+from rlccfr.kernels.public.sweep import BEST, MEAN
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
+
+PASS_TIME = 2.0
+"""Nanoseconds of a pass for one player per private state that it meets."""
 
 _workspaces: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicWorkspace, Outcomes]]] = WeakKeyDictionary()
 
@@ -35,15 +39,25 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
         crew: threads that share the work.
     """
+    tables = PublicTables.read_only(table)
+    return (
+        root_value(game, 0, tables, MEAN, crew),
+        root_value(game, 0, tables, BEST, crew),
+        root_value(game, 1, tables, BEST, crew),
+    )
 
-    def value(player: int, best: bool) -> float:
-        if crew is not None:
-            return crew.value(player, table, best) * game.unit
-        tables = PublicTables.read_only(table)
-        workspace, outcomes = workspace_of(game, table.dtype)
-        return float(public_value(game.view, player, tables, workspace, outcomes, game.mass[player], best) * game.unit)
 
-    return value(0, False), value(0, True), value(1, True)
+def root_value(game: PublicGame, player: int, tables: PublicTables, mode: int, crew: PublicCrew | None) -> float:
+    """Return what a pass without updates finds at the root for a player, in the game's units.
+
+    Args:
+        tables, mode: see :func:`rlccfr.kernels.public.public_iterations.public_value`.
+        crew: threads that share the work.
+    """
+    if crew is not None:
+        return crew.value(player, tables, mode) * game.unit
+    workspace, outcomes = workspace_of(game, tables.regret.dtype)
+    return float(public_value(game.view, player, tables, workspace, outcomes, game.mass[player], mode) * game.unit)
 
 
 def public_action_values(game: PublicGame, table: np.ndarray) -> np.ndarray:

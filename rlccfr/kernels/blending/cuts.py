@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.handles import blend_of, game_of, scratch_of
+from rlccfr.kernels.handles import game_of, scratch_of
 from rlccfr.kernels.jit import inlined, kernel
-from rlccfr.kernels.layout import F8S, HANDLE
+from rlccfr.kernels.layout import F8M, F8S, HANDLE
 from rlccfr.kernels.passes.rows import infosets_from_last, sequences_of
 from rlccfr.kernels.passes.sequence_form import gradient_pass, reach_pass
 
@@ -33,18 +33,19 @@ def fill_reach(game, policy, reach):
         reach_pass(view, player, policy, reach)
 
 
-@kernel(types.void(HANDLE, HANDLE, HANDLE, F8S, types.int64))
-def fill_payoffs(game, scratch, blend, reach, number):
+@kernel(types.void(HANDLE, HANDLE, F8S, F8M, types.int64))
+def fill_payoffs(game, scratch, reach, payoffs, number):
     """Set both players' payoffs against one of the policies.
 
     Args:
-        game, scratch, blend: handles; ``gradient`` of the scratch memory is overwritten.
+        game, scratch: handles; ``gradient`` of the scratch memory is overwritten.
         reach: (m + 2,) reach of the policy.
+        payoffs: (m + 2, K) gradient of each sequence against each of the opponent's policies; see
+            :func:`rlccfr.kernels.passes.sequence_form.gradient_pass`. The policy's column is overwritten.
         number: the policy's number.
     """
     _, view = game_of(game)
     scratch = scratch_of(scratch)
-    payoffs = blend_of(blend).payoffs
     for player in range(2):
         gradient_pass(view, player, reach, scratch)
     # A row per sequence: the sweep of a best response goes through all policies at one sequence, then to the next.
@@ -70,18 +71,23 @@ def best_action(view, infoset, weights, values):
     return best
 
 
-@inlined
-def respond(view, player, weights, payoffs, values, cut):
+@kernel(types.float64(HANDLE, types.int64, F8S, F8M, F8M, F8S))
+def respond(game, player, weights, payoffs, values, cut):
     """Compute a best response of ``player`` to a blend of the opponent's policies, and its value against each of them.
 
     The response is deterministic, so its values against all policies are passed up along the actions that it takes.
 
     Args:
+        game: handle.
         weights: (K,) the blend.
         payoffs: (m + 2, K) payoffs against each policy.
         values: (m + 2, K) the player's rows are overwritten.
         cut: (K,) overwritten with the response's value against each policy.
+
+    Returns:
+        The response's value against the blend.
     """
+    _, view = game_of(game)
     count = len(weights)
     empty_sequence = len(payoffs) - 2 + player
     first, end = sequences_of(view, player)
@@ -97,5 +103,8 @@ def respond(view, player, weights, payoffs, values, cut):
         parent = view.parent[infoset]
         for j in range(count):
             values[parent, j] += multiplicity * values[best, j]
+    value = 0.0
     for j in range(count):
         cut[j] = values[empty_sequence, j]
+        value += weights[j] * cut[j]
+    return value

@@ -79,7 +79,6 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
         (("--iterations", "3", "--control"), "update rules can have schedules, but no functions"),
         (("--iterations", "3", "--abstraction", "rcfr"), "both players have tables"),
         (("--iterations", "3", "--simultaneous"), "players take turns"),
-        (("--iterations", "3", "--blend"), "there are no blends"),
         (("--iterations", "3", "--policy", "p.json"), "is written as .npz or .csv, not as .json"),
         (("--iterations", "3", "--picture", "p.doc"), "a picture is written as .png"),
         (("--iterations", "3", "--max-histories", "10"), "not history by history"),
