@@ -31,6 +31,9 @@ SHARE = 0.2
 SEARCH_TIME = 120.0
 """Nanoseconds of the search per cube of the number of windows, apart from responses."""
 
+TRY_TIME = 1.0
+"""Nanoseconds of one try by both players per window and sequence of the game."""
+
 MEMORY_LIMIT = 2**30
 """Bytes of windows and of a search at most, unless the least number of windows needs more."""
 
@@ -251,25 +254,30 @@ class Blender:
         plans = self._plans[:count]
         self._mixer.fill_plan(sums, plans[-1])
         average_values = self._mixer.values(sums)
-        search = self._searched(plans, average_values[0], tries, target)
-        # The search has subtracted the average policies' value; add it again, from each opponent's point of view.
-        shifts = (-average_values[0], average_values[0])
+        best = self._searched(plans, average_values[0], tries, target)
+        best_sums = np.zeros_like(self._blend_sums)
         for player in range(2):
-            opponent_response = average_values[2 - player]
-            if opponent_response < self._blend_values[player]:
-                self._take(player, opponent_response, np.ones(1), sums[None])
-            opponent_response = search.progress[player, LEAST_VALUE] + shifts[player]
-            if opponent_response < self._blend_values[player]:
-                self._take(player, opponent_response, search.best[player], plans)
+            self._mixer.mix(player, best[player], plans, best_sums)
+        # A blend is measured as any policy is, so that rounding in the search can't make a worse one look better.
+        self._take_better(sums, average_values)
+        self._take_better(best_sums, self._mixer.values(best_sums))
         self.blended_at = done
 
-    def _take(self, player: int, opponent_response: float, weights: np.ndarray, plans: np.ndarray) -> None:
-        """Take a mixture of plans as a player's blend, with the value of the opponent's best response to it."""
-        self._mixer.mix(player, weights, plans, self._blend_sums)
-        self._blend_values[player] = opponent_response
+    def _take_better(self, sums: np.ndarray, values: tuple[float, float, float]) -> None:
+        """Take policies as the players' blends where these are more exploitable.
 
-    def _searched(self, plans: np.ndarray, average_value: float, tries: int, target: float | None) -> Blend:
-        """Search for both players' least exploitable mixtures, and return the final state of the search.
+        Args:
+            sums: (m,) policy sums.
+            values: what :meth:`Mixer.values` returns for them.
+        """
+        for player in range(2):
+            opponent_response = values[2 - player]
+            if opponent_response < self._blend_values[player]:
+                self._mixer.mix(player, np.ones(1), sums[None], self._blend_sums)
+                self._blend_values[player] = opponent_response
+
+    def _searched(self, plans: np.ndarray, average_value: float, tries: int, target: float | None) -> np.ndarray:
+        """Search for both players' least exploitable mixtures, and return the weights of the best found, (2, K).
 
         Args:
             plans: (K, size) of the policies to be mixed; that of the run's average comes last.
@@ -299,7 +307,7 @@ class Blender:
                 if is_reached or is_out_of_reach:
                     break
         self._search_time += self._mixer.search_time(count, int(blend.progress[:, NUM_CUTS].max()))
-        return blend
+        return blend.best
 
     def better(self, done: int, sums: np.ndarray) -> np.ndarray:
         """Return policy sums, (m,): each player's blend, or ``sums`` where no blend is less exploitable.

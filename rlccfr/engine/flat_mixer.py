@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.engine.blending import MEMORY_LIMIT, Respond, tries_for
+from rlccfr.engine.blending import MEMORY_LIMIT, TRY_TIME, Respond, tries_for
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.reduced import pass_cost
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.kernels.blending.cuts import fill_payoffs, fill_reach, respond
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import GAME, LEAST_ERROR, SCRATCH, Game, scratch_for
-
-TRY_TIME = 1.0
-"""Nanoseconds of one try by both players per window and sequence of the game."""
 
 SEARCH_ARRAYS = 4
 """Number of arrays of windows times sequences that a search needs at its peak."""

@@ -9,10 +9,10 @@ import numpy as np
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.public.public_iterations import action_values, public_value
-from rlccfr.kernels.public.sweep import BEST, MEAN
+from rlccfr.kernels.public.sweep import BEST, MEAN, WRITE_PAYOFFS
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 
-PASS_TIME = 2.0
+PASS_TIME = 5.6
 """Nanoseconds of a pass for one player per private state that it meets."""
 
 _workspaces: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicWorkspace, Outcomes]]] = WeakKeyDictionary()
@@ -41,23 +41,47 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
     """
     tables = PublicTables.read_only(table)
     return (
-        root_value(game, 0, tables, MEAN, crew),
-        root_value(game, 0, tables, BEST, crew),
-        root_value(game, 1, tables, BEST, crew),
+        root_value(game, 0, table, tables, MEAN, crew),
+        root_value(game, 0, table, tables, BEST, crew),
+        root_value(game, 1, table, tables, BEST, crew),
     )
 
 
-def root_value(game: PublicGame, player: int, tables: PublicTables, mode: int, crew: PublicCrew | None) -> float:
+def payoffs_against(
+    game: PublicGame, player: int, table: np.ndarray, payoffs: np.ndarray, crew: PublicCrew | None = None
+) -> float:
+    """Write what a player's actions get against a policy without the player's later decisions.
+
+    Args:
+        table: (m,) entries, to whose positive parts the policy is proportional.
+        payoffs: (m,) the player's entries are overwritten. They leave out the unit and the deal's share, as tables do.
+        crew: threads that share the work.
+
+    Returns:
+        What the player gets where it has no decision, in the game's units.
+    """
+    return root_value(game, player, table, PublicTables.read_only(payoffs), WRITE_PAYOFFS, crew)
+
+
+def root_value(
+    game: PublicGame,
+    player: int,
+    policy_source: np.ndarray,
+    tables: PublicTables,
+    mode: int,
+    crew: PublicCrew | None,
+) -> float:
     """Return what a pass without updates finds at the root for a player, in the game's units.
 
     Args:
-        tables, mode: see :func:`rlccfr.kernels.public.public_iterations.public_value`.
+        policy_source, tables, mode: see :func:`rlccfr.kernels.public.public_iterations.public_value`.
         crew: threads that share the work.
     """
     if crew is not None:
-        return crew.value(player, tables, mode) * game.unit
-    workspace, outcomes = workspace_of(game, tables.regret.dtype)
-    return float(public_value(game.view, player, tables, workspace, outcomes, game.mass[player], mode) * game.unit)
+        return crew.value(player, policy_source, tables, mode) * game.unit
+    workspace, outcomes = workspace_of(game, policy_source.dtype)
+    value = public_value(game.view, player, policy_source, tables, workspace, outcomes, game.mass[player], mode)
+    return float(value * game.unit)
 
 
 def public_action_values(game: PublicGame, table: np.ndarray) -> np.ndarray:

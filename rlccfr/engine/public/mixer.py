@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from rlccfr.engine.blending import MEMORY_LIMIT, WINDOWS, Respond, tries_for
-from rlccfr.engine.public.draws import first_entries
-from rlccfr.engine.public.evaluation import PASS_TIME, public_values, root_value
+from rlccfr.engine.blending import MEMORY_LIMIT, TRY_TIME, WINDOWS, Respond, tries_for
+from rlccfr.engine.public.evaluation import PASS_TIME, payoffs_against, public_values
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.public.masses import row_masses
 from rlccfr.games.public.records import DOUBLE, SMALLEST
 from rlccfr.games.public.view import PublicGame
+from rlccfr.games.records import BLOCK, HISTORY, SequenceView
+from rlccfr.kernels.blending.cuts import respond
+from rlccfr.kernels.handles import handle_of, prepare_handles
 from rlccfr.kernels.jit import ready
-from rlccfr.kernels.layout import LEAST_ERROR
-from rlccfr.kernels.public.mixtures import mix_plans, values_of_plans
-from rlccfr.kernels.public.sweep import KEEP_RESPONSE, WRITE_PAYOFFS
-from rlccfr.kernels.public.workspace import PublicTables
-
-MIX_TIME = 0.5
-"""Nanoseconds of a mixture, or of its cut, per window and table entry of its player."""
+from rlccfr.kernels.layout import GAME, LEAST_ERROR, Game, HistoryView
+from rlccfr.kernels.public.mixtures import fill_sequences, mix_plans, scatter
 
 SINGLE_ERROR = 1e-6
 """The same as :data:`rlccfr.kernels.layout.LEAST_ERROR` for tables in single precision."""
 
-SEARCH_TABLES = 7
-"""Number of tables beside the windows: the run's average, what was before the window, the blend, the mixture that is
-tried, payoffs against the response, and two that a window needs when it ends."""
+RUN_TABLES = 5
+"""Number of tables beside the windows' plans: the run's average, the sums before the window, the blend, and two that
+are needed where a window ends or the best blend is measured."""
 
 
 class PublicMixer:
     """Mixer of policies over a public tree; see :class:`rlccfr.engine.blending.Mixer`.
 
-    Plans are kept in the tables' type, and nothing else is kept for each of them. So a try takes two passes for each
-    player: one finds the best response to a mixture, and the other what each of the mixture's sequences gets against
-    it, which gives the response's value against every plan.
+    Two passes per plan find what each player's sequences get against it without later decisions. From there on, the
+    public tree is left: a best response to a mixture is found in the player's tree of sequences, as for a compiled
+    game (:mod:`rlccfr.kernels.blending.cuts`).
 
     Args:
         game: the run's game.
@@ -54,32 +53,30 @@ class PublicMixer:
         self.memory_limit = memory_limit
         self.least_gap = (LEAST_ERROR if dtype == DOUBLE else SINGLE_ERROR) * game.utility_range
         self._crew = crew
-        self._masses = tuple(row_masses(game, player) for player in range(2))
-        self._first_entries = tuple(self._first_entries_of(player) for player in range(2))
+        self._sure_entries = tuple(self._sure_entries_of(player) for player in range(2))
+        self._form, self._sequence = sequence_form_of(game)
         self._compile()
 
-    def _first_entries_of(self, player: int) -> np.ndarray:
+    def _sure_entries_of(self, player: int) -> np.ndarray:
         """Return the entries of the first row of a player's first decision, which the player reaches for certain."""
-        nodes = self.game.view.nodes
-        decisions = np.flatnonzero(nodes["kind"] == player)
+        decisions = _decisions_of(self.game, player)
         if not len(decisions):
             return np.zeros(0, np.int64)
-        first = nodes[decisions[0]]  # a node comes after its parent
+        first = self.game.view.nodes[decisions[0]]
         rows = self.game.view.deals["rows"][first["deal"], player]
         entries: np.ndarray = first["table"] + np.arange(first["num_children"]) * rows
         return entries
 
     def _compile(self) -> None:
         """Compile the kernels, or load them from disk, since a run's time includes the search."""
-        view = self.game.view
         table = np.zeros(0, self.dtype)
-        plans = np.zeros((0, 0), self.dtype)
-        ready(mix_plans, view, 0, table, plans, table)
-        ready(values_of_plans, view, 0, self._masses[0], table, plans, np.zeros(0))
+        ready(mix_plans, self.game.view, 0, table, np.zeros((0, 0), self.dtype), table)
+        ready(scatter, table, self._sequence, np.zeros((0, 0)), 0)
 
     def search_time(self, count: int, tries: int) -> float:
-        passes = 3 + 4 * tries
-        return passes * self.iteration_time / 2 + 2 * tries * count * self.size * MIX_TIME
+        passes_of_evaluations = 6
+        passes = 2 * count + passes_of_evaluations
+        return passes * self.iteration_time / 2 + tries * count * self.size * TRY_TIME
 
     def most_tries(self, count: int, nanoseconds: float) -> int:
         time_of_none = self.search_time(count, 0)
@@ -91,10 +88,10 @@ class PublicMixer:
 
     def fill_plan(self, sums: np.ndarray, plan: np.ndarray) -> None:
         """See :class:`Mixer`. Exact passes weigh policies by their player's reach, so sums are plans up to a factor."""
-        for player, entries in enumerate(self._first_entries):
+        for player, entries in enumerate(self._sure_entries):
             total = float(sums[entries].sum())
             factor = 1.0 / total if total > SMALLEST else 0.0
-            mix_plans(self.game.view, player, np.array([factor], self.dtype), sums[None], plan)
+            self.mix(player, np.array([factor]), sums[None], plan)
 
     def mix(self, player: int, weights: np.ndarray, plans: np.ndarray, sums: np.ndarray) -> None:
         mix_plans(self.game.view, player, weights.astype(self.dtype), plans, sums)
@@ -103,34 +100,79 @@ class PublicMixer:
         return public_values(self.game, sums, self._crew)
 
     def responder(self, plans: np.ndarray, average_value: float) -> Respond:
-        game = self.game
-        mixture = np.zeros(self.size, self.dtype)
-        payoffs = np.zeros(self.size, self.dtype)
-        response = np.zeros(game.num_infosets, np.uint8)
-        starts = {"response": response, "response_start": first_entries(game, per_private_state=True)}
-        mixture_tables = PublicTables.read_only(mixture)._replace(**starts)
-        payoff_tables = PublicTables.read_only(payoffs)._replace(**starts)
+        payoffs = np.zeros((self.size + 2, len(plans)))
+        values = np.zeros_like(payoffs)
+        table = np.zeros(self.size, self.dtype)
+        for number, plan in enumerate(plans):
+            for player in range(2):
+                payoffs[self.size + player, number] = payoffs_against(self.game, player, plan, table, self._crew)
+            scatter(table, self._sequence, payoffs, number)
+        del table
+        # The empty sequences' payoffs lie about 0 then.
+        payoffs[-2:] += np.array([[-average_value], [average_value]])
 
         def respond_to(player: int, weights: np.ndarray, cut: np.ndarray) -> float:
-            shift = average_value if player == 0 else -average_value
-            self.mix(player, weights, plans, mixture)
-            value = root_value(game, 1 - player, mixture_tables, KEEP_RESPONSE, self._crew)
-            # The player gets this where it has no decision, and payoffs after its decisions.
-            cut[:] = root_value(game, player, payoff_tables, WRITE_PAYOFFS, self._crew) / game.unit
-            values_of_plans(game.view, player, self._masses[player], payoffs, plans, cut)
-            cut *= -game.unit  # what the player gets, the response loses
-            cut += shift
-            return value + shift
+            return float(respond(self._form, 1 - player, weights, payoffs, values, cut))
 
         return respond_to
 
 
+def _decisions_of(game: PublicGame, player: int) -> np.ndarray:
+    """Return a player's decision nodes, each after those above it."""
+    decisions: np.ndarray = np.flatnonzero(game.view.nodes["kind"] == player)
+    return decisions
+
+
+def sequence_form_of(game: PublicGame) -> tuple[Any, np.ndarray]:
+    """Return a handle of a game's sequence form without payoffs, and the sequence of each table entry, (m,).
+
+    A row is an infoset; its multiplicity is what it counts in the value of the row that it comes from.
+    """
+    nodes = game.view.nodes
+    decisions = [_decisions_of(game, player) for player in range(2)]
+    both = np.concatenate(decisions)
+    rows = game.view.deals["rows"][nodes["deal"][both], nodes["kind"][both]].astype(np.int64)
+    num_infosets = int(rows.sum())
+    first_infoset = np.zeros(game.num_nodes, np.int64)
+    first_infoset[both] = np.cumsum(rows) - rows
+    first_sequence = np.zeros(num_infosets + 1, np.uint32)
+    first_sequence[1:] = np.cumsum(np.repeat(nodes["num_children"][both].astype(np.int64), rows))
+    num_first = int(rows[: len(decisions[0])].sum())
+    no_numbers = np.zeros(0, np.uint32)
+    nothing = np.zeros(0)
+    view = SequenceView(
+        infoset_begin=np.array([0, num_first, num_infosets], np.uint32),
+        first_sequence=first_sequence,
+        parent=np.zeros(num_infosets, np.uint32),
+        chance_weight=nothing,
+        mass_begin=no_numbers,
+        mass_sequence=no_numbers,
+        mass_probability=nothing,
+        leaf_0=no_numbers,
+        leaf_1=no_numbers,
+        blocks_0=np.zeros(0, BLOCK),
+        blocks_1=np.zeros(0, BLOCK),
+        payoff_0=nothing,
+        payoff_1=nothing,
+        multiplicity=np.zeros(num_infosets),
+        twin=no_numbers,
+    )
+    sequence = np.zeros(game.num_sequences, np.uint32)
+    for player, own in enumerate(decisions):
+        mass = row_masses(game, player)
+        numbers = (own, game.parents, game.deal_parents)
+        fill_sequences(game.view, *numbers, mass, game.unit, first_infoset, sequence, view)
+    prepare_handles(GAME)
+    return handle_of(Game(HistoryView(np.zeros(0, HISTORY), nothing, nothing), view), GAME), sequence
+
+
 def bytes_of_blends(game: PublicGame, dtype: np.dtype, count: int) -> int:
     """Return the bytes that ``count`` windows and a search among them take."""
-    tables = (count + SEARCH_TABLES) * dtype.itemsize * game.num_sequences
-    responses = game.num_infosets + DOUBLE.itemsize * game.num_nodes
-    masses = 2 * DOUBLE.itemsize * len(game.view.above)
-    return tables + responses + masses
+    plans = (count + 1 + RUN_TABLES) * dtype.itemsize
+    search = 2 * (count + 1) * DOUBLE.itemsize + dtype.itemsize  # payoffs, values and a table of payoffs
+    numbers = 4  # the sequence of each entry
+    form = (4 + 4 + DOUBLE.itemsize) * game.num_infosets
+    return (plans + search + numbers) * game.num_sequences + form
 
 
 def memory_for_blends(state: PublicState) -> tuple[int, str]:

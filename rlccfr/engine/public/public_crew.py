@@ -59,11 +59,11 @@ class PublicCrew:
         ready(pass_below, *arguments, 0, 0)
         ready(end_pass, *arguments)
 
-    def value(self, player: int, tables: PublicTables, mode: int) -> float:
+    def value(self, player: int, policy_source: np.ndarray, tables: PublicTables, mode: int) -> float:
         """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` returns."""
-        no_schedule = np.zeros((2, 0), tables.regret.dtype)
+        no_schedule = np.zeros((2, 0), policy_source.dtype)
         with uninterrupted():
-            self._pass(player, tables.regret, tables, no_schedule, mode)
+            self._pass(player, policy_source, tables, no_schedule, mode)
         return float(root_value(self._workspaces[0], self.game.mass[player]))
 
     def _pass(self, player: int, table: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int) -> None:

@@ -1,10 +1,4 @@
-"""Mixtures of policies over a public tree, and what a best response to one gets against each of the policies mixed.
-
-A player's *plan* is its reach of each of its sequences. The plan of a mixture of policies is the sum of their plans,
-each times its weight. Against a fixed strategy of the opponent, the player's value is linear in its plan: the sum, over
-its sequences, of its reach times what the sequence gets without the player's later decisions. So one pass against a
-response tells what this response gets against all policies at once.
-"""
+"""Mixtures of policies over a public tree, and the players' trees of sequences, in which best responses are found."""
 
 from __future__ import annotations
 
@@ -14,6 +8,9 @@ from rlccfr.kernels.jit import kernel
 @kernel
 def mix_plans(view, player, weights, plans, mixture):
     """Set a player's entries of a table to the sum of plans, each times its weight.
+
+    A *plan* has the player's own reach of each of its sequences. The plan of a mixture of policies is the sum of their
+    plans, each times its weight.
 
     Args:
         weights: (K,) in the tables' type.
@@ -38,37 +35,61 @@ def mix_plans(view, player, weights, plans, mixture):
 
 
 @kernel
-def values_of_plans(view, player, mass, payoffs, plans, values):
-    """Add to each entry of ``values`` what a player gets by one of its plans at the ends that follow its decisions.
+def fill_sequences(view, decisions, parents, deal_parents, mass, unit, first_infoset, sequence, form):
+    """Set a player's part of the game's sequence form: its infosets, parents first, and their parent sequences.
+
+    Each row of a decision is an infoset. Values go up from a row to the row that it comes from, times the ratio of the
+    rows' masses.
 
     Args:
-        mass: (rows,) weight of each row's value in the game's, in the order of the view's ``above``.
-        payoffs: (m,) what each of the player's sequences gets without the player's later decisions, as a pass writes it
-            that meets the opponent's strategy; the player's entries are multiplied by the mass.
-        plans: (K, m) plans of both players.
-        values: (K,) in double precision, changed in place.
+        decisions: the player's decision nodes, in the order of their numbers; a node comes after its parent.
+        parents: (nodes,) parent of each node; -1 at the root.
+        deal_parents: (deals,) the deal before each deal; -1 for the first.
+        mass: mass of each of the player's rows, in the order of the view's ``above``.
+        unit: the game's unit, for values at the root.
+        first_infoset: (nodes,) number of the first row's infoset, set at these decisions.
+        sequence: (m,) number of each table entry's sequence, set at these decisions.
+        form: a :class:`rlccfr.games.records.SequenceView`, whose ``first_sequence`` is complete; ``parent`` and
+            ``multiplicity`` of the player's infosets are set.
     """
-    for node in view.nodes:
-        if node["kind"] != player:
-            continue
-        deal = view.deals[node["deal"]]
-        rows = deal["rows"][player]
-        begin = node["table"]
-        end = begin + node["num_children"] * rows
-        weights = mass[deal["edge"][player] : deal["edge"][player] + rows]
-        for a in range(node["num_children"]):
-            action_payoffs = payoffs[begin + a * rows : begin + (a + 1) * rows]
-            for r in range(rows):
-                action_payoffs[r] *= weights[r]
-        node_payoffs = payoffs[begin:end]
-        for j in range(len(values)):
-            plan = plans[j, begin:end]
-            # Two sums, because each addition waits for the one before it.
-            even = 0.0
-            odd = 0.0
-            for k in range(1, len(plan), 2):
-                even += node_payoffs[k - 1] * plan[k - 1]
-                odd += node_payoffs[k] * plan[k]
-            if len(plan) % 2:
-                even += node_payoffs[len(plan) - 1] * plan[len(plan) - 1]
-            values[j] += even + odd
+    player = view.nodes[decisions[0]]["kind"] if len(decisions) else 0
+    for number in decisions:
+        node = view.nodes[number]
+        rows = view.deals[node["deal"]]["rows"][player]
+        # The player's decision before this one, and the action that led on.
+        below = number
+        above = parents[number]
+        while above >= 0 and view.nodes[above]["kind"] != player:
+            below = above
+            above = parents[above]
+        for r in range(rows):
+            infoset = first_infoset[number] + r
+            first = form.first_sequence[infoset]
+            for a in range(node["num_children"]):
+                sequence[node["table"] + a * rows + r] = first + a
+            own_mass = mass[view.deals[node["deal"]]["edge"][player] + r]
+            if above < 0:
+                form.parent[infoset] = len(sequence) + player
+                form.multiplicity[infoset] = own_mass * unit
+                continue
+            # The row there that this row comes from.
+            row = r
+            deal = node["deal"]
+            while deal != view.nodes[above]["deal"]:
+                row = view.above[view.deals[deal]["edge"][player] + row]
+                deal = deal_parents[deal]
+            action = below - view.nodes[above]["first_child"]
+            form.parent[infoset] = form.first_sequence[first_infoset[above] + row] + action
+            form.multiplicity[infoset] = own_mass / mass[view.deals[deal]["edge"][player] + row]
+
+
+@kernel
+def scatter(table, sequence, payoffs, number):
+    """Write a table, (m,), in the order of sequences, into a column of ``payoffs``, (m + 2, K).
+
+    Args:
+        sequence: (m,) number of each table entry's sequence.
+        number: the column.
+    """
+    for k in range(len(sequence)):
+        payoffs[sequence[k], number] = table[k]

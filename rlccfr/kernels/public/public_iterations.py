@@ -148,17 +148,18 @@ def end_pass(view, player, policy_source, tables, workspace, outcomes, schedule,
 
 
 @kernel
-def public_value(view, player, tables, workspace, outcomes, mass, mode):
+def public_value(view, player, policy_source, tables, workspace, outcomes, mass, mode):
     """Return what a pass without updates finds at the root for a player, divided by the game's unit.
 
     Args:
-        tables: policies are proportional to ``regret``. Only the modes whose names say so write to a table.
+        policy_source: entries that policies are proportional to.
+        tables: WRITE_PAYOFFS writes to the player's entries of ``regret``.
         mass: (root's rows,) number of private states that each row stands for.
-        mode: MEAN or BEST, for the player's value by its own policy or by a best response; KEEP_RESPONSE or
-            WRITE_PAYOFFS.
+        mode: MEAN or BEST, for the player's value by its own policy or by a best response; or WRITE_PAYOFFS, for its
+            value where it has no decision.
     """
     no_row = workspace.vectors[:0]  # these modes read no schedule
-    sweep_all(view, player, tables.regret, tables, workspace, outcomes, no_row, no_row, np.int64(mode))
+    sweep_all(view, player, policy_source, tables, workspace, outcomes, no_row, no_row, np.int64(mode))
     return root_value(workspace, mass)
 
 

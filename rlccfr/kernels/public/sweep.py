@@ -52,8 +52,7 @@ RESPOND = 3  # the same, and keep the action; add the opponent's policies to its
 UPDATE_AGAINST_RESPONSE = 4  # raise regrets against the responses that were kept
 BEST_AGAINST_RESPONSE = 5  # take the largest of the actions' values against them
 WRITE_VALUES = 6  # take the mean of the actions' values, and write these to the table of regrets
-KEEP_RESPONSE = 7  # take the largest of the actions' values, and keep the action, as in RESPOND, but leave averages
-WRITE_PAYOFFS = 8  # write what actions get against the responses that were kept, without the player's later decisions
+WRITE_PAYOFFS = 7  # write what actions get without the player's later decisions, and take nothing
 
 # What a pass does at public chance. In DOWN and UP it stops at the first one, so that threads can share what is below.
 BELOW = 0  # it begins below the first one, and goes through all outcomes of any further one
@@ -74,7 +73,7 @@ def enter_decision(view, node, frame, player, policy_source, tables, workspace, 
     start = node["table"] + frame[WINDOW_START + actor]
     # The policy: of an opponent that responds, the action kept; of others, by the table. A player that takes the best
     # value needs none.
-    if actor != player and mode in (UPDATE_AGAINST_RESPONSE, BEST_AGAINST_RESPONSE, WRITE_PAYOFFS):
+    if actor != player and mode in (UPDATE_AGAINST_RESPONSE, BEST_AGAINST_RESPONSE):
         first = tables.response_start[frame[NODE_INDEX]] + frame[WINDOW_START + actor]
         fill_response(tables.response, first, count, rows, workspace.reciprocals, workspace.vectors, free)
     elif actor != player or mode in (UPDATE, MEAN, UPDATE_AGAINST_RESPONSE, WRITE_VALUES):
@@ -133,9 +132,9 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
     start = node["table"] + frame[WINDOW_START + player]
     stride = view.deals[node["deal"]]["rows"][player]
     values = free + count * rows
-    if mode in (BEST, RESPOND, BEST_AGAINST_RESPONSE, KEEP_RESPONSE):
+    if mode in (BEST, RESPOND, BEST_AGAINST_RESPONSE):
         fill_largest(vectors, values, count, rows, value)
-        if mode in (RESPOND, KEEP_RESPONSE):
+        if mode == RESPOND:
             first = tables.response_start[frame[NODE_INDEX]]
             write_response(vectors, values, value, count, rows, tables.response, first)
         return
@@ -405,7 +404,7 @@ def sweep_top(view, player, policy_source, tables, workspace, outcomes, now, ahe
     set_first_frame(view, 0, player, workspace)
     workspace.vectors[rows[player] : rows[0] + rows[1]] = workspace.reciprocals[1]
     if phase == DOWN:  # only the opponent's reach is wanted, and tables are not to change
-        mode = BEST_AGAINST_RESPONSE if mode in (UPDATE_AGAINST_RESPONSE, WRITE_PAYOFFS) else BEST
+        mode = BEST_AGAINST_RESPONSE if mode == UPDATE_AGAINST_RESPONSE else BEST
     sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, np.int64(mode), np.int64(phase))
 
 
