@@ -35,8 +35,7 @@ GAMES = {
     "holdem(ranks=4,suits=2,private=1,flop=1)": math.inf,
     "holdem(ranks=6,suits=2)": math.inf,
     "bluff": math.inf,
-    "holdem(ranks=7)": math.inf,
-    "bluff(dice=2)": 120.0,
+    "holdem(ranks=7)": 60.0,
 }
 """Games, and the engine CPU seconds after which a target counts as too far for them and finer ones are left out."""
 

@@ -31,9 +31,6 @@ SHARE = 0.2
 SEARCH_TIME = 120.0
 """Nanoseconds of the search per cube of the number of windows, apart from responses."""
 
-TRY_TIME = 1.0
-"""Nanoseconds of one try by both players per window and sequence of the game."""
-
 MEMORY_LIMIT = 2**30
 """Bytes of windows and of a search at most, unless the least number of windows needs more."""
 

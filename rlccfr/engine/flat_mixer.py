@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlccfr.engine.blending import MEMORY_LIMIT, TRY_TIME, Respond, tries_for
+from rlccfr.engine.blending import MEMORY_LIMIT, Respond, tries_for
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.reduced import pass_cost
 from rlccfr.games.flat_tree import SequenceForm
@@ -12,8 +12,11 @@ from rlccfr.kernels.blending.cuts import fill_payoffs, fill_reach, respond
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import GAME, LEAST_ERROR, SCRATCH, Game, scratch_for
 
-SEARCH_ARRAYS = 4
-"""Number of arrays of windows times sequences that a search needs at its peak."""
+TRY_TIME = 1.0
+"""Nanoseconds of one try by both players per window and sequence of the game."""
+
+SEARCH_ARRAYS = 2
+"""Number of arrays of windows times sequences that a search needs."""
 
 
 class FlatMixer:
@@ -58,14 +61,14 @@ class FlatMixer:
         return evaluated(self.form, self.form.normalised(sums))
 
     def responder(self, plans: np.ndarray, average_value: float) -> Respond:
-        payoffs = np.zeros((self.size, len(plans)))
-        values = np.zeros_like(payoffs)
-        for number, plan in enumerate(plans):
-            fill_payoffs(self._game, self._scratch, plan, payoffs, number)
+        payoffs = np.zeros((len(plans), self.size))
+        work = np.zeros((2, self.size))
+        for plan, plan_payoffs in zip(plans, payoffs, strict=True):
+            fill_payoffs(self._game, self._scratch, plan, plan_payoffs)
         # The empty sequences' payoffs lie about 0 then.
-        payoffs[-2:] += np.array([[-average_value], [average_value]])
+        payoffs[:, -2:] += (-average_value, average_value)
 
         def respond_to(player: int, weights: np.ndarray, cut: np.ndarray) -> float:
-            return float(respond(self._game, 1 - player, weights, payoffs, values, cut))
+            return float(respond(self._game, 1 - player, weights, payoffs, work, cut))
 
         return respond_to

@@ -12,7 +12,7 @@ from rlccfr.kernels.public.public_iterations import action_values, public_value
 from rlccfr.kernels.public.sweep import BEST, MEAN, WRITE_PAYOFFS
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 
-PASS_TIME = 5.6
+PASS_TIME = 4.0
 """Nanoseconds of a pass for one player per private state that it meets."""
 
 _workspaces: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicWorkspace, Outcomes]]] = WeakKeyDictionary()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.engine.blending import MEMORY_LIMIT, TRY_TIME, WINDOWS, Respond, tries_for
+from rlccfr.engine.blending import MEMORY_LIMIT, WINDOWS, Respond, tries_for
 from rlccfr.engine.public.evaluation import PASS_TIME, payoffs_against, public_values
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.engine.public.public_state import PublicState
@@ -20,6 +20,9 @@ from rlccfr.kernels.handles import handle_of, prepare_handles
 from rlccfr.kernels.jit import ready
 from rlccfr.kernels.layout import GAME, LEAST_ERROR, Game, HistoryView
 from rlccfr.kernels.public.mixtures import fill_sequences, mix_plans, scatter
+
+TRY_TIME = 1.6
+"""Nanoseconds of one try by both players per window and table entry."""
 
 SINGLE_ERROR = 1e-6
 """The same as :data:`rlccfr.kernels.layout.LEAST_ERROR` for tables in single precision."""
@@ -71,7 +74,7 @@ class PublicMixer:
         """Compile the kernels, or load them from disk, since a run's time includes the search."""
         table = np.zeros(0, self.dtype)
         ready(mix_plans, self.game.view, 0, table, np.zeros((0, 0), self.dtype), table)
-        ready(scatter, table, self._sequence, np.zeros((0, 0)), 0)
+        ready(scatter, table, self._sequence, np.zeros(0))
 
     def search_time(self, count: int, tries: int) -> float:
         passes_of_evaluations = 6
@@ -100,19 +103,18 @@ class PublicMixer:
         return public_values(self.game, sums, self._crew)
 
     def responder(self, plans: np.ndarray, average_value: float) -> Respond:
-        payoffs = np.zeros((self.size + 2, len(plans)))
-        values = np.zeros_like(payoffs)
+        payoffs = np.zeros((len(plans), self.size + 2))
+        work = np.zeros((2, self.size + 2))
         table = np.zeros(self.size, self.dtype)
-        for number, plan in enumerate(plans):
+        for plan, plan_payoffs in zip(plans, payoffs, strict=True):
             for player in range(2):
-                payoffs[self.size + player, number] = payoffs_against(self.game, player, plan, table, self._crew)
-            scatter(table, self._sequence, payoffs, number)
-        del table
+                plan_payoffs[self.size + player] = payoffs_against(self.game, player, plan, table, self._crew)
+            scatter(table, self._sequence, plan_payoffs)
         # The empty sequences' payoffs lie about 0 then.
-        payoffs[-2:] += np.array([[-average_value], [average_value]])
+        payoffs[:, -2:] += (-average_value, average_value)
 
         def respond_to(player: int, weights: np.ndarray, cut: np.ndarray) -> float:
-            return float(respond(self._form, 1 - player, weights, payoffs, values, cut))
+            return float(respond(self._form, 1 - player, weights, payoffs, work, cut))
 
         return respond_to
 
@@ -169,7 +171,7 @@ def sequence_form_of(game: PublicGame) -> tuple[Any, np.ndarray]:
 def bytes_of_blends(game: PublicGame, dtype: np.dtype, count: int) -> int:
     """Return the bytes that ``count`` windows and a search among them take."""
     plans = (count + 1 + RUN_TABLES) * dtype.itemsize
-    search = 2 * (count + 1) * DOUBLE.itemsize + dtype.itemsize  # payoffs, values and a table of payoffs
+    search = (count + 1 + 2) * DOUBLE.itemsize + dtype.itemsize  # payoffs, the response, and a table of payoffs
     numbers = 4  # the sequence of each entry
     form = (4 + 4 + DOUBLE.itemsize) * game.num_infosets
     return (plans + search + numbers) * game.num_sequences + form

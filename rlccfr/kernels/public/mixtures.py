@@ -84,12 +84,11 @@ def fill_sequences(view, decisions, parents, deal_parents, mass, unit, first_inf
 
 
 @kernel
-def scatter(table, sequence, payoffs, number):
-    """Write a table, (m,), in the order of sequences, into a column of ``payoffs``, (m + 2, K).
+def scatter(table, sequence, payoffs):
+    """Write a table, (m,), into ``payoffs``, (m + 2,), in the order of sequences.
 
     Args:
         sequence: (m,) number of each table entry's sequence.
-        number: the column.
     """
     for k in range(len(sequence)):
-        payoffs[sequence[k], number] = table[k]
+        payoffs[sequence[k]] = table[k]
