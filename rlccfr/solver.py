@@ -207,8 +207,12 @@ class Solver:
         to_next_point, _ = steps_to_next_point(self._engine.iteration, self._engine.nodes, self._engine.stepper.sparse)
         if self._engine.stepper.sparse:  # measuring takes so long that curves have few points, too
             return to_next_point
+        if not self.blend:
+            return iterations
+        from rlccfr.engine.blending import FIRST_TRY
+
         # Blends are tried by what the last look has shown, so it must not be long ago.
-        return min(iterations, to_next_point) if self.blend else iterations
+        return min(iterations, max(to_next_point, FIRST_TRY - self._engine.iteration))
 
     def _used(self, unit: str) -> float:
         """Return how much of a kind of budget has been used since the solver's start."""

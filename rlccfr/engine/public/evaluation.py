@@ -12,7 +12,10 @@ from rlccfr.kernels.public.public_iterations import action_values, public_value
 from rlccfr.kernels.public.sweep import BEST, MEAN, WRITE_PAYOFFS
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 
-PASS_TIME = 4.0
+NODE_TIME = 60.0
+"""Nanoseconds of a pass for one player per public node."""
+
+STATE_TIME = 3.0
 """Nanoseconds of a pass for one player per private state that it meets."""
 
 _workspaces: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicWorkspace, Outcomes]]] = WeakKeyDictionary()
@@ -30,6 +33,11 @@ def workspace_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicWorkspace, Ou
     if dtype not in workspaces:
         workspaces[dtype] = PublicWorkspace.of(game, dtype), Outcomes.of(game, dtype)
     return workspaces[dtype]
+
+
+def pass_cost(game: PublicGame) -> float:
+    """Predict the nanoseconds of a pass for one player."""
+    return NODE_TIME * game.num_nodes + STATE_TIME * game.pass_size
 
 
 def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None = None) -> tuple[float, float, float]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlccfr.engine.blending import MEMORY_LIMIT, WINDOWS, Respond, tries_for
-from rlccfr.engine.public.evaluation import PASS_TIME, payoffs_against, public_values
+from rlccfr.engine.public.evaluation import pass_cost, payoffs_against, public_values
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.games.memory import available_memory, gigabytes
@@ -23,6 +23,9 @@ from rlccfr.kernels.public.mixtures import fill_sequences, mix_plans, scatter
 
 TRY_TIME = 1.6
 """Nanoseconds of one try by both players per window and table entry."""
+
+CALL_TIME = 15_000.0
+"""Nanoseconds of the call of a pass, or of a response, which small games take longer for than for the work."""
 
 SINGLE_ERROR = 1e-6
 """The same as :data:`rlccfr.kernels.layout.LEAST_ERROR` for tables in single precision."""
@@ -52,7 +55,7 @@ class PublicMixer:
         self.game = game
         self.size = game.num_sequences
         self.dtype = dtype
-        self.iteration_time = 2.0 * game.pass_size * PASS_TIME
+        self.iteration_time = 2.0 * pass_cost(game)
         self.memory_limit = memory_limit
         self.least_gap = (LEAST_ERROR if dtype == DOUBLE else SINGLE_ERROR) * game.utility_range
         self._crew = crew
@@ -79,7 +82,8 @@ class PublicMixer:
     def search_time(self, count: int, tries: int) -> float:
         passes_of_evaluations = 6
         passes = 2 * count + passes_of_evaluations
-        return passes * self.iteration_time / 2 + tries * count * self.size * TRY_TIME
+        time_of_passes = passes * (self.iteration_time / 2 + CALL_TIME)
+        return time_of_passes + tries * (count * self.size * TRY_TIME + 2 * CALL_TIME)
 
     def most_tries(self, count: int, nanoseconds: float) -> int:
         time_of_none = self.search_time(count, 0)

@@ -11,7 +11,7 @@ from rlccfr import kernels
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.blending_stepper import BlendingStepper
 from rlccfr.engine.public.draws import logs_of
-from rlccfr.engine.public.evaluation import PASS_TIME, public_values, workspace_of
+from rlccfr.engine.public.evaluation import pass_cost, public_values, workspace_of
 from rlccfr.engine.public.public_crew import PublicCrew, crew_for, current
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind
@@ -99,7 +99,8 @@ class PublicStepper(BlendingStepper[PublicState]):
 
     @property
     def iteration_seconds(self) -> float:
-        return 1e-9 * PASS_TIME * self.nodes_per_iteration
+        passes = self.nodes_per_iteration / self.state.game.pass_size
+        return 1e-9 * passes * pass_cost(self.state.game)
 
     def scheduled(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of the rule's schedule as kernels take them: in the tables' units and type."""
