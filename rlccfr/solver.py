@@ -207,7 +207,7 @@ class Solver:
         to_next_point, _ = steps_to_next_point(self._engine.iteration, self._engine.nodes, self._engine.stepper.sparse)
         if self._engine.stepper.sparse:  # measuring takes so long that curves have few points, too
             return to_next_point
-        if not self.blend:
+        if not self.blends:
             return iterations
         from rlccfr.engine.blending import FIRST_TRY
 
@@ -247,7 +247,8 @@ class Solver:
                 del self._curve[-1]  # it was measured before the blend
             elapsed = time.thread_time() - begin
             self._cpu_seconds += elapsed
-            self._blending_seconds += elapsed
+            if self.blends:
+                self._blending_seconds += elapsed
         return has_changed
 
     def _advance(self, iterations: int, nodes: int, seconds: float, *, curve: bool, to_look: int | None) -> None:
@@ -306,9 +307,14 @@ class Solver:
         return self._cpu_seconds
 
     @property
+    def blends(self) -> bool:
+        """Whether the run makes blends: with ``blend=True``, and if they fit into memory."""
+        return self._engine.stepper.blends
+
+    @property
     def blending_seconds(self) -> float:
         """CPU seconds of ``cpu_seconds`` that the search for blends took; 0 without blends."""
-        return self._blending_seconds if self.blend else 0.0
+        return self._blending_seconds
 
     @property
     def notice(self) -> str:

@@ -36,6 +36,10 @@ class BlendingStepper(Stepper[State]):
         self._timed_iterations = 0
 
     @property
+    def blends(self) -> bool:
+        return self.blender is not None
+
+    @property
     @abstractmethod
     def run_sums(self) -> np.ndarray:
         """The run's own policy sums, (m,), without blends."""

@@ -54,6 +54,11 @@ class Stepper(ABC, Generic[State]):
         self.binding = binding
 
     @property
+    def blends(self) -> bool:
+        """Whether the run makes blends; see :mod:`rlccfr.engine.blending`."""
+        return False
+
+    @property
     def nodes_per_iteration(self) -> int:
         """Number of histories, or of private states, that an iteration by exact passes touches."""
         passes = 4 if self.binding.abstraction.best_response else 2

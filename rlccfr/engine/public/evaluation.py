@@ -40,6 +40,11 @@ def pass_cost(game: PublicGame) -> float:
     return NODE_TIME * game.num_nodes + STATE_TIME * game.pass_size
 
 
+def iteration_cost(game: PublicGame) -> float:
+    """Predict the nanoseconds of an exact iteration, which has a pass for each player."""
+    return 2.0 * pass_cost(game)
+
+
 def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None = None) -> tuple[float, float, float]:
     """Return player 0's value of a policy, and each player's value of a best response to it, in the game's units.
 

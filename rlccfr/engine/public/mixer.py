@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlccfr.engine.blending import MEMORY_LIMIT, WINDOWS, Respond, tries_for
-from rlccfr.engine.public.evaluation import pass_cost, payoffs_against, public_values
+from rlccfr.engine.public.evaluation import iteration_cost, payoffs_against, public_values
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.games.memory import available_memory, gigabytes
@@ -55,7 +55,7 @@ class PublicMixer:
         self.game = game
         self.size = game.num_sequences
         self.dtype = dtype
-        self.iteration_time = 2.0 * pass_cost(game)
+        self.iteration_time = iteration_cost(game)
         self.memory_limit = memory_limit
         self.least_gap = (LEAST_ERROR if dtype == DOUBLE else SINGLE_ERROR) * game.utility_range
         self._crew = crew

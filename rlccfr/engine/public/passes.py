@@ -41,7 +41,7 @@ class PublicStepper(BlendingStepper[PublicState]):
         self._valued_at = (-1, -1)  # iteration of the values kept, and of the blends then
         self._average_value = (np.nan, np.nan, np.nan)
         self._compile()
-        if binding.options.blend and binding.sampler.exact:
+        if binding.options.blend:  # which needs exact passes
             self._prepare_blends()
 
     def _prepare_blends(self) -> None:

@@ -92,6 +92,22 @@ def test_what_does_not_run_is_refused(run, arguments, message):
     assert err.count("\n") == 1
 
 
+def test_blends_tell_their_memory_and_time(run, monkeypatch):
+    arguments = ("solve", SMALL, "--update-rule", "dcfr", "--iterations", "400", "--option", "blend=yes")
+    code, out, err = run(*arguments, "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert err.startswith("blends take up to ")
+    assert 0 < facts["blending_seconds"] < facts["cpu_seconds"]
+    assert "; blends took " in run(*arguments)[1]
+    monkeypatch.setattr("rlccfr.engine.public.mixer.available_memory", lambda: 0)
+    code, out, err = run(*arguments, "--json")
+    assert code == 0
+    assert "runs without blends: they need " in err
+    assert err.count("\n") == 1
+    assert json.loads(out)["exploitability"] > facts["exploitability"]
+
+
 def test_targets_need_a_big_blind(run):
     code, _, err = run("solve", "kuhn", "--target", "10mbb")
     assert code == 1

@@ -113,7 +113,9 @@ def test_a_cut_is_tight_at_its_mixture_and_a_bound_elsewhere(name, dtype):
 
 
 @pytest.mark.parametrize("rule", ["cfr", "dcfr_plus", "pcfr_plus"])
-@pytest.mark.parametrize(("name", "options"), [(HOLDEM, {}), (HOLDEM, SINGLE), ("bluff", {})])
+@pytest.mark.parametrize(
+    ("name", "options"), [(HOLDEM, {}), (HOLDEM, SINGLE), (SMALL, {"abstraction": "cfr_br"}), ("bluff", {})]
+)
 def test_a_blend_is_less_exploitable_than_the_average_of_the_same_run(name, options, rule):
     tree = rlccfr.load_game(name)
     plain = rlccfr.Solver(tree, rule, **options)
