@@ -114,9 +114,9 @@ def beside(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the medians of runs without blends and with them beside each other, by game, rule and limit."""
     columns = ["iterations", "engine_seconds", "blending_seconds", "process_seconds", "exploitability", "reached"]
     medians = rows.groupby(["game", "rule", "limit", "blend"], sort=False)[columns].median().reset_index()
-    plain = medians[~medians["blend"]].set_index(["game", "rule", "limit"])
-    blended = medians[medians["blend"]].set_index(["game", "rule", "limit"])
-    return plain.join(blended, lsuffix="_plain", rsuffix="_blended").reset_index()
+    plain = medians[~medians["blend"]].set_index(["game", "rule", "limit"]).add_suffix("_plain")
+    blended = medians[medians["blend"]].set_index(["game", "rule", "limit"]).add_suffix("_blended")
+    return plain.join(blended).reset_index()
 
 
 def report(rows: pd.DataFrame) -> Iterator[str]:

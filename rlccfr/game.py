@@ -109,6 +109,8 @@ class Form:
             blends.
         best_run: arguments of :class:`rlccfr.Solver` for the run that reached the least exploitability within budgets,
             for those who name no algorithm: ``update_rule`` or ``control``, and ``blend``.
+        least_blended: least number of iterations in a budget that blends are worth; below it they cost more than they
+            gain.
         target_runs: the runs that were soonest to reach targets; the first that serves a game and its target is taken.
         states: function ``(policy, needles)`` that yields what players know, and what the policy does; see
             :mod:`rlccfr.policies.listing`.
@@ -132,6 +134,7 @@ class Form:
     page: str = ""
     table: str = ""
     best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    least_blended: int = 200
     target_runs: tuple[TargetRun, ...] = ()
 
     def part(self, name: str) -> Any:

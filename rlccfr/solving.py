@@ -62,9 +62,6 @@ USUAL_PATIENCE = 0.25
 LEAST_PATIENCE = 0.05
 """Seconds that a linear program gets in any case."""
 
-LEAST_BLENDED = 200
-"""Least number of iterations of a run that blends are worth; below it they cost more than they gain."""
-
 LEAST_SECONDS = 0.01
 """CPU seconds of iterations that a run gets in any case, even if a linear program has used the budget up."""
 
@@ -428,7 +425,7 @@ class _Work:
         if self._target_run is not None and not self._is_out_of_reach:
             return Solver(self.game, threads=self.threads, **self._target_run.arguments)
         arguments = dict(self.game.form.best_run)
-        if arguments.get("blend") and self._iterations_in_budget() < LEAST_BLENDED:
+        if arguments.get("blend") and self._iterations_in_budget() < self.game.form.least_blended:
             del arguments["blend"]
         return Solver(self.game, threads=self.threads, **arguments)
 

@@ -18,6 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from rlccfr.engine.stepper import CHUNK
+from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.blending.blend_layout import BLEND, LEAST_VALUE, LOWER_BOUND, NUM_CUTS, PROGRESS_SIZE, Blend
 from rlccfr.kernels.blending.centre import improve
 from rlccfr.kernels.handles import handle_of, prepare_handles
@@ -241,8 +242,9 @@ class Blender:
         if self.blended_at == done:
             return
         if self._window_begin < done:
-            self._end_window(done, sums)
-            self._begin_window(done, sums)
+            with uninterrupted():
+                self._end_window(done, sums)
+                self._begin_window(done, sums)
         count = len(self._ends) + 1
         time_left = SHARE * done * self._mixer.iteration_time - self._search_time
         tries = min(tries_for(count), self._mixer.most_tries(count, time_left))
@@ -256,9 +258,11 @@ class Blender:
         for player in range(2):
             self._mixer.mix(player, best[player], plans, best_sums)
         # A blend is measured as any policy is, so that rounding in the search can't make a worse one look better.
-        self._take_better(sums, average_values)
-        self._take_better(best_sums, self._mixer.values(best_sums))
-        self.blended_at = done
+        best_values = self._mixer.values(best_sums)
+        with uninterrupted():
+            self._take_better(sums, average_values)
+            self._take_better(best_sums, best_values)
+            self.blended_at = done
 
     def _take_better(self, sums: np.ndarray, values: tuple[float, float, float]) -> None:
         """Take policies as the players' blends where these are more exploitable.

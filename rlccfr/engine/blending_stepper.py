@@ -12,6 +12,7 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.stepper import CHUNK, State, Stepper
+from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY
 
 if TYPE_CHECKING:
@@ -72,10 +73,11 @@ class BlendingStepper(Stepper[State]):
             yield
         finally:  # Ctrl-C takes effect when the kernel has returned
             if self.blender is not None:
-                done = self.state.iteration
-                self.blender.note(rows[: done - before, AVERAGE_DECAY])
-                if self.blender.is_due(done):
-                    self.blender.turn(done, self.run_sums)
+                with uninterrupted():  # a window must not be half ended
+                    done = self.state.iteration
+                    self.blender.note(rows[: done - before, AVERAGE_DECAY])
+                    if self.blender.is_due(done):
+                        self.blender.turn(done, self.run_sums)
 
     @property
     def costs(self) -> dict[str, float] | None:

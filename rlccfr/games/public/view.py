@@ -41,6 +41,7 @@ PUBLIC_TREE = Form(
     page="rlccfr.explorer.public_points:public_page",
     table="rlccfr.play.public_table:PublicTable",
     best_run={"update_rule": "dcfr", "blend": True},
+    least_blended=500,
     target_runs=(TargetRun({"update_rule": "dcfr"}),),
 )
 """The form of games that are built by their public tree."""
