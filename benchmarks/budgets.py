@@ -23,7 +23,7 @@ from benchmarks.every_rule import LEAST_SHARE
 from benchmarks.markdown import table
 from benchmarks.momentum import NEARBY
 from rlccfr.engine.blending import SHARE
-from rlccfr.solving import LEAST_BLENDED
+from rlccfr.games.flat_tree import COMPILED
 
 OTHERS: dict[str, dict[str, Any]] = {
     "momentum_dcfr, blended": {"update_rule": "momentum_dcfr", "blend": True},
@@ -58,7 +58,7 @@ def compare(name: str) -> list[dict[str, Any]]:
             iterations = round(share * horizon)
             if iterations * per_iteration > LONGEST:
                 continue
-            steered = rlccfr.Solver(game, control="shipped", blend=iterations >= LEAST_BLENDED)
+            steered = rlccfr.Solver(game, control="shipped", blend=iterations >= COMPILED.least_blended)
             reached = decades(steered.run(iterations=iterations, curve=False).exploitability)
             per_iteration = steered.cpu_seconds / iterations
             for contender, arguments in OTHERS.items():

@@ -90,6 +90,7 @@ def _arrays(solver: Solver) -> dict[str, np.ndarray]:
             "dtype": solver._engine.dtype,
         },
         "cpu_seconds": solver._cpu_seconds,
+        "blending_seconds": solver._blending_seconds,
         "curve": solver._curve,
     }
     return {"header": np.array(json.dumps(header)), **solver._engine.saved()}
@@ -131,6 +132,7 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
             raise CheckpointError(f"{name} was made with buckets that differ from those computed now; start anew")
         solver._engine.restore(archive)
     solver._cpu_seconds = header["cpu_seconds"]
+    solver._blending_seconds = header.get("blending_seconds", 0.0)  # files of earlier versions do not tell it apart
     solver._curve = [CurvePoint(*point) for point in header["curve"]]
     return solver
 

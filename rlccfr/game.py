@@ -105,8 +105,12 @@ class Form:
             :class:`rlccfr.ComponentError` if components or options do not run on them.
         merge: function ``(game, buckets)`` that merges infosets into buckets.
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
+        iteration_cost: function ``(game)`` that predicts the nanoseconds of an exact iteration; needed if the best run
+            blends.
         best_run: arguments of :class:`rlccfr.Solver` for the run that reached the least exploitability within budgets,
-            for those who name no algorithm: ``update_rule``, or ``control`` and ``blend``.
+            for those who name no algorithm: ``update_rule`` or ``control``, and ``blend``.
+        least_blended: least number of iterations in a budget that blends are worth; below it they cost more than they
+            gain.
         target_runs: the runs that were soonest to reach targets; the first that serves a game and its target is taken.
         states: function ``(policy, needles)`` that yields what players know, and what the policy does; see
             :mod:`rlccfr.policies.listing`.
@@ -125,10 +129,12 @@ class Form:
     check_components: str
     merge: str = ""
     features: str = ""
+    iteration_cost: str = ""
     states: str = ""
     page: str = ""
     table: str = ""
     best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    least_blended: int = 200
     target_runs: tuple[TargetRun, ...] = ()
 
     def part(self, name: str) -> Any:

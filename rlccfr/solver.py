@@ -77,7 +77,8 @@ class Solver:
             its own core.
         control: controller that chooses the update rule's settings during the run: ``"shipped"``, a file, or an object.
         blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies;
-            on the way to a target, such mixtures are tried where they are likely to reach it.
+            on the way to a target, such mixtures are tried where they are likely to reach it. A public-tree game for
+            which they do not fit into memory runs without them, with a warning.
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games.
 
     Raises:
@@ -129,6 +130,7 @@ class Solver:
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._pace = Pace(self._engine.stepper)
         self._cpu_seconds = 0.0
+        self._blending_seconds = 0.0
         self._curve: list[CurvePoint] = []
         self._measured: tuple[int, int, Values] | None = None  # at the last look: iteration, nodes, values
 
@@ -205,8 +207,12 @@ class Solver:
         to_next_point, _ = steps_to_next_point(self._engine.iteration, self._engine.nodes, self._engine.stepper.sparse)
         if self._engine.stepper.sparse:  # measuring takes so long that curves have few points, too
             return to_next_point
+        if not self.blends:
+            return iterations
+        from rlccfr.engine.blending import FIRST_TRY
+
         # Blends are tried by what the last look has shown, so it must not be long ago.
-        return min(iterations, to_next_point) if self.blend else iterations
+        return min(iterations, max(to_next_point, FIRST_TRY - self._engine.iteration))
 
     def _used(self, unit: str) -> float:
         """Return how much of a kind of budget has been used since the solver's start."""
@@ -239,7 +245,10 @@ class Solver:
                 self._measured = measured
             if has_changed and self._curve and self._curve[-1].iteration == self._engine.iteration:
                 del self._curve[-1]  # it was measured before the blend
-            self._cpu_seconds += time.thread_time() - begin
+            elapsed = time.thread_time() - begin
+            self._cpu_seconds += elapsed
+            if self.blends:
+                self._blending_seconds += elapsed
         return has_changed
 
     def _advance(self, iterations: int, nodes: int, seconds: float, *, curve: bool, to_look: int | None) -> None:
@@ -296,6 +305,24 @@ class Solver:
     def cpu_seconds(self) -> float:
         """CPU seconds of the engine's work so far, excluding the measurement of exploitability."""
         return self._cpu_seconds
+
+    @property
+    def blends(self) -> bool:
+        """Whether the run makes blends: with ``blend=True``, and if they fit into memory."""
+        return self._engine.stepper.blends
+
+    @property
+    def blending_seconds(self) -> float:
+        """CPU seconds of ``cpu_seconds`` that the search for blends took; 0 without blends."""
+        return self._blending_seconds
+
+    @property
+    def notice(self) -> str:
+        """One line on what the run needs or does without, to be read before it; empty if there is nothing to say.
+
+        It tells what blends of a public-tree game take of memory, or that they do not fit.
+        """
+        return self._engine.stepper.notice
 
     @property
     def points(self) -> tuple[CurvePoint, ...]:

@@ -3,8 +3,8 @@
 There are two ways. A linear program solves a compiled game exactly; its time is predicted from the game's size. All
 other games, and coarse targets, take iterations. The game's form names the runs: those that were soonest to targets
 (:attr:`rlccfr.game.Form.target_runs`), each with a law for its number of iterations, and the one that got farthest
-within budgets (:attr:`rlccfr.game.Form.best_run`): for a compiled game, exact passes that a controller steers, with
-blends at the end.
+within budgets (:attr:`rlccfr.game.Form.best_run`): exact passes that end with blends, and that a controller steers if
+the game is compiled.
 
 A prediction may be wrong, so it is corrected on the way. A linear program that takes much longer than predicted is
 given up, and iterations begin. Iterations end as soon as their own curve says that a linear program would be sooner.
@@ -61,9 +61,6 @@ USUAL_PATIENCE = 0.25
 
 LEAST_PATIENCE = 0.05
 """Seconds that a linear program gets in any case."""
-
-LEAST_BLENDED = 200
-"""Least number of iterations of a run that blends are worth; below it they cost more than they gain."""
 
 LEAST_SECONDS = 0.01
 """CPU seconds of iterations that a run gets in any case, even if a linear program has used the budget up."""
@@ -291,10 +288,9 @@ class _Work:
 
     @cached_property
     def _iteration_seconds(self) -> float:
-        """CPU seconds that an exact iteration over a compiled game is predicted to take."""
-        from rlccfr.engine.reduced import iteration_cost
-
-        return 1e-9 * iteration_cost(self.game)
+        """CPU seconds that an exact iteration is predicted to take."""
+        nanoseconds: float = self.game.form.part("iteration_cost")(self.game)
+        return 1e-9 * nanoseconds
 
     @property
     def _seconds_left(self) -> float:
@@ -429,7 +425,7 @@ class _Work:
         if self._target_run is not None and not self._is_out_of_reach:
             return Solver(self.game, threads=self.threads, **self._target_run.arguments)
         arguments = dict(self.game.form.best_run)
-        if arguments.get("blend") and self._iterations_in_budget() < LEAST_BLENDED:
+        if arguments.get("blend") and self._iterations_in_budget() < self.game.form.least_blended:
             del arguments["blend"]
         return Solver(self.game, threads=self.threads, **arguments)
 
@@ -439,7 +435,7 @@ class _Work:
         return self.seconds is not None and self.run_seconds > OUT_OF_REACH * self.seconds
 
     def _iterations_in_budget(self) -> float:
-        """Return how many iterations the budget is predicted to allow on a compiled game."""
+        """Return how many iterations the budget is predicted to allow."""
         if self.iterations is not None:
             return self.iterations
         return math.inf if self.seconds is None else self._seconds_left / self._iteration_seconds
@@ -452,7 +448,7 @@ class _Work:
             watch: what ends them where a linear program is sooner.
         """
         seconds = None if self.seconds is None else max(self._seconds_left, LEAST_SECONDS)
-        if seconds is not None and solver.blend and (self.target is None or self._is_out_of_reach):
+        if seconds is not None and solver.blends and (self.target is None or self._is_out_of_reach):
             from rlccfr.engine.blending import SHARE
 
             seconds /= 1 + SHARE  # the blends at the end take the rest
@@ -472,7 +468,7 @@ class _Work:
 
 def _algorithm_of(solver: Solver) -> str:
     """Return in words what a solver runs."""
-    blends = " with blends" if solver.blend else ""
+    blends = " with blends" if solver.blends else ""
     if solver.update_rule.controller is not None:
         return f"steered exact passes{blends}"
     return f"exact passes by {solver.update_rule.id}{blends}"

@@ -13,7 +13,7 @@ from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun, Episode
 from rlccfr.envs.measuring.compiled_games import compiled_tree
-from rlccfr.solving import LEAST_BLENDED
+from rlccfr.games.flat_tree import COMPILED
 
 HOLD = 4.0
 """Mean number of decisions for which a held pick lasts."""
@@ -62,7 +62,7 @@ def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:
 
     The run is reused, so it may be at its end; :meth:`ControlRun.episode` goes back to the start.
     """
-    run = _run_on(task.game, hidden, task.horizon >= LEAST_BLENDED)
+    run = _run_on(task.game, hidden, task.horizon >= COMPILED.least_blended)
     if run.horizon != task.horizon:
         run.aim(task.horizon)
     return run

@@ -264,7 +264,7 @@ class ControlRun:
         blender = self._stepper.blender
         if blender is not None:
             self._stepper.finish()
-            exploitability = blender.exploitability
+            exploitability = min(blender.exploitability, self.exploitability)
         elif self._keep:
             # Exploitability is the mean value of the best responses to the two kept policies.
             exploitability = state[control_layout.KEPT_VALUES : control_layout.KEPT_VALUES + 2].mean()

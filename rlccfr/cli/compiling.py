@@ -102,6 +102,8 @@ def all_jobs() -> dict[str, Job]:
         jobs[f"values of actions, {kind}"] = Job(kind, _compile_action_values, (is_large,), 13, after_values)
         jobs[f"threads, {kind}"] = Job(kind, _compile_threads, (is_large,), 11, after_values)
         jobs[passes] = Job(kind, _run_tiny, (is_large,), 16, after_values | modules)
+        with_blends = (is_large, "none", "none", True)
+        jobs[f"blends, {kind}"] = Job(kind, _run_tiny, with_blends, 4, frozenset({passes}))
         jobs[f"draws, {kind}"] = Job(kind, _run_tiny, (is_large, "public_chance"), 30, frozenset({passes}))
         jobs[buckets] = Job(kind, _run_tiny, (is_large, "none", "equity(buckets=2)"), 5, after_values | modules)
         jobs[f"responses, {kind}"] = Job(responds, _run_tiny, against_responses, 26, frozenset({buckets}))
@@ -266,12 +268,12 @@ def _compile_threads(is_large: bool) -> None:
         PublicCrew(game, game.dtype, 2).compile(tables, np.zeros((2, len(SCHEDULE_COLUMNS)), game.dtype))
 
 
-def _run_tiny(is_large: bool, sampler: str = "none", abstraction: str = "none") -> None:
+def _run_tiny(is_large: bool, sampler: str = "none", abstraction: str = "none", blend: bool = False) -> None:
     """Run an iteration over a public tree; a switch then applies the discounts that a sampler has left pending."""
     from rlccfr.solver import Solver
 
     with _tiny_game(is_large) as game:
-        solver = Solver(game, "cfr", sampler, abstraction)
+        solver = Solver(game, "cfr", sampler, abstraction, blend=blend)
         solver.run(iterations=1)
         if sampler != "none":
             solver.switch(sampler="none")

@@ -97,6 +97,7 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
         "iterations": result.iterations,
         "nodes_touched": result.nodes_touched,
         "cpu_seconds": result.cpu_seconds,
+        "blending_seconds": solver.blending_seconds,
         "throughput": result.throughput,
         "unfinished": result.unfinished,
         "target": result.target,
@@ -127,13 +128,14 @@ def _print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> N
     first_value, second_value = facts["value"]
     target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
     unfinished = ", and some walks of an unfinished one" if facts["unfinished"] else ""
+    blending = f"; blends took {facts['blending_seconds']:.3g}" if facts["blending_seconds"] else ""
     rows = [
         ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
         *((title, facts[name], meaning) for title, name, meaning in OPTIONAL_FACTS if facts[name] is not None),
         ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
         ("value of player 0", first_value, f"of player 1: {second_value:.4g}"),
         ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second{unfinished}"),
-        ("engine CPU seconds", facts["cpu_seconds"], "excluding loading, compiling and measuring"),
+        ("engine CPU seconds", facts["cpu_seconds"], f"excluding loading, compiling and measuring{blending}"),
         (nodes_touched, facts["nodes_touched"], ""),
     ]
     title = f"{facts['game']}: {algorithm}"

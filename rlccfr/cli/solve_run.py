@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,7 +107,10 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
     from rlccfr.solver import Solver
 
     # Made even if there is a checkpoint, since it checks the options and says what the checkpoint must agree with.
-    new = Solver(tree, *algorithm, **options)
+    with _without_warnings_of_notices():
+        new = Solver(tree, *algorithm, **options)
+    if new.notice:
+        stderr.print(new.notice, highlight=False, markup=False, soft_wrap=True)
     if options["walks"] != 1 and any(component.learns for component in (new.update_rule, new.sampler, new.abstraction)):
         raise ComponentError(
             "--option walks is for components without models; with models, set the hyperparameter traversals or preset"
@@ -114,7 +119,8 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
         return new
     new_settings = _settings(new)
     del new  # its tables may take gigabytes
-    saved = Solver.load(checkpoint, threads=options["threads"], game=tree)
+    with _without_warnings_of_notices():
+        saved = Solver.load(checkpoint, threads=options["threads"], game=tree)
     saved_settings = _settings(saved)
     differing = [name for name in new_settings if new_settings[name] != saved_settings[name]]
     # A run without --option dtype goes on in the checkpoint's; only hold'em and Bluff have a choice.
@@ -127,6 +133,14 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
     message = f"resuming {checkpoint} after {saved.cpu_seconds:.3g} CPU seconds"
     stderr.print(message, highlight=False, markup=False, soft_wrap=True)
     return saved
+
+
+@contextmanager
+def _without_warnings_of_notices() -> Iterator[None]:
+    """Hold back the warning of a solver that runs without blends, since its notice is printed as a line."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* runs without blends", RuntimeWarning)
+        yield
 
 
 def _settings(solver: Solver) -> dict[str, Any]:

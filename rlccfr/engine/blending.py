@@ -5,24 +5,23 @@ Good weights can be computed: exploitability is the mean of two numbers, and eac
 mixture alone. So the last half of a run is cut into windows. At the run's end, each player mixes its averages over the
 windows and its average over the whole run. On the way to a target, the end is not known: blends are tried when they are
 likely to reach the target, and again whenever the run has grown by a quarter.
+
+What depends on the form of a game is behind the protocol :class:`Mixer`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
 import numpy as np
 
-from rlccfr.engine.evaluation import better_of, evaluated
-from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.stepper import CHUNK
-from rlccfr.games.flat_tree import SequenceForm
-from rlccfr.kernels.blending.blend_layout import BLEND, LEAST_VALUE, LOWER_BOUND, PROGRESS_SIZE, Blend
+from rlccfr.interrupts import uninterrupted
+from rlccfr.kernels.blending.blend_layout import BLEND, LEAST_VALUE, LOWER_BOUND, NUM_CUTS, PROGRESS_SIZE, Blend
 from rlccfr.kernels.blending.centre import improve
-from rlccfr.kernels.blending.cuts import fill_payoffs, fill_reach
 from rlccfr.kernels.handles import handle_of, prepare_handles
-from rlccfr.kernels.layout import GAME, LEAST_ERROR, SCRATCH, Game, scratch_for
 
 WINDOWS = (64, 32, 16, 8)
 """Numbers of windows; the largest is used that the run's time and the memory allow."""
@@ -31,16 +30,10 @@ SHARE = 0.2
 """Largest share of the predicted time of a run that the search for its blends may add."""
 
 SEARCH_TIME = 120.0
-"""Nanoseconds of the search per cube of the number of windows, apart from passes."""
-
-TRY_TIME = 1.0
-"""Nanoseconds of one try by both players per window and sequence of the game."""
-
-SEARCH_ARRAYS = 4
-"""Number of arrays of windows times sequences that a search needs at its peak."""
+"""Nanoseconds of the search per cube of the number of windows, apart from responses."""
 
 MEMORY_LIMIT = 2**30
-"""Bytes of windows and payoffs at most, unless the least number of windows needs more."""
+"""Bytes of windows and of a search at most, unless the least number of windows needs more."""
 
 FIRST_TRY = 200
 """Number of iterations after which a run of open length may try its first blends."""
@@ -54,6 +47,64 @@ USUAL_GAIN = 10.0
 RELATIVE_GAP = 0.02
 """The search ends when no blend can be less exploitable by more than this share of the best one found."""
 
+LEAST_TRIES = 3
+"""Least number of tries that are worth a search; the first one is of the run's average."""
+
+BELOW_TARGET = 1 - 1e-9
+"""A search ends where a blend's exploitability is at most this share of the target, which covers rounding."""
+
+Respond = Callable[[int, np.ndarray, np.ndarray], float]
+"""Function ``(player, weights, cut)``: the value of a best response to a mixture of a player's plans, less the average
+policies' value. It writes what the response gets against each of the plans, (K,), less the same, into ``cut``."""
+
+
+class Mixer(Protocol):
+    """What a search for blends must know of a form of games: plans, their mixtures, and best responses to these.
+
+    A *plan* of policies has, for each sequence, its player's own reach of it. The plan of a mixture is the mixture of
+    the plans, since reach is linear in a mixture's weights and probabilities of actions are not (von Stengel,
+    "Efficient computation of behavior strategies", GEB 1996). A plan is also a table of policy sums.
+
+    Attributes:
+        size: number of entries of a plan; the first ones are those of the m sequences.
+        dtype: type of a plan's numbers.
+        iteration_time: predicted nanoseconds of an iteration.
+        least_gap: NashConv below which differences are rounding.
+        memory_limit: bytes that windows and a search may take, unless the least number of windows needs more.
+    """
+
+    size: int
+    dtype: np.dtype
+    iteration_time: float
+    least_gap: float
+    memory_limit: int
+
+    def search_time(self, count: int, tries: int) -> float:
+        """Predict the nanoseconds of a search among ``count`` plans, apart from the choice of weights."""
+
+    def most_tries(self, count: int, nanoseconds: float) -> int:
+        """Return the largest number of tries of a search among ``count`` plans that may take about so long."""
+
+    def bytes_for(self, count: int) -> int:
+        """Return the bytes that ``count`` windows and a search among them take."""
+
+    def fill_plan(self, sums: np.ndarray, plan: np.ndarray) -> None:
+        """Set a plan, (size,), of the policies that ``sums``, (m,), is proportional to."""
+
+    def mix(self, player: int, weights: np.ndarray, plans: np.ndarray, sums: np.ndarray) -> None:
+        """Set a player's entries of policy sums, (m,), to the mixture of plans, (K, size), with ``weights``, (K,)."""
+
+    def values(self, sums: np.ndarray) -> tuple[float, float, float]:
+        """Return player 0's value of the policies of ``sums``, and each player's value of a best response to them."""
+
+    def responder(self, plans: np.ndarray, average_value: float) -> Respond:
+        """Return a function that responds to mixtures of plans, (K, size).
+
+        Args:
+            average_value: player 0's value of the run's average policies. Values are given less this one, so that
+                differences are not lost in rounding.
+        """
+
 
 class Blender:
     """The windows of one run, and the blends made of them.
@@ -62,8 +113,7 @@ class Blender:
     own; a blend is a mixture of these policies and of the run's average.
 
     Args:
-        form: the sequence form that the run's passes run over, with m sequences.
-        utility_range: the game's largest payoff less its smallest.
+        mixer: what mixes policies of the form of games; tables have m entries.
         done: number of iterations done.
         sums: (m,) policy sums.
 
@@ -71,23 +121,23 @@ class Blender:
         horizon: number of iterations that the run is meant to have or, if its length is open, after which blends may be
             tried next; 0 at first. No window begins before the horizon is known.
         windows: largest number of windows.
+        blended_at: number of iterations after which the last blends were made; -1 before the first.
     """
 
-    def __init__(self, form: SequenceForm, utility_range: float, done: int, sums: np.ndarray) -> None:
-        self.form = form
+    def __init__(self, mixer: Mixer, done: int, sums: np.ndarray) -> None:
         self.horizon = 0
         self.windows = WINDOWS[-1]
-        self._least_exploitability = LEAST_ERROR * utility_range
+        self._mixer = mixer
         prepare_handles(BLEND)  # the end of a run makes one, and its time counts
-        self._game = handle_of(Game.of(form), GAME)
-        self._scratch = handle_of(scratch_for(form), SCRATCH)
-        # Of each window that has ended: the iteration at which it ended, and the reach under its average policy.
+        # Of each window that has ended: the iteration at which it ended, and the plan of its average policies. The row
+        # after the last window's is free for the run's average.
         self._ends = np.zeros(0, np.int64)  # (windows,)
-        self._reaches = np.zeros((0, form.num_sequences + 2))  # (windows, m + 2)
+        self._plans = np.zeros((self.windows + 1, mixer.size), mixer.dtype)
         # The last blends: after how many iterations, each player's best-response value, and their policy sums.
-        self._blended_at = -1
+        self.blended_at = -1
         self._blend_values = np.full(2, np.inf)
-        self._blend_sums = np.zeros(form.num_sequences)
+        self._blend_sums = np.zeros(len(sums), mixer.dtype)
+        self._search_time = 0.0  # predicted nanoseconds of all searches so far
         self._begin_window(done, sums)
 
     def _begin_window(self, done: int, sums: np.ndarray) -> None:
@@ -108,11 +158,19 @@ class Blender:
         if iterations == self.horizon:
             return
         self.horizon = iterations
-        self.windows = windows_for(self.form, iterations - max(self._blended_at, 0))
-        late = self._ends > iterations // 2
-        if not late.all():
-            self._ends = self._ends[late]
-            self._reaches = self._reaches[late]
+        self.windows = windows_for(self._mixer, iterations - max(self.blended_at, 0))
+        self._drop(int(np.count_nonzero(self._ends <= iterations // 2)))  # they are sorted
+        if self.windows >= len(self._plans):
+            plans = np.zeros((self.windows + 1, self._mixer.size), self._mixer.dtype)
+            plans[: len(self._ends)] = self._plans[: len(self._ends)]
+            self._plans = plans
+
+    def _drop(self, number: int, first: int = 0) -> None:
+        """Drop some windows, from the one with index ``first`` on."""
+        count = len(self._ends)
+        self._ends = np.delete(self._ends, slice(first, first + number))
+        for window in range(first + number, count if number else 0):  # one by one, since plans may be large
+            self._plans[window - number] = self._plans[window]
 
     def _window_of(self, done: int) -> int:
         """Return the index of the last window that has begun after ``done`` iterations; negative in the first half."""
@@ -163,74 +221,94 @@ class Blender:
         while len(self._ends) >= self.windows:
             lengths = np.maximum(np.diff(self._ends, prepend=self.horizon // 2), 1)
             first = int(np.argmin(lengths[:-1] + lengths[1:]))
-            pair = slice(first, first + 2)
-            self._reaches[first + 1] = np.average(self._reaches[pair], axis=0, weights=lengths[pair])
-            self._ends = np.delete(self._ends, first)
-            self._reaches = np.delete(self._reaches, first, axis=0)
+            share = float(lengths[first] / (lengths[first] + lengths[first + 1]))
+            self._plans[first + 1] *= 1 - share
+            self._plans[first + 1] += share * self._plans[first]
+            self._drop(1, first)
         # What the window added: the sums now, less what is left of the sums before it.
-        window_sums = np.maximum(sums - self._decay * self._sums_before, 0.0)
+        window_sums = sums - self._decay * self._sums_before
+        np.maximum(window_sums, 0.0, out=window_sums)
+        self._mixer.fill_plan(window_sums, self._plans[len(self._ends)])
         self._ends = np.append(self._ends, done)
-        self._reaches = np.vstack([self._reaches, self._reach_of(window_sums)])
 
-    def _reach_of(self, sums: np.ndarray) -> np.ndarray:
-        """Return each player's reach of its sequences, (m + 2,), under the policies that ``sums`` is proportional to.
-
-        Mixtures of policies are means of their reaches, not of their probabilities.
-        """
-        reach = np.zeros(self.form.num_sequences + 2)
-        fill_reach(self._game, self.form.normalised(sums), reach)
-        return reach
-
-    def blend(self, done: int, sums: np.ndarray) -> None:
+    def blend(self, done: int, sums: np.ndarray, target: float | None = None) -> None:
         """Make each player's blend of the windows' averages and of the run's average, unless it has just been made.
 
         Args:
             done: number of iterations done.
             sums: (m,) policy sums.
+            target: exploitability that is enough; None for the least one.
         """
-        if self._blended_at == done:
+        if self.blended_at == done:
             return
         if self._window_begin < done:
-            self._end_window(done, sums)
-            self._begin_window(done, sums)
-        if not len(self._ends) or not np.isfinite(sums).all():
+            with uninterrupted():
+                self._end_window(done, sums)
+                self._begin_window(done, sums)
+        count = len(self._ends) + 1
+        time_left = SHARE * done * self._mixer.iteration_time - self._search_time
+        tries = min(tries_for(count), self._mixer.most_tries(count, time_left))
+        if count == 1 or tries < LEAST_TRIES or not np.isfinite(sums).all():
             return
-        reaches = np.vstack([self._reaches, self._reach_of(sums)])
-        average_value = evaluated(self.form, self.form.normalised(sums))[0]
-        blend = self._searched(reaches, average_value)
-        # The search has subtracted the average policies' value; add it again, from each opponent's point of view.
-        response_values = blend.progress[:, LEAST_VALUE] + np.array([-average_value, average_value])
-        blend_sums = self._blend_sums.copy()
+        plans = self._plans[:count]
+        self._mixer.fill_plan(sums, plans[-1])
+        average_values = self._mixer.values(sums)
+        best = self._searched(plans, average_values[0], tries, target)
+        best_sums = np.zeros_like(self._blend_sums)
         for player in range(2):
-            if response_values[player] < self._blend_values[player]:
-                sequences = self.form.sequences_of(player)
-                blend_sums[sequences] = blend.best[player] @ reaches[:, sequences]
-        self._blended_at = done
-        self._blend_values = np.minimum(response_values, self._blend_values)
-        self._blend_sums = blend_sums
+            self._mixer.mix(player, best[player], plans, best_sums)
+        # A blend is measured as any policy is, so that rounding in the search can't make a worse one look better.
+        best_values = self._mixer.values(best_sums)
+        with uninterrupted():
+            self._take_better(sums, average_values)
+            self._take_better(best_sums, best_values)
+            self.blended_at = done
 
-    def _searched(self, reaches: np.ndarray, average_value: float) -> Blend:
-        """Search for both players' least exploitable mixtures, and return the final state of the search.
+    def _take_better(self, sums: np.ndarray, values: tuple[float, float, float]) -> None:
+        """Take policies as the players' blends where these are more exploitable.
 
         Args:
-            reaches: (K, m + 2) reaches of the policies to be mixed; the run's average comes last.
-            average_value: player 0's value of the run's average policies.
+            sums: (m,) policy sums.
+            values: what :meth:`Mixer.values` returns for them.
         """
-        blend = blend_of(len(reaches), self.form.num_sequences)
+        for player in range(2):
+            opponent_response = values[2 - player]
+            if opponent_response < self._blend_values[player]:
+                self._mixer.mix(player, np.ones(1), sums[None], self._blend_sums)
+                self._blend_values[player] = opponent_response
+
+    def _searched(self, plans: np.ndarray, average_value: float, tries: int, target: float | None) -> np.ndarray:
+        """Search for both players' least exploitable mixtures, and return the weights of the best found, (2, K).
+
+        Args:
+            plans: (K, size) of the policies to be mixed; that of the run's average comes last.
+            average_value: player 0's value of the run's average policies.
+            tries: largest number of tries.
+            target: exploitability that is enough, or None.
+        """
+        count = len(plans)
+        blend = blend_of(count)
         handle = handle_of(blend, BLEND)
-        for number, reach in enumerate(reaches):
-            fill_payoffs(self._game, self._scratch, handle, reach, number)
-        # The empty sequences' payoffs lie about 0 then, so that differences are not lost in rounding.
-        blend.payoffs[-2:] += np.array([[-average_value], [average_value]])
-        # Each try adds a cut, which raises the bound below which no mixture can come.
-        most_tries = blend.cuts.shape[1]
-        for _ in range(most_tries):
+        respond = self._mixer.responder(plans, average_value)
+        for _ in range(tries):
+            # Each try adds a cut, which raises the bound below which no mixture can come.
             for player in range(2):
-                improve(self._game, handle, player)
-            gap = (blend.progress[:, LEAST_VALUE] - blend.progress[:, LOWER_BOUND]).sum()
-            if gap <= max(RELATIVE_GAP * blend.progress[:, LEAST_VALUE].sum(), self._least_exploitability):
+                if blend.progress[player, LEAST_VALUE] <= blend.progress[player, LOWER_BOUND]:
+                    continue  # no mixture is better than the player's best one
+                cut = blend.cuts[player, int(blend.progress[player, NUM_CUTS])]
+                value = respond(player, blend.weights[player], cut)
+                improve(handle, player, value)
+            nash_conv = blend.progress[:, LEAST_VALUE].sum()
+            gap = nash_conv - blend.progress[:, LOWER_BOUND].sum()
+            if gap <= max(RELATIVE_GAP * nash_conv, self._mixer.least_gap):
                 break
-        return blend
+            if target is not None:
+                is_reached = nash_conv <= 2 * target * BELOW_TARGET
+                is_out_of_reach = blend.progress[:, LOWER_BOUND].sum() > 2 * target
+                if is_reached or is_out_of_reach:
+                    break
+        self._search_time += self._mixer.search_time(count, int(blend.progress[:, NUM_CUTS].max()))
+        return blend.best
 
     @property
     def exploitability(self) -> float:
@@ -244,46 +322,54 @@ class Blender:
             done: number of iterations done.
             sums: (m,) policy sums.
         """
-        if self._blended_at < 0 or not np.isfinite(sums).all():  # blends must not hide an overflow
+        if self.blended_at < 0 or not np.isfinite(sums).all():  # blends must not hide an overflow
             return sums
-        if self._blended_at == done:
+        if self.blended_at == done:
             return self._blend_sums
-        return better_of(self.form, self._blend_sums, self._blend_values, sums)
+        better_sums = self._blend_sums.copy()
+        values = self._mixer.values(sums)  # player 0's value, then each player's best response
+        for player in range(2):
+            if values[2 - player] < self._blend_values[player]:
+                self._mixer.mix(player, np.ones(1), sums[None], better_sums)
+        return better_sums
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return by name what :meth:`restore` takes."""
+        window = [self._window_begin, self._decay]
+        plan = [self.blended_at, self.horizon, self.windows, self._search_time]
         return {
             "window_ends": self._ends,
-            "window_reaches": self._reaches,
+            "window_reaches": self._plans[: len(self._ends)],
             "window_before": self._sums_before,
             "blend": self._blend_sums,
             "blend_values": self._blend_values,
-            "blend_state": np.array([self._window_begin, self._decay, self._blended_at, self.horizon, self.windows]),
+            "blend_state": np.array([*window, *plan]),
         }
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Restore the arrays that :meth:`saved` returned."""
         self._ends = saved["window_ends"]
-        self._reaches = saved["window_reaches"]
         self._sums_before = saved["window_before"]
         self._blend_sums = saved["blend"]
         self._blend_values = saved["blend_values"]
-        window_begin, decay, blended_at, horizon, *windows = saved["blend_state"].tolist()
+        # Files of earlier versions have no number of windows, and no time; their horizon is told anew.
+        numbers = saved["blend_state"].tolist()
+        window_begin, self._decay, blended_at, horizon, windows, self._search_time = [*numbers, self.windows, 0.0][:6]
         self._window_begin = int(window_begin)
-        self._decay = decay
-        self._blended_at = int(blended_at)
+        self.blended_at = int(blended_at)
         self.horizon = int(horizon)
-        if windows:  # files of earlier versions have none; their horizon is told anew
-            self.windows = int(windows[0])
+        self.windows = int(windows)
+        plans = saved["window_reaches"]
+        self._plans = np.zeros((max(self.windows, len(plans)) + 1, self._mixer.size), self._mixer.dtype)
+        self._plans[: len(plans)] = plans
 
 
-def windows_for(form: SequenceForm, iterations: int) -> int:
+def windows_for(mixer: Mixer, iterations: int) -> int:
     """Return the largest number of windows in the last half of a run that its time and the memory limit allow."""
-    pass_time = pass_cost(form.view)
-    size = form.num_sequences
+    time = SHARE * iterations * mixer.iteration_time
     for count in WINDOWS:
-        search_time = SEARCH_TIME * count**3 + count * pass_time + tries_for(count) * count * size * TRY_TIME
-        if search_time <= SHARE * iterations * pass_time and SEARCH_ARRAYS * 8 * count * size <= MEMORY_LIMIT:
+        search_time = mixer.search_time(count, tries_for(count)) + SEARCH_TIME * count**3
+        if search_time <= time and mixer.bytes_for(count) <= mixer.memory_limit:
             return count
     return WINDOWS[-1]
 
@@ -293,12 +379,11 @@ def tries_for(count: int) -> int:
     return count + 16
 
 
-def blend_of(count: int, sequences: int) -> Blend:
+def blend_of(count: int) -> Blend:
     """Return the state of a search before its first try; each player first tries the last policy alone.
 
     Args:
         count: number of policies.
-        sequences: number of sequences of both players.
     """
     weights = np.zeros((2, count))
     weights[:, -1] = 1.0
@@ -307,8 +392,6 @@ def blend_of(count: int, sequences: int) -> Blend:
     progress[:, LEAST_VALUE] = np.inf
     progress[:, LOWER_BOUND] = -np.inf
     return Blend(
-        payoffs=np.zeros((sequences + 2, count)),
-        values=np.zeros((sequences + 2, count)),
         weights=weights,
         best=weights.copy(),
         progress=progress,

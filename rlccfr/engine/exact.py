@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlccfr.engine.binding import Binding
+from rlccfr.engine.blending_stepper import BlendingStepper
 from rlccfr.engine.reduced import RunCopy, pass_cost, quotient_for_run
 from rlccfr.engine.state import RunState
-from rlccfr.engine.stepper import CHUNK, FlatStepper, Stepper
+from rlccfr.engine.stepper import FlatStepper, Stepper
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
-from rlccfr.kernels.layout import AVERAGE_DECAY, Tables
+from rlccfr.kernels.layout import Tables
 from rlccfr.kernels.passes.exact_iterations import exact_iterations
 
 if TYPE_CHECKING:
@@ -23,23 +23,15 @@ if TYPE_CHECKING:
 _OVER_CLASSES = "over_classes"
 """Name under which a saved run says whether its passes run over the quotient: the two differ by rounding."""
 
-TIMED = 0.01
-"""CPU seconds after which the measured time of an iteration is used, not the predicted one."""
 
-
-class ExactStepper(FlatStepper):
+class ExactStepper(BlendingStepper[RunState], FlatStepper):
     """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
 
     Where the game's quotient gives the same iterates, the passes run over the quotient.
-
-    Attributes:
-        blender: what makes the players' blends; None without blends.
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        self._timed_seconds = 0.0
-        self._timed_iterations = 0
         self._set_up()
 
     def _set_up(self, reduce: bool = True) -> None:
@@ -64,37 +56,28 @@ class ExactStepper(FlatStepper):
         if not self.binding.options.blend:
             return None
         from rlccfr.engine.blending import Blender
+        from rlccfr.engine.flat_mixer import FlatMixer
 
-        state = self.state
-        return Blender(self.form, state.game.utility_range, state.iteration, self.tables.policy_sum)
+        mixer = FlatMixer(self.form, self.state.game.utility_range)
+        return Blender(mixer, self.state.iteration, self.run_sums)
 
     @property
     def _arrays(self) -> RunState | RunCopy:
         """The tables that passes work on, with their handles."""
         return self._copy or self.state
 
-    def advance(self, iterations: int, max_nodes: int) -> None:
-        before = self.state.iteration
-        begin = time.thread_time()
-        self._run(min(iterations, CHUNK, -(-max_nodes // self.nodes_per_iteration)))
-        self._timed_seconds += time.thread_time() - begin
-        self._timed_iterations += self.state.iteration - before
-
     def _run(self, iterations: int) -> None:
-        """Run at most ``iterations`` iterations."""
-        blender = self.blender
-        if blender is None:
-            self._iterate(self._rows(iterations))
-            return
-        before = self.state.iteration
-        rows = self._rows(min(iterations, blender.room(before)))
-        try:
+        rows = self._rows(self._room(iterations))
+        with self._noted(rows):
             self._iterate(rows)
-        finally:  # Ctrl-C takes effect when the kernel has returned
-            done = self.state.iteration
-            blender.note(rows[: done - before, AVERAGE_DECAY])
-            if blender.is_due(done):
-                blender.turn(done, self.tables.policy_sum)
+
+    @property
+    def run_sums(self) -> np.ndarray:
+        return self.tables.policy_sum
+
+    @property
+    def iteration_seconds(self) -> float:
+        return pass_cost(self.form.view) * 1e-9
 
     def _rows(self, iterations: int) -> np.ndarray:
         """Return the schedule of the next iterations, at most ``iterations`` of them, and of the one after them."""
@@ -116,38 +99,9 @@ class ExactStepper(FlatStepper):
         """Handle of the rule for the next iterations."""
         return self.binding.rule_handle
 
-    @property
-    def costs(self) -> dict[str, float] | None:
-        """See :attr:`Stepper.costs`; seconds are predicted until enough iterations have been timed."""
-        return None if self.blender is None else self._costs()
-
-    def _costs(self) -> dict[str, float]:
-        if self._timed_seconds > TIMED:
-            seconds = self._timed_seconds / self._timed_iterations
-        else:
-            seconds = pass_cost(self.form.view) * 1e-9
-        return {"iterations": 1.0, "nodes": float(self.nodes_per_iteration), "seconds": seconds}
-
-    def aim(self, iterations: int) -> None:
-        if self.blender is not None:
-            self.blender.aim(iterations, self.state.iteration)
-
-    def finish_near(self, exploitability: float, target: float) -> bool:
-        blender = self.blender
-        if blender is None or not blender.is_worth_trying(self.state.iteration, exploitability, target):
-            return False
-        return self.finish()
-
-    def finish(self) -> bool:
-        if self.blender is None:
-            return False
-        self.blender.blend(self.state.iteration, self.tables.policy_sum)
-        return True
-
     def own_sums(self) -> np.ndarray:
         """See :meth:`FlatStepper.own_sums`; each player has its present policy or its blend, whichever is better."""
-        sums = super().own_sums()
-        return sums if self.blender is None else self.blender.better(self.state.iteration, sums)
+        return self.blended_sums(super().own_sums())
 
     @property
     def form(self) -> SequenceForm:
@@ -166,10 +120,8 @@ class ExactStepper(FlatStepper):
             self._copy.publish()
 
     def saved(self) -> dict[str, np.ndarray]:
-        blends = {} if self.blender is None else self.blender.saved()
-        return {_OVER_CLASSES: np.array(self._quotient is not None), **blends}
+        return {_OVER_CLASSES: np.array(self._quotient is not None), **super().saved()}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         self._set_up(bool(saved.get(_OVER_CLASSES, True)))  # files of earlier versions do not say it
-        if self.blender is not None:
-            self.blender.restore(saved)
+        super().restore(saved)

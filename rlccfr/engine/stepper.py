@@ -46,9 +46,17 @@ class Stepper(ABC, Generic[State]):
     sparse: bool = False
     """Whether evaluating takes so long that a curve should have few points."""
 
+    notice: str = ""
+    """One line that a user should read before the run; empty if there is nothing to say."""
+
     def __init__(self, state: State, binding: Binding, previous: Stepper[State] | None = None) -> None:
         self.state = state
         self.binding = binding
+
+    @property
+    def blends(self) -> bool:
+        """Whether the run makes blends; see :mod:`rlccfr.engine.blending`."""
+        return False
 
     @property
     def nodes_per_iteration(self) -> int:

@@ -121,6 +121,7 @@ COMPILED = Form(
     check_components="rlccfr.engine.binding:check_compiled",
     merge="rlccfr.games.merging.merged:merge",
     features="rlccfr.envs.game_features:features_of_histories",
+    iteration_cost="rlccfr.engine.reduced:iteration_cost",
     states="rlccfr.policies.listing:compiled_states",
     page="rlccfr.explorer.points:whole_page",
     table="rlccfr.play.tables:CompiledTable",

@@ -14,6 +14,7 @@ import rlccfr
 from rlccfr import reference
 from rlccfr.engine.blending import Blender
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.kernels.layout import AVERAGE_DECAY
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 """Number of cores that this process may use."""
@@ -216,6 +217,43 @@ def run_part(solver: rlccfr.Solver, iterations: int, horizon: int) -> None:
     """Run the first iterations of a run that is meant to have ``horizon``."""
     solver._engine.stepper.aim(horizon)
     iterate(solver, iterations - solver._engine.iteration)
+
+
+def finish(solver: rlccfr.Solver) -> None:
+    """End a run as its last call of :meth:`rlccfr.Solver.run` does, without further iterations."""
+    solver._finish(solver._engine.stepper.finish)
+
+
+def sums_on_public_tree(solver: rlccfr.Solver, order: np.ndarray) -> np.ndarray:
+    """Return a run's policy sums over a compiled game, (m,), as passes over its public tree have them.
+
+    Over a compiled game they have a factor for each infoset, which is chance's share in its reach.
+
+    Args:
+        solver: the run, which blends.
+        order: (m,) the solver's sequence of each table entry of the public tree.
+    """
+    mixer = blender_of(solver)._mixer
+    plan = np.zeros(mixer.size)
+    mixer.fill_plan(policy_sums(solver), plan)
+    total = 0.0  # what the sums at an infoset that is reached for certain add up to
+    for decay in solver.update_rule.schedule(1, solver._engine.iteration)[:-1, AVERAGE_DECAY].tolist():
+        total = decay * total + 1.0
+    return total * plan[order]
+
+
+def tell_blender(blender: Blender, solver: rlccfr.Solver, horizon: int, order: np.ndarray) -> None:
+    """Tell a blender of a game's public tree of the last iteration over the compiled game.
+
+    Args:
+        horizon: number of iterations that the run is meant to have.
+        order: see :func:`sums_on_public_tree`.
+    """
+    done = solver._engine.iteration
+    blender.aim(horizon, done - 1)
+    blender.note(solver.update_rule.schedule(done, 0)[:, AVERAGE_DECAY])
+    if blender.is_due(done):
+        blender.turn(done, sums_on_public_tree(solver, order))
 
 
 def decisions_of(solver: rlccfr.Solver) -> list[tuple[int, float]]:

@@ -140,6 +140,20 @@ def test_the_better_of_two_policies_is_returned():
     assert solution.method == "linear program"
 
 
+def test_public_trees_are_blended_within_budgets_alone():
+    tree = rlccfr.load_game("holdem(ranks=4,suits=2,private=1,flop=1)")
+    plain = rlccfr.solve(tree, until="1e-4x", iterations=1000)
+    assert (plain.reached, plain.why) == (True, "exact passes by dcfr")
+    for budget, words in (
+        ({"iterations": 400}, "exact passes by dcfr"),
+        ({"iterations": 600}, "exact passes by dcfr with blends"),
+        ({"seconds": 1e-3}, "exact passes by dcfr"),
+        ({"seconds": 0.1}, "exact passes by dcfr with blends"),
+    ):
+        assert rlccfr.solve(tree, **budget).why == words, budget
+    assert rlccfr.solve(tree, iterations=600).exploitability < plain.exploitability
+
+
 def test_what_is_out_of_reach_is_steered_and_blended():
     tree = game("leduc(ranks=5,suits=2,raises=2)")
     fine = rlccfr.solve(tree, until="1e-6x", iterations=20_000)

@@ -9,7 +9,14 @@ import numpy as np
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.public.public_iterations import action_values, public_value
+from rlccfr.kernels.public.sweep import BEST, MEAN, WRITE_PAYOFFS
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
+
+NODE_TIME = 60.0
+"""Nanoseconds of a pass for one player per public node."""
+
+STATE_TIME = 3.0
+"""Nanoseconds of a pass for one player per private state that it meets."""
 
 _workspaces: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicWorkspace, Outcomes]]] = WeakKeyDictionary()
 
@@ -28,6 +35,16 @@ def workspace_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicWorkspace, Ou
     return workspaces[dtype]
 
 
+def pass_cost(game: PublicGame) -> float:
+    """Predict the nanoseconds of a pass for one player."""
+    return NODE_TIME * game.num_nodes + STATE_TIME * game.pass_size
+
+
+def iteration_cost(game: PublicGame) -> float:
+    """Predict the nanoseconds of an exact iteration, which has a pass for each player."""
+    return 2.0 * pass_cost(game)
+
+
 def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None = None) -> tuple[float, float, float]:
     """Return player 0's value of a policy, and each player's value of a best response to it, in the game's units.
 
@@ -35,15 +52,49 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
         crew: threads that share the work.
     """
+    tables = PublicTables.read_only(table)
+    return (
+        root_value(game, 0, table, tables, MEAN, crew),
+        root_value(game, 0, table, tables, BEST, crew),
+        root_value(game, 1, table, tables, BEST, crew),
+    )
 
-    def value(player: int, best: bool) -> float:
-        if crew is not None:
-            return crew.value(player, table, best) * game.unit
-        tables = PublicTables.read_only(table)
-        workspace, outcomes = workspace_of(game, table.dtype)
-        return float(public_value(game.view, player, tables, workspace, outcomes, game.mass[player], best) * game.unit)
 
-    return value(0, False), value(0, True), value(1, True)
+def payoffs_against(
+    game: PublicGame, player: int, table: np.ndarray, payoffs: np.ndarray, crew: PublicCrew | None = None
+) -> float:
+    """Write what a player's actions get against a policy without the player's later decisions.
+
+    Args:
+        table: (m,) entries, to whose positive parts the policy is proportional.
+        payoffs: (m,) the player's entries are overwritten. They leave out the unit and the deal's share, as tables do.
+        crew: threads that share the work.
+
+    Returns:
+        What the player gets where it has no decision, in the game's units.
+    """
+    return root_value(game, player, table, PublicTables.read_only(payoffs), WRITE_PAYOFFS, crew)
+
+
+def root_value(
+    game: PublicGame,
+    player: int,
+    policy_source: np.ndarray,
+    tables: PublicTables,
+    mode: int,
+    crew: PublicCrew | None,
+) -> float:
+    """Return what a pass without updates finds at the root for a player, in the game's units.
+
+    Args:
+        policy_source, tables, mode: see :func:`rlccfr.kernels.public.public_iterations.public_value`.
+        crew: threads that share the work.
+    """
+    if crew is not None:
+        return crew.value(player, policy_source, tables, mode) * game.unit
+    workspace, outcomes = workspace_of(game, policy_source.dtype)
+    value = public_value(game.view, player, policy_source, tables, workspace, outcomes, game.mass[player], mode)
+    return float(value * game.unit)
 
 
 def public_action_values(game: PublicGame, table: np.ndarray) -> np.ndarray:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
 
 from rlccfr import kernels
 from rlccfr.engine.binding import Binding
+from rlccfr.engine.blending_stepper import BlendingStepper
 from rlccfr.engine.public.draws import logs_of
-from rlccfr.engine.public.evaluation import public_values, workspace_of
-from rlccfr.engine.public.public_crew import crew_for, current
+from rlccfr.engine.public.evaluation import pass_cost, public_values, workspace_of
+from rlccfr.engine.public.public_crew import PublicCrew, crew_for, current
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind
 from rlccfr.interrupts import uninterrupted
@@ -29,16 +31,31 @@ STEPPERS = (
 _DISCOUNTS = [POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT, AVERAGE_DECAY]
 
 
-class PublicStepper(Stepper[PublicState]):
+class PublicStepper(BlendingStepper[PublicState]):
     """Stepper that runs exact passes over a public tree, for all private states of a node at once."""
 
     def __init__(self, state: PublicState, binding: Binding, previous: Stepper[PublicState] | None = None) -> None:
         super().__init__(state, binding, previous)
         self.sparse = state.game.is_large
         self._crew = crew_for(state.game, state.dtype, binding.options.threads)
-        self._valued_at = -1  # iteration of the values kept
+        self._valued_at = (-1, -1)  # iteration of the values kept, and of the blends then
         self._average_value = (np.nan, np.nan, np.nan)
         self._compile()
+        if binding.options.blend:  # which needs exact passes
+            self._prepare_blends()
+
+    def _prepare_blends(self) -> None:
+        """Make the blender, if what it needs fits into memory, and say so."""
+        from rlccfr.engine.blending import Blender
+        from rlccfr.engine.public.mixer import PublicMixer, memory_for_blends
+
+        state = self.state
+        memory, self.notice = memory_for_blends(state)
+        if not memory:
+            warnings.warn(self.notice, RuntimeWarning, stacklevel=2)
+            return
+        mixer = PublicMixer(state.game, state.dtype, self._crew, memory)
+        self.blender = Blender(mixer, state.iteration, self.run_sums)
 
     def _compile(self) -> None:
         """Compile the kernels of an iteration, or load them from disk; the run's time does not include this."""
@@ -52,18 +69,13 @@ class PublicStepper(Stepper[PublicState]):
         with uninterrupted():
             self.state.adopt(self.binding)
 
-    def advance(self, iterations: int, max_nodes: int) -> None:
-        state = self.state
-        cost = self.nodes_per_iteration
-        rows = self.binding.rows(state.iteration + 1, min(iterations, CHUNK, -(-max_nodes // cost)))
-        if self._crew is None:
-            self._iterate(rows, max_nodes)
-            return
-        schedule = self.scheduled(rows)
-        for t in range(len(schedule) - 1):
-            with uninterrupted():  # several kernel calls make one iteration
-                self._crew.iterate(state.tables, schedule[t : t + 2])
-                np.add(state.counts, (1, cost), out=state.counts)
+    def _run(self, iterations: int) -> None:
+        rows = self.binding.rows(self.state.iteration + 1, self._room(iterations))
+        with self._noted(rows):
+            if self._crew is None:
+                self._iterate(rows, 0)
+            else:
+                self._iterate_together(self._crew, self.scheduled(rows))
 
     def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:
         """Run the iterations of a schedule on one thread."""
@@ -74,6 +86,22 @@ class PublicStepper(Stepper[PublicState]):
             state.game.view, state.tables, workspace, outcomes, state.counts, schedule, self.nodes_per_iteration
         )
 
+    def _iterate_together(self, crew: PublicCrew, schedule: np.ndarray) -> None:
+        """Run the iterations of a schedule, in the tables' units and type, on all threads."""
+        for t in range(len(schedule) - 1):
+            with uninterrupted():  # several kernel calls make one iteration
+                crew.iterate(self.state.tables, schedule[t : t + 2])
+                np.add(self.state.counts, (1, self.nodes_per_iteration), out=self.state.counts)
+
+    @property
+    def run_sums(self) -> np.ndarray:
+        return self.state.tables.policy_sum
+
+    @property
+    def iteration_seconds(self) -> float:
+        passes = self.nodes_per_iteration / self.state.game.pass_size
+        return 1e-9 * passes * pass_cost(self.state.game)
+
     def scheduled(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of the rule's schedule as kernels take them: in the tables' units and type."""
         columns = rows.shape[1] if self.binding.rule.momentum is not None else PARAMETERS
@@ -82,7 +110,7 @@ class PublicStepper(Stepper[PublicState]):
         return schedule.astype(self.state.dtype)
 
     def average_sums(self) -> np.ndarray:
-        return self.state.tables.policy_sum
+        return self.blended_sums(self.run_sums)
 
     def current_sums(self) -> np.ndarray:
         return self._current.copy()
@@ -93,10 +121,11 @@ class PublicStepper(Stepper[PublicState]):
         return current(self.state.tables)
 
     def average_value(self) -> tuple[float, float, float]:
-        """See :meth:`Stepper.average_value`; kept until the next iteration, because large games take seconds."""
-        if self._valued_at != self.state.iteration:
-            self._average_value = public_values(self.state.game, self.state.tables.policy_sum, self._crew)
-            self._valued_at = self.state.iteration
+        """See :meth:`Stepper.average_value`; kept until the policy changes, because large games take seconds."""
+        now = self.state.iteration, -1 if self.blender is None else self.blender.blended_at
+        if self._valued_at != now:
+            self._average_value = public_values(self.state.game, self.average_sums(), self._crew)
+            self._valued_at = now
         return self._average_value
 
     def current_value(self) -> tuple[float, float, float]:
@@ -109,7 +138,8 @@ class PublicStepper(Stepper[PublicState]):
         return all(np.isfinite(table.sum()) for table in self.state.tables)
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        self._valued_at = -1
+        super().restore(saved)
+        self._valued_at = (-1, -1)
 
 
 class DrawnStepper(PublicStepper):

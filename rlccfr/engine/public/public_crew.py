@@ -11,7 +11,7 @@ from rlccfr.games.public.view import PublicGame
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.jit import ready
 from rlccfr.kernels.public.public_iterations import begin_pass, end_pass, pass_below, root_value
-from rlccfr.kernels.public.sweep import BEST, MEAN, RESPOND, UPDATE, UPDATE_AGAINST_RESPONSE
+from rlccfr.kernels.public.sweep import RESPOND, UPDATE, UPDATE_AGAINST_RESPONSE
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 
 RANGES_PER_THREAD = 16
@@ -59,17 +59,11 @@ class PublicCrew:
         ready(pass_below, *arguments, 0, 0)
         ready(end_pass, *arguments)
 
-    def value(self, player: int, table: np.ndarray, best: bool) -> float:
-        """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` returns.
-
-        Args:
-            table: (m,) entries; the policy is proportional to their positive parts.
-            best: whether the player plays a best response, not the policy.
-        """
-        tables = PublicTables.read_only(table)
-        no_schedule = np.zeros((2, 0), table.dtype)
+    def value(self, player: int, policy_source: np.ndarray, tables: PublicTables, mode: int) -> float:
+        """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` returns."""
+        no_schedule = np.zeros((2, 0), policy_source.dtype)
         with uninterrupted():
-            self._pass(player, table, tables, no_schedule, BEST if best else MEAN)
+            self._pass(player, policy_source, tables, no_schedule, mode)
         return float(root_value(self._workspaces[0], self.game.mass[player]))
 
     def _pass(self, player: int, table: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int) -> None:

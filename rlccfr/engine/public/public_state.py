@@ -247,8 +247,6 @@ def check_components(
         raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
     if options.simultaneous or options.pre_averaging:
         raise ComponentError(f"{where} players take turns: leave out simultaneous=True and averaging='pre'")
-    if options.blend:
-        raise ComponentError(f"{where} there are no blends: leave out blend=True")
 
 
 class Need(NamedTuple):

@@ -36,10 +36,12 @@ PUBLIC_TREE = Form(
     check_components="rlccfr.engine.public.public_state:check_components",
     merge="rlccfr.games.merging.bucketed:bucketed",
     features="rlccfr.envs.game_features:features_of_public_tree",
+    iteration_cost="rlccfr.engine.public.evaluation:iteration_cost",
     states="rlccfr.policies.listing:states_of_public_tree",
     page="rlccfr.explorer.public_points:public_page",
     table="rlccfr.play.public_table:PublicTable",
-    best_run={"update_rule": "dcfr"},
+    best_run={"update_rule": "dcfr", "blend": True},
+    least_blended=500,
     target_runs=(TargetRun({"update_rule": "dcfr"}),),
 )
 """The form of games that are built by their public tree."""

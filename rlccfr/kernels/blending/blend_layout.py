@@ -20,9 +20,6 @@ class Blend(NamedTuple):
     """Each player's blend of K policies, and what is known of its value.
 
     Attributes:
-        payoffs: (m + 2, K) gradient of each sequence against each of the opponent's policies; see
-            :func:`rlccfr.kernels.passes.sequence_form.gradient_pass`.
-        values: (m + 2, K) working memory of the same shape.
         weights: (2, K) for each player the blend to try next.
         best: (2, K) the best one tried.
         progress: (2, PROGRESS_SIZE) see above.
@@ -32,8 +29,6 @@ class Blend(NamedTuple):
         steps: (4, K + 1) working memory.
     """
 
-    payoffs: np.ndarray
-    values: np.ndarray
     weights: np.ndarray
     best: np.ndarray
     progress: np.ndarray
@@ -44,4 +39,4 @@ class Blend(NamedTuple):
     steps: np.ndarray
 
 
-BLEND = types.NamedTuple((F8M, F8M, F8M, F8M, F8M, types.float64[:, :, ::1], F8S, F8S, F8M, F8M), Blend)
+BLEND = types.NamedTuple((F8M, F8M, F8M, types.float64[:, :, ::1], F8S, F8S, F8M, F8M), Blend)

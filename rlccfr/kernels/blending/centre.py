@@ -24,8 +24,7 @@ import numpy as np
 from numba import types
 
 from rlccfr.kernels.blending.blend_layout import LEAST_VALUE, LOWER_BOUND, NUM_CUTS
-from rlccfr.kernels.blending.cuts import respond
-from rlccfr.kernels.handles import blend_of, game_of
+from rlccfr.kernels.handles import blend_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE
 
@@ -257,15 +256,14 @@ def move_to_centre(weights, cuts, num_cuts, width, blend):
     return dual_bound(cuts, num_cuts, top, blend)
 
 
-@kernel(types.void(HANDLE, HANDLE, types.int64))
-def improve(game, blend, player):
-    """Try a player's blend, and choose the next one to try.
+@kernel(types.void(HANDLE, types.int64, types.float64))
+def improve(blend, player, value):
+    """Take in a best response to a player's blend, and choose the next blend to try.
 
     Args:
-        game: handle.
-        blend: handle; all but ``payoffs`` is changed in place.
+        blend: handle; changed in place. The response's cut is the next one of ``cuts``.
+        value: value of the response against the blend.
     """
-    _, view = game_of(game)
     blend = blend_of(blend)
     weights = blend.weights[player]
     progress = blend.progress[player]
@@ -275,11 +273,8 @@ def improve(game, blend, player):
     count = len(weights)
     # 1. The opponent's best response to the blend gives a cut and the blend's value. The response's least value against
     # any of the policies is a bound: no blend makes it lower.
-    respond(view, 1 - player, weights, blend.payoffs, blend.values, cuts[last_cut])
-    value = 0.0
     least = np.inf
     for j in range(count):
-        value += weights[j] * cuts[last_cut, j]
         least = min(least, cuts[last_cut, j])
     if value < progress[LEAST_VALUE]:
         progress[LEAST_VALUE] = value

@@ -12,11 +12,14 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.handles import blend_of, game_of, scratch_of
+from rlccfr.kernels.handles import game_of, scratch_of
 from rlccfr.kernels.jit import inlined, kernel
-from rlccfr.kernels.layout import F8S, HANDLE
+from rlccfr.kernels.layout import F8M, F8S, HANDLE
 from rlccfr.kernels.passes.rows import infosets_from_last, sequences_of
 from rlccfr.kernels.passes.sequence_form import gradient_pass, reach_pass
+
+TILE = 1024
+"""Number of sequences that are met with all policies before the next ones, so that their values stay in a cache."""
 
 
 @kernel(types.void(HANDLE, F8S, F8S))
@@ -33,69 +36,91 @@ def fill_reach(game, policy, reach):
         reach_pass(view, player, policy, reach)
 
 
-@kernel(types.void(HANDLE, HANDLE, HANDLE, F8S, types.int64))
-def fill_payoffs(game, scratch, blend, reach, number):
+@kernel(types.void(HANDLE, HANDLE, F8S, F8S))
+def fill_payoffs(game, scratch, reach, payoffs):
     """Set both players' payoffs against one of the policies.
 
     Args:
-        game, scratch, blend: handles; ``gradient`` of the scratch memory is overwritten.
+        game, scratch: handles; ``gradient`` of the scratch memory is overwritten.
         reach: (m + 2,) reach of the policy.
-        number: the policy's number.
+        payoffs: (m + 2,) overwritten with the gradient of each sequence against the opponent's policy; see
+            :func:`rlccfr.kernels.passes.sequence_form.gradient_pass`.
     """
     _, view = game_of(game)
     scratch = scratch_of(scratch)
-    payoffs = blend_of(blend).payoffs
     for player in range(2):
         gradient_pass(view, player, reach, scratch)
-    # A row per sequence: the sweep of a best response goes through all policies at one sequence, then to the next.
     for k in range(len(payoffs)):
-        payoffs[k, number] = scratch.gradient[k]
+        payoffs[k] = scratch.gradient[k]
 
 
 @inlined
-def best_action(view, infoset, weights, values):
-    """Return the sequence of an infoset that is best against a blend; of twins, the first has their value."""
+def best_action(view, infoset, values):
+    """Return the sequence of an infoset that has the largest value; of twins, the first has their value."""
     first, end = np.int64(view.first_sequence[infoset]), np.int64(view.first_sequence[infoset + 1])
     best = first
-    best_value = -np.inf
-    for k in range(first, end):
+    for k in range(first + 1, end):
         if len(view.twin) and view.twin[k] != k:
             continue
-        value = 0.0
-        for j in range(len(weights)):
-            value += weights[j] * values[k, j]
-        if value > best_value:
+        if values[k] > values[best]:
             best = k
-            best_value = value
     return best
 
 
 @inlined
-def respond(view, player, weights, payoffs, values, cut):
+def multiplicity_of(view, infoset):
+    """Return for how many infosets below one parent an infoset stands."""
+    return view.multiplicity[infoset] if len(view.multiplicity) else 1.0
+
+
+@kernel(types.float64(HANDLE, types.int64, F8S, F8M, F8M, F8S))
+def respond(game, player, weights, payoffs, work, cut):
     """Compute a best response of ``player`` to a blend of the opponent's policies, and its value against each of them.
 
-    The response is deterministic, so its values against all policies are passed up along the actions that it takes.
-
     Args:
+        game: handle.
         weights: (K,) the blend.
-        payoffs: (m + 2, K) payoffs against each policy.
-        values: (m + 2, K) the player's rows are overwritten.
+        payoffs: (K, m + 2) payoffs against each policy.
+        work: (2, m + 2) overwritten for the player's sequences: their values against the blend, and the response's
+            reach of them.
         cut: (K,) overwritten with the response's value against each policy.
+
+    Returns:
+        The response's value against the blend.
     """
-    count = len(weights)
-    empty_sequence = len(payoffs) - 2 + player
-    first, end = sequences_of(view, player)
-    for k in range(first, end):
-        for j in range(count):
-            values[k, j] = payoffs[k, j]
-    for j in range(count):
-        values[empty_sequence, j] = payoffs[empty_sequence, j]
-    # From the leaves up, the blend decides which action is best; its values against all policies go on.
+    _, view = game_of(game)
+    values = work[0]
+    reach = work[1]
+    empty_sequence = len(values) - 2 + player
+    first, last = sequences_of(view, player)
+    begin, end = np.int64(first), np.int64(last)
+    # 1. From the leaves up: payoffs against the blend, and the values of the best actions below.
+    for start in range(begin, end, TILE):
+        stop = min(start + TILE, end)
+        tile_values = values[start:stop]
+        tile_values[:] = 0.0
+        for j in range(len(weights)):
+            weight = weights[j]
+            tile_payoffs = payoffs[j, start:stop]
+            for k in range(len(tile_values)):
+                tile_values[k] += weight * tile_payoffs[k]
+    values[empty_sequence] = 0.0
+    for j in range(len(weights)):
+        values[empty_sequence] += weights[j] * payoffs[j, empty_sequence]
     for infoset in infosets_from_last(view, player):
-        best = best_action(view, infoset, weights, values)
-        multiplicity = view.multiplicity[infoset] if len(view.multiplicity) else 1.0
-        parent = view.parent[infoset]
-        for j in range(count):
-            values[parent, j] += multiplicity * values[best, j]
-    for j in range(count):
-        cut[j] = values[empty_sequence, j]
+        values[view.parent[infoset]] += multiplicity_of(view, infoset) * values[best_action(view, infoset, values)]
+    # 2. From the root down: the response's reach, which counts infosets as often as their values count above.
+    reach[begin:end] = 0.0
+    reach[empty_sequence] = 1.0
+    for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
+        infoset_reach = reach[view.parent[infoset]]
+        if infoset_reach > 0.0:
+            reach[best_action(view, infoset, values)] = multiplicity_of(view, infoset) * infoset_reach
+    # 3. The value against each policy is linear in that reach.
+    for j in range(len(weights)):
+        cut[j] = payoffs[j, empty_sequence]
+    for start in range(begin, end, TILE):
+        stop = min(start + TILE, end)
+        for j in range(len(weights)):
+            cut[j] += np.dot(reach[start:stop], payoffs[j, start:stop])
+    return values[empty_sequence]

@@ -6,10 +6,8 @@ import numpy as np
 
 from rlccfr.kernels.jit import kernel, released
 from rlccfr.kernels.public.sweep import (
-    BEST,
     DOWN,
     DRAWN,
-    MEAN,
     RESPOND,
     UP,
     UPDATE,
@@ -150,16 +148,18 @@ def end_pass(view, player, policy_source, tables, workspace, outcomes, schedule,
 
 
 @kernel
-def public_value(view, player, tables, workspace, outcomes, mass, best):
-    """Return a player's value against the policy that a table is proportional to, divided by the game's unit.
+def public_value(view, player, policy_source, tables, workspace, outcomes, mass, mode):
+    """Return what a pass without updates finds at the root for a player, divided by the game's unit.
 
     Args:
-        tables: ``regret`` is that table; none is changed.
+        policy_source: entries that policies are proportional to.
+        tables: WRITE_PAYOFFS writes to the player's entries of ``regret``.
         mass: (root's rows,) number of private states that each row stands for.
-        best: whether the player responds best, rather than by the table's policy.
+        mode: MEAN or BEST, for the player's value by its own policy or by a best response; or WRITE_PAYOFFS, for its
+            value where it has no decision.
     """
     no_row = workspace.vectors[:0]  # these modes read no schedule
-    sweep_all(view, player, tables.regret, tables, workspace, outcomes, no_row, no_row, BEST if best else MEAN)
+    sweep_all(view, player, policy_source, tables, workspace, outcomes, no_row, no_row, np.int64(mode))
     return root_value(workspace, mass)
 
 

@@ -52,6 +52,7 @@ RESPOND = 3  # the same, and keep the action; add the opponent's policies to its
 UPDATE_AGAINST_RESPONSE = 4  # raise regrets against the responses that were kept
 BEST_AGAINST_RESPONSE = 5  # take the largest of the actions' values against them
 WRITE_VALUES = 6  # take the mean of the actions' values, and write these to the table of regrets
+WRITE_PAYOFFS = 7  # write what actions get without the player's later decisions, and take nothing
 
 # What a pass does at public chance. In DOWN and UP it stops at the first one, so that threads can share what is below.
 BELOW = 0  # it begins below the first one, and goes through all outcomes of any further one
@@ -136,6 +137,10 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
         if mode == RESPOND:
             first = tables.response_start[frame[NODE_INDEX]]
             write_response(vectors, values, value, count, rows, tables.response, first)
+        return
+    if mode == WRITE_PAYOFFS:  # actions before this decision get nothing from it
+        write_values(vectors, values, count, rows, tables.regret, start, stride)
+        vectors[value : value + rows] = zero
         return
     fill_mean(vectors, free, values, count, rows, value, zero)
     if mode == WRITE_VALUES:

@@ -34,7 +34,12 @@ with compiled_kernels() as names:
     Solver(load_game("leduc"), "dcfr", threads=2, blend=True).run(iterations=100)
     played_match(Policy.uniform(kuhn), Policy.uniform(kuhn), kuhn, pairs=10)
     for view.LARGE in (1, view.LARGE):
-        for settings in ({"threads": 2}, {"sampler": "chance"}, {"abstraction": "equity(buckets=2)"}):
+        for settings in (
+            {"threads": 2},
+            {"sampler": "chance"},
+            {"abstraction": "equity(buckets=2)"},
+            {"blend": True},
+        ):
             solver = Solver(load_game(tiny), "pdcfr_plus", **settings)
             solver.run(iterations=5)
             solver.average_policy().values()

@@ -79,7 +79,6 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
         (("--iterations", "3", "--control"), "update rules can have schedules, but no functions"),
         (("--iterations", "3", "--abstraction", "rcfr"), "both players have tables"),
         (("--iterations", "3", "--simultaneous"), "players take turns"),
-        (("--iterations", "3", "--blend"), "there are no blends"),
         (("--iterations", "3", "--policy", "p.json"), "is written as .npz or .csv, not as .json"),
         (("--iterations", "3", "--picture", "p.doc"), "a picture is written as .png"),
         (("--iterations", "3", "--max-histories", "10"), "not history by history"),
@@ -91,6 +90,22 @@ def test_what_does_not_run_is_refused(run, arguments, message):
     assert (code, out) == (1, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_blends_tell_their_memory_and_time(run, monkeypatch):
+    arguments = ("solve", SMALL, "--update-rule", "dcfr", "--iterations", "400", "--option", "blend=yes")
+    code, out, err = run(*arguments, "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert err.startswith("blends take up to ")
+    assert 0 < facts["blending_seconds"] < facts["cpu_seconds"]
+    assert "; blends took " in run(*arguments)[1]
+    monkeypatch.setattr("rlccfr.engine.public.mixer.available_memory", lambda: 0)
+    code, out, err = run(*arguments, "--json")
+    assert code == 0
+    assert "runs without blends: they need " in err
+    assert err.count("\n") == 1
+    assert json.loads(out)["exploitability"] > facts["exploitability"]
 
 
 def test_targets_need_a_big_blind(run):

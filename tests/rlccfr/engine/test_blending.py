@@ -13,6 +13,7 @@ from support import blender_of, game, iterate, policy_sums, run_part
 import rlccfr
 from rlccfr.engine import blending
 from rlccfr.engine.blending import WINDOWS, Blender, windows_for
+from rlccfr.engine.flat_mixer import FlatMixer
 from rlccfr.errors import ComponentError
 
 GAME = "random_poker(seed=1,hands=3,boards=1,raises=1)"
@@ -139,7 +140,7 @@ def test_short_runs_and_budgets_in_other_units_blend():
 
 
 def test_larger_runs_have_more_windows():
-    leduc = game("leduc")
+    leduc = FlatMixer(game("leduc"), 1.0)
     counts = [windows_for(leduc, iterations) for iterations in (1, 10**3, 10**4, 10**6)]
     assert counts == sorted(counts)
     assert (counts[0], counts[-1]) == (WINDOWS[-1], WINDOWS[0])
@@ -187,4 +188,4 @@ def test_a_horizon_that_was_given_up_delays_no_blend():
     solver.run(iterations=10**6, stop=lambda: solver.result().iterations > 300)
     assert 300 < solver.result().iterations < 10**5
     solver.run(until="1e-6x")
-    assert 0 < blender_of(solver)._blended_at < 10**5
+    assert 0 < blender_of(solver).blended_at < 10**5

@@ -1,0 +1,120 @@
+"""Base of steppers by exact passes, whose runs may end with blends."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlccfr.engine.binding import Binding
+from rlccfr.engine.stepper import CHUNK, State, Stepper
+from rlccfr.interrupts import uninterrupted
+from rlccfr.kernels.layout import AVERAGE_DECAY
+
+if TYPE_CHECKING:
+    from rlccfr.engine.blending import Blender
+
+TIMED = 0.01
+"""CPU seconds after which the measured time of an iteration is used, not the predicted one."""
+
+
+class BlendingStepper(Stepper[State]):
+    """Base of steppers that run whole iterations by exact passes, and make blends if the run ends with these.
+
+    Attributes:
+        blender: what makes the players' blends; None without blends.
+    """
+
+    blender: Blender | None = None
+
+    def __init__(self, state: State, binding: Binding, previous: Stepper[State] | None = None) -> None:
+        super().__init__(state, binding, previous)
+        self._timed_seconds = 0.0
+        self._timed_iterations = 0
+
+    @property
+    def blends(self) -> bool:
+        return self.blender is not None
+
+    @property
+    @abstractmethod
+    def run_sums(self) -> np.ndarray:
+        """The run's own policy sums, (m,), without blends."""
+
+    @property
+    @abstractmethod
+    def iteration_seconds(self) -> float:
+        """CPU seconds that an iteration is predicted to take."""
+
+    @abstractmethod
+    def _run(self, iterations: int) -> None:
+        """Run at most ``iterations`` iterations."""
+
+    def advance(self, iterations: int, max_nodes: int) -> None:
+        before = self.state.iteration
+        begin = time.thread_time()
+        self._run(min(iterations, CHUNK, -(-max_nodes // self.nodes_per_iteration)))
+        self._timed_seconds += time.thread_time() - begin
+        self._timed_iterations += self.state.iteration - before
+
+    def _room(self, iterations: int) -> int:
+        """Return how many of the next iterations may be run before a window begins."""
+        return iterations if self.blender is None else min(iterations, self.blender.room(self.state.iteration))
+
+    @contextmanager
+    def _noted(self, rows: np.ndarray) -> Iterator[None]:
+        """Tell the blender what iterations of the schedule's ``rows`` were run, and begin a window where one is due."""
+        before = self.state.iteration
+        try:
+            yield
+        finally:  # Ctrl-C takes effect when the kernel has returned
+            if self.blender is not None:
+                with uninterrupted():  # a window must not be half ended
+                    done = self.state.iteration
+                    self.blender.note(rows[: done - before, AVERAGE_DECAY])
+                    if self.blender.is_due(done):
+                        self.blender.turn(done, self.run_sums)
+
+    @property
+    def costs(self) -> dict[str, float] | None:
+        """See :attr:`Stepper.costs`; seconds are predicted until enough iterations have been timed."""
+        return None if self.blender is None else self._costs()
+
+    def _costs(self) -> dict[str, float]:
+        if self._timed_seconds > TIMED:
+            seconds = self._timed_seconds / self._timed_iterations
+        else:
+            seconds = self.iteration_seconds
+        return {"iterations": 1.0, "nodes": float(self.nodes_per_iteration), "seconds": seconds}
+
+    def aim(self, iterations: int) -> None:
+        if self.blender is not None:
+            self.blender.aim(iterations, self.state.iteration)
+
+    def finish_near(self, exploitability: float, target: float) -> bool:
+        blender = self.blender
+        if blender is None or not blender.is_worth_trying(self.state.iteration, exploitability, target):
+            return False
+        blender.blend(self.state.iteration, self.run_sums, target)
+        return True
+
+    def finish(self) -> bool:
+        if self.blender is None:
+            return False
+        self.blender.blend(self.state.iteration, self.run_sums)
+        return True
+
+    def blended_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return policy sums, (m,): each player's blend, or ``sums`` where no blend is less exploitable."""
+        return sums if self.blender is None else self.blender.better(self.state.iteration, sums)
+
+    def saved(self) -> dict[str, np.ndarray]:
+        return {} if self.blender is None else self.blender.saved()
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        if self.blender is not None:
+            self.blender.restore(saved)

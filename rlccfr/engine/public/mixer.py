@@ -1,0 +1,197 @@
+"""Mixtures of policies over a public tree, for :mod:`rlccfr.engine.blending`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlccfr.engine.blending import MEMORY_LIMIT, WINDOWS, Respond, tries_for
+from rlccfr.engine.public.evaluation import iteration_cost, payoffs_against, public_values
+from rlccfr.engine.public.public_crew import PublicCrew
+from rlccfr.engine.public.public_state import PublicState
+from rlccfr.games.memory import available_memory, gigabytes
+from rlccfr.games.public.masses import row_masses
+from rlccfr.games.public.records import DOUBLE, SMALLEST
+from rlccfr.games.public.view import PublicGame
+from rlccfr.games.records import BLOCK, HISTORY, SequenceView
+from rlccfr.kernels.blending.cuts import respond
+from rlccfr.kernels.handles import handle_of, prepare_handles
+from rlccfr.kernels.jit import ready
+from rlccfr.kernels.layout import GAME, LEAST_ERROR, Game, HistoryView
+from rlccfr.kernels.public.mixtures import fill_sequences, mix_plans, scatter
+
+TRY_TIME = 1.6
+"""Nanoseconds of one try by both players per window and table entry."""
+
+CALL_TIME = 15_000.0
+"""Nanoseconds of the call of a pass, or of a response, which small games take longer for than for the work."""
+
+SINGLE_ERROR = 1e-6
+"""The same as :data:`rlccfr.kernels.layout.LEAST_ERROR` for tables in single precision."""
+
+RUN_TABLES = 5
+"""Number of tables beside the windows' plans: the run's average, the sums before the window, the blend, and two that
+are needed where a window ends or the best blend is measured."""
+
+
+class PublicMixer:
+    """Mixer of policies over a public tree; see :class:`rlccfr.engine.blending.Mixer`.
+
+    Two passes per plan find what each player's sequences get against it without later decisions. From there on, the
+    public tree is left: a best response to a mixture is found in the player's tree of sequences, as for a compiled
+    game (:mod:`rlccfr.kernels.blending.cuts`).
+
+    Args:
+        game: the run's game.
+        dtype: type of the tables' numbers.
+        crew: threads that share the passes.
+        memory_limit: bytes that windows and a search may take.
+    """
+
+    def __init__(
+        self, game: PublicGame, dtype: np.dtype, crew: PublicCrew | None, memory_limit: int = MEMORY_LIMIT
+    ) -> None:
+        self.game = game
+        self.size = game.num_sequences
+        self.dtype = dtype
+        self.iteration_time = iteration_cost(game)
+        self.memory_limit = memory_limit
+        self.least_gap = (LEAST_ERROR if dtype == DOUBLE else SINGLE_ERROR) * game.utility_range
+        self._crew = crew
+        self._sure_entries = tuple(self._sure_entries_of(player) for player in range(2))
+        self._form, self._sequence = sequence_form_of(game)
+        self._compile()
+
+    def _sure_entries_of(self, player: int) -> np.ndarray:
+        """Return the entries of the first row of a player's first decision, which the player reaches for certain."""
+        decisions = _decisions_of(self.game, player)
+        if not len(decisions):
+            return np.zeros(0, np.int64)
+        first = self.game.view.nodes[decisions[0]]
+        rows = self.game.view.deals["rows"][first["deal"], player]
+        entries: np.ndarray = first["table"] + np.arange(first["num_children"]) * rows
+        return entries
+
+    def _compile(self) -> None:
+        """Compile the kernels, or load them from disk, since a run's time includes the search."""
+        table = np.zeros(0, self.dtype)
+        ready(mix_plans, self.game.view, 0, table, np.zeros((0, 0), self.dtype), table)
+        ready(scatter, table, self._sequence, np.zeros(0))
+
+    def search_time(self, count: int, tries: int) -> float:
+        passes_of_evaluations = 6
+        passes = 2 * count + passes_of_evaluations
+        time_of_passes = passes * (self.iteration_time / 2 + CALL_TIME)
+        return time_of_passes + tries * (count * self.size * TRY_TIME + 2 * CALL_TIME)
+
+    def most_tries(self, count: int, nanoseconds: float) -> int:
+        time_of_none = self.search_time(count, 0)
+        time_of_one = self.search_time(count, 1) - time_of_none
+        return min(int(max(nanoseconds - time_of_none, 0.0) / time_of_one), tries_for(count))
+
+    def bytes_for(self, count: int) -> int:
+        return bytes_of_blends(self.game, self.dtype, count)
+
+    def fill_plan(self, sums: np.ndarray, plan: np.ndarray) -> None:
+        """See :class:`Mixer`. Exact passes weigh policies by their player's reach, so sums are plans up to a factor."""
+        for player, entries in enumerate(self._sure_entries):
+            total = float(sums[entries].sum())
+            factor = 1.0 / total if total > SMALLEST else 0.0
+            self.mix(player, np.array([factor]), sums[None], plan)
+
+    def mix(self, player: int, weights: np.ndarray, plans: np.ndarray, sums: np.ndarray) -> None:
+        mix_plans(self.game.view, player, weights.astype(self.dtype), plans, sums)
+
+    def values(self, sums: np.ndarray) -> tuple[float, float, float]:
+        return public_values(self.game, sums, self._crew)
+
+    def responder(self, plans: np.ndarray, average_value: float) -> Respond:
+        payoffs = np.zeros((len(plans), self.size + 2))
+        work = np.zeros((2, self.size + 2))
+        table = np.zeros(self.size, self.dtype)
+        for plan, plan_payoffs in zip(plans, payoffs, strict=True):
+            for player in range(2):
+                plan_payoffs[self.size + player] = payoffs_against(self.game, player, plan, table, self._crew)
+            scatter(table, self._sequence, plan_payoffs)
+        # The empty sequences' payoffs lie about 0 then.
+        payoffs[:, -2:] += (-average_value, average_value)
+
+        def respond_to(player: int, weights: np.ndarray, cut: np.ndarray) -> float:
+            return float(respond(self._form, 1 - player, weights, payoffs, work, cut))
+
+        return respond_to
+
+
+def _decisions_of(game: PublicGame, player: int) -> np.ndarray:
+    """Return a player's decision nodes, each after those above it."""
+    decisions: np.ndarray = np.flatnonzero(game.view.nodes["kind"] == player)
+    return decisions
+
+
+def sequence_form_of(game: PublicGame) -> tuple[Any, np.ndarray]:
+    """Return a handle of a game's sequence form without payoffs, and the sequence of each table entry, (m,).
+
+    A row is an infoset; its multiplicity is what it counts in the value of the row that it comes from.
+    """
+    nodes = game.view.nodes
+    decisions = [_decisions_of(game, player) for player in range(2)]
+    both = np.concatenate(decisions)
+    rows = game.view.deals["rows"][nodes["deal"][both], nodes["kind"][both]].astype(np.int64)
+    num_infosets = int(rows.sum())
+    first_infoset = np.zeros(game.num_nodes, np.int64)
+    first_infoset[both] = np.cumsum(rows) - rows
+    first_sequence = np.zeros(num_infosets + 1, np.uint32)
+    first_sequence[1:] = np.cumsum(np.repeat(nodes["num_children"][both].astype(np.int64), rows))
+    num_first = int(rows[: len(decisions[0])].sum())
+    no_numbers = np.zeros(0, np.uint32)
+    nothing = np.zeros(0)
+    view = SequenceView(
+        infoset_begin=np.array([0, num_first, num_infosets], np.uint32),
+        first_sequence=first_sequence,
+        parent=np.zeros(num_infosets, np.uint32),
+        chance_weight=nothing,
+        mass_begin=no_numbers,
+        mass_sequence=no_numbers,
+        mass_probability=nothing,
+        leaf_0=no_numbers,
+        leaf_1=no_numbers,
+        blocks_0=np.zeros(0, BLOCK),
+        blocks_1=np.zeros(0, BLOCK),
+        payoff_0=nothing,
+        payoff_1=nothing,
+        multiplicity=np.zeros(num_infosets),
+        twin=no_numbers,
+    )
+    sequence = np.zeros(game.num_sequences, np.uint32)
+    for player, own in enumerate(decisions):
+        mass = row_masses(game, player)
+        numbers = (own, game.parents, game.deal_parents)
+        fill_sequences(game.view, *numbers, mass, game.unit, first_infoset, sequence, view)
+    prepare_handles(GAME)
+    return handle_of(Game(HistoryView(np.zeros(0, HISTORY), nothing, nothing), view), GAME), sequence
+
+
+def bytes_of_blends(game: PublicGame, dtype: np.dtype, count: int) -> int:
+    """Return the bytes that ``count`` windows and a search among them take."""
+    plans = (count + 1 + RUN_TABLES) * dtype.itemsize
+    search = (count + 1 + 2) * DOUBLE.itemsize + dtype.itemsize  # payoffs, the response, and a table of payoffs
+    numbers = 4  # the sequence of each entry
+    form = (4 + 4 + DOUBLE.itemsize) * game.num_infosets
+    return (plans + search + numbers) * game.num_sequences + form
+
+
+def memory_for_blends(state: PublicState) -> tuple[int, str]:
+    """Return the bytes that blends may take, and a line on it; 0 if not even the fewest windows fit into memory."""
+    sizes = [bytes_of_blends(state.game, state.dtype, count) for count in WINDOWS]
+    available = available_memory()
+    if available is None:
+        available = MEMORY_LIMIT
+    elif not state.iteration:  # zeros take no memory before they are written
+        available -= sum(table.nbytes for table in state.tables)
+    fewest = sizes[-1]
+    if fewest > available:
+        left = gigabytes(max(available, 0))
+        return 0, f"{state.game.name!r} runs without blends: they need {gigabytes(fewest)}, but only {left} are left"
+    most = max([fewest, *(size for size in sizes if size <= min(MEMORY_LIMIT, available))])
+    return most, f"blends take up to {gigabytes(most)} of memory"
