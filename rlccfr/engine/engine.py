@@ -145,8 +145,8 @@ class Engine:
         old_state = self._over_buckets(abstraction)
         if self.options.blend and old_state.merged is not None and not self.game.form.has_histories:
             raise ComponentError(
-                f"blends of buckets can be more exploitable in {self.game.name!r} than the average: leave out blend=True, "
-                "or take abstraction='none'"
+                f"blends of buckets can be more exploitable in {self.game.name!r} than the average: leave out "
+                "blend=True, or take abstraction='none'"
             )
         game = self.game if old_state.merged is None else old_state.merged.walked
         binding = Binding.of(game, rule, sampler, abstraction, self.options, old_state.iteration)
