@@ -12,6 +12,7 @@ from support import game
 
 import rlccfr
 from rlccfr.agents import controller_from_sb3
+from rlccfr.components.controller import CHOICES
 from rlccfr.controller_file import load_controller, save_controller
 from rlccfr.envs import ControlEnv
 from rlccfr.envs.control.run import ControlRun
@@ -63,7 +64,7 @@ def normalized(*, norm_obs):
 
 
 def test_rewards_may_be_normalized():
-    assert controller_from_sb3(agent_of(env=normalized(norm_obs=False))).counts == (10, 8, 7)
+    assert controller_from_sb3(agent_of(env=normalized(norm_obs=False))).counts == tuple(map(len, CHOICES))
 
 
 def test_an_agent_that_no_controller_can_be_is_refused_with_a_way_out():
@@ -71,7 +72,7 @@ def test_an_agent_that_no_controller_can_be_is_refused_with_a_way_out():
         (PPO("MlpPolicy", ControlEnv("kuhn", 16), n_steps=8, batch_size=8), "have Tanh: train with"),
         (DQN("MlpPolicy", "CartPole-v1"), "a DQN has no actor's network"),
         (agent_of(env=gymnasium.make("CartPole-v1")), "not trained on rlccfr/Control-v0: its actions are Discrete"),
-        (agent_of(env=WithSquares(ControlEnv("kuhn", 16))), r"changed observations: they have the shape \(42,\)"),
+        (agent_of(env=WithSquares(ControlEnv("kuhn", 16))), r"changed observations: they have the shape \(48,\)"),
         (agent_of(env=normalized(norm_obs=True)), "VecNormalize changes them: train with norm_obs=False"),
         ("agent.zip", "a str has no actor's network"),
     ]

@@ -15,6 +15,9 @@ from rlccfr.components.controller import CHOICES, OBSERVATION
 from rlccfr.envs.control.run import Episode
 from rlccfr.errors import RLCCFRError
 
+RANDOM_RUNS = 8000
+"""Number of random runs from which agents learn: a few of them have any three picks."""
+
 SMALL = ControlHyperparameters(hidden=(32,), batch_size=128, learning_rate=3e-3, tau=0.05, n_steps=1)
 
 
@@ -28,8 +31,8 @@ def episode(picks: np.ndarray, errors: list[float]) -> Episode:
 def trained(make, steps: int) -> ControlAgents:
     """Train agents on random runs with one decision, whose errors ``make`` gives from the picks."""
     rng, agents = np.random.default_rng(3), ControlAgents(SMALL, seed=1)
-    memory = ReplayBuffer([1], 2000, 100.0)
-    for _ in range(2000):
+    memory = ReplayBuffer([1], RANDOM_RUNS, 100.0)
+    for _ in range(RANDOM_RUNS):
         picks = random_picks(1, rng, 1.0)
         memory.add(0, episode(picks, make(picks)))
     for _ in range(steps):
