@@ -215,7 +215,7 @@ def decay_by_steps(gamma: float) -> Schedule:
     aliases=("extragradient CFR+", "extragradient RM+", "ExRM+"),
 )
 def extragradient_cfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
-    """CFR+ by extragradient steps: W = P(R + r) by a probe, then R <- P(R + r), where r is the regret of W's policy.
+    """CFR+ by extragradient steps: a probe W = P(R + r), then R <- P(R + r') with the regrets r' of W's policy.
 
     A step takes two iterations, of which each costs as much as one of another rule. In the first, the probe, the policy
     in proportion to R is played, and R stays. In the second, the policy in proportion to W is played. Only the latter

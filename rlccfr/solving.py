@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -427,7 +428,12 @@ class _Work:
         arguments = dict(self.game.form.best_run)
         if arguments.get("blend") and self._iterations_in_budget() < self.game.form.least_blended:
             del arguments["blend"]
-        return Solver(self.game, threads=self.threads, **arguments)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".* runs without blends", RuntimeWarning)
+            solver = Solver(self.game, threads=self.threads, **arguments)
+        if solver.notice and not solver.blends:  # blends are the library's choice, not the user's
+            self.reasons.append(solver.notice)
+        return solver
 
     @property
     def _is_out_of_reach(self) -> bool:

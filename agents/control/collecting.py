@@ -18,6 +18,12 @@ from rlccfr.games.flat_tree import COMPILED
 HOLD = 4.0
 """Mean number of decisions for which a held pick lasts."""
 
+LEAST_LOG_SHARE = -9.0
+"""Least error of a run: log10 of its exploitability as a share of the uniform policy's. Smaller errors count as this.
+
+Otherwise, a game that can be solved to rounding would outweigh all others.
+"""
+
 
 class Task(NamedTuple):
     """The game of a run, and the run's length.
@@ -41,13 +47,6 @@ class Collected(NamedTuple):
 
     episodes: list[Episode]
     cpu_seconds: float
-
-
-LEAST_ERROR = -9.0
-"""Least error of a run, log10 of its exploitability as a share of the uniform policy's; smaller ones count as this.
-
-Below it, a game that can be solved to rounding would outweigh all others.
-"""
 
 
 @lru_cache(maxsize=2048)
@@ -85,7 +84,7 @@ def collect(
     episodes = []
     for task, picks in zip(tasks, forced, strict=True):
         episode = run_of(task, hidden).episode(picks, weights)
-        episodes.append(episode._replace(errors=np.maximum(episode.errors, LEAST_ERROR)))
+        episodes.append(episode._replace(errors=np.maximum(episode.errors, LEAST_LOG_SHARE)))
     return Collected(episodes, time.process_time() - begin)
 
 

@@ -264,6 +264,7 @@ class ControlRun:
         blender = self._stepper.blender
         if blender is not None:
             self._stepper.finish()
+            # No search may have been made, as after very few iterations; the average policy then is the result.
             exploitability = min(blender.exploitability, self.exploitability)
         elif self._keep:
             # Exploitability is the mean value of the best responses to the two kept policies.

@@ -146,7 +146,8 @@ class Binding:
         draws: draws of chance that histories share.
         procedure: settings of the course of an iteration, such as the number of walks.
         rule_handle: handle of the rule and its functions, as kernels take it.
-        steady_handle: handle of the same rule without its momentum, for segments of a controlled run that have none.
+        rule_handle_without_momentum: handle of the same rule without its momentum, for segments of a controlled run
+            that have none.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
         rows: the rows of the rule's schedule.
         form: form of the game that the tables lie over.
@@ -161,7 +162,7 @@ class Binding:
     draws: SharedDraws
     procedure: Procedure
     rule_handle: Any
-    steady_handle: Any
+    rule_handle_without_momentum: Any
     sampling_handle: Any
     rows: ScheduleRows
     form: Form
@@ -228,7 +229,7 @@ class Binding:
                 pause=PAUSE,
             ),
             rule_handle=handle_of(Rule(flags, *functions, utility_range), RULE),
-            steady_handle=handle_of(Rule(_without_momentum(flags), *functions, utility_range), RULE),
+            rule_handle_without_momentum=handle_of(Rule(_without_momentum(flags), *functions, utility_range), RULE),
             sampling_handle=handle_of(sampling, SAMPLING),
             rows=ScheduleRows(rule, iteration + 1),
             form=game.form,
@@ -281,7 +282,7 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
 
 
 def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
-    """Refuse what does not fit a rule that regularises values, plays by an order or a result of its own.
+    """Refuse what does not fit a rule that regularises values, is updated simultaneously, or ends with its last policy.
 
     Raises:
         ComponentError: the abstraction or an option does not fit.

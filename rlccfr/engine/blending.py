@@ -138,9 +138,10 @@ class Blender:
         self._blend_values = np.full(2, np.inf)
         self._blend_sums = np.zeros(len(sums), mixer.dtype)
         self._search_time = 0.0  # predicted nanoseconds of all searches so far
-        self._begin_window(done, sums)
+        self.begin_window(done, sums)
 
-    def _begin_window(self, done: int, sums: np.ndarray) -> None:
+    def begin_window(self, done: int, sums: np.ndarray) -> None:
+        """Begin a window after ``done`` iterations, when the policy sums are ``sums``, (m,)."""
         self._window_begin = done
         self._sums_before = sums.copy()
         self._decay = 1.0  # factor that the window's iterations have put on ``_sums_before``
@@ -214,7 +215,7 @@ class Blender:
         """
         if self._window_begin >= self.horizon // 2:
             self._end_window(done, sums)
-        self._begin_window(done, sums)
+        self.begin_window(done, sums)
 
     def _end_window(self, done: int, sums: np.ndarray) -> None:
         """End the present window. If there are too many, merge the two neighbours whose total length is shortest."""
@@ -244,7 +245,7 @@ class Blender:
         if self._window_begin < done:
             with uninterrupted():
                 self._end_window(done, sums)
-                self._begin_window(done, sums)
+                self.begin_window(done, sums)
         count = len(self._ends) + 1
         time_left = SHARE * done * self._mixer.iteration_time - self._search_time
         tries = min(tries_for(count), self._mixer.most_tries(count, time_left))

@@ -116,5 +116,9 @@ class BlendingStepper(Stepper[State]):
         return {} if self.blender is None else self.blender.saved()
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        if self.blender is not None:
+        if self.blender is None:
+            return
+        if "window_ends" in saved:
             self.blender.restore(saved)
+        else:  # the run went without blends where it was saved
+            self.blender.begin_window(self.state.iteration, self.run_sums)

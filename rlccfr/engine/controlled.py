@@ -128,7 +128,7 @@ class ControlledStepper(ExactStepper):
             super()._run(iterations)
         else:  # in one call, with all decisions that fall due
             game, run, control = self._handles
-            rules = self.binding.steady_handle, self.binding.rule_handle
+            rules = self.binding.rule_handle_without_momentum, self.binding.rule_handle
             procedure = self.binding.procedure
             controlled_iterations(game, run, rules, procedure, control, iterations, self.nodes_per_iteration)
         if self.state.iteration >= self.control.state[NEXT_LOOK]:
@@ -142,7 +142,7 @@ class ControlledStepper(ExactStepper):
     def _rule_handle(self) -> Any:
         """See :attr:`ExactStepper._rule_handle`. A segment without momentum does without the work for it."""
         settings = self.control.state[SETTINGS:]
-        return self.binding.rule_handle if needs_momentum(settings) else self.binding.steady_handle
+        return self.binding.rule_handle if needs_momentum(settings) else self.binding.rule_handle_without_momentum
 
     @property
     def _handles(self) -> tuple[Any, Any, Any]:
@@ -193,6 +193,8 @@ class ControlledStepper(ExactStepper):
         }
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        if len(saved[_CONTROLLER_STATE]) != STATE_SIZE:
+            raise CheckpointError("this run was saved by a version whose controllers knew no momentum; start anew")
         if not np.array_equal(saved[_DIGEST], self._digest):
             raise CheckpointError("this run's controller has changed since the run was saved; start anew")
         super().restore(saved)

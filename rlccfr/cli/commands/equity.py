@@ -19,7 +19,8 @@ def equity(
 ) -> None:
     """Print what hands of Texas hold'em win if nobody bets, exactly.
 
-    An equity is the share of the pot, over all boards. Without a board, ranges of many hands take up to a minute.
+    An equity is the share of the pot, over all boards. Without a board, ranges of many hands take a minute, and several
+    if they tell suits apart.
     """
     from rlccfr.engine.public.equities import equity as equity_of
 

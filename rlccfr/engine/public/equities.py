@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +14,8 @@ from rlccfr.kernels.public.hand_strength import BOARD, DECK, add_boards
 KNOWN_CARDS = (0, 3, 4, 5)
 """Numbers of board cards that may be known."""
 
-BOARDS_PER_CALL = 20_000
-"""Boards after which a kernel returns, so that Ctrl-C is heard."""
+HANDS_PER_CALL = 5_000_000
+"""Hands on boards after which a kernel returns, so that Ctrl-C is heard within half a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +49,8 @@ def equity(first: str, second: str, board: str = "") -> Equity:
 
     Example:
         >>> import rlccfr
-        >>> found = rlccfr.equity("AhKh", "QQ+,AKs", board="Td9d6h")
-        >>> round(found.equity[0], 4)
+        >>> result = rlccfr.equity("AhKh", "QQ+,AKs", board="Td9d6h")
+        >>> round(result.equity[0], 4)
         0.2537
     """
     known = cards_of(board)
@@ -59,24 +58,42 @@ def equity(first: str, second: str, board: str = "") -> Equity:
         raise GameError(f"the board {board!r} has {len(known)} cards; name none, or three to five, such as 'Td9d6h'")
     all_weights = np.stack([_possible(range_weights(text), known) for text in (first, second)])
     hand_index = np.flatnonzero(all_weights.any(axis=0))
-    sums = _sums(known, HOLDEM_DECK.hands[hand_index], all_weights[:, hand_index], _symmetries(known, all_weights))
-    weights = all_weights[:, hand_index]
-    beaten, tied, met = sums
-    pairs_met = float((weights[0] * met[0]).sum())
-    if pairs_met == 0.0:
+    weights = np.ascontiguousarray(all_weights[:, hand_index])
+    hands = HOLDEM_DECK.hands[hand_index]
+    may_meet = _meets_any(hands, weights)
+    if not may_meet.any():
         raise GameError(f"no hand of {first!r} can meet a hand of {second!r}" + (f" on {board}" if board else ""))
+    # Sums are differences of sums, so where nothing is met they are 0 but for rounding.
+    beaten, tied, met = np.where(may_meet, _sums(known, hands, weights, _symmetries(known, all_weights)), 0.0)
+    pairs_met = float((weights[0] * met[0]).sum())
     first_share = float((weights[0] * (beaten[0] + tied[0] / 2)).sum()) / pairs_met
     return Equity(
         equity=(first_share, 1.0 - first_share),
         tie=float((weights[0] * tied[0]).sum()) / pairs_met,
-        hands=_by_name(hand_index, (weights > 0) & (met > 0), (beaten + tied / 2) / np.where(met > 0, met, 1.0)),
-        weights=_by_name(hand_index, (weights > 0) & (met > 0), weights),
+        hands=_by_name(hand_index, may_meet, (beaten + tied / 2) / np.where(may_meet, met, 1.0)),
+        weights=_by_name(hand_index, may_meet, weights),
     )
 
 
 def _possible(weights: np.ndarray, known: list[int]) -> np.ndarray:
     """Return a range's weights, (1326,), with 0 for hands that hold a card of the board."""
     return np.where(np.isin(HOLDEM_DECK.hands, known).any(axis=1), 0.0, weights)
+
+
+def _meets_any(hands: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return for each player and hand, (2, hands), whether it has a weight and can meet a hand of the opponent.
+
+    Args:
+        hands: (hands, 2) cards.
+        weights: (2, hands) each player's weight of each hand.
+    """
+    cards_held = np.zeros((len(hands), DECK), np.int64)
+    np.put_along_axis(cards_held, hands, 1, axis=1)
+    are_disjoint = cards_held @ cards_held.T == 0
+    has_hand = weights > 0
+    meets_any: np.ndarray = np.stack([are_disjoint[:, has_hand[1 - player]].any(axis=1) for player in range(2)])
+    may_meet: np.ndarray = has_hand & meets_any
+    return may_meet
 
 
 def _symmetries(known: list[int], weights: np.ndarray) -> np.ndarray:
@@ -87,48 +104,47 @@ def _symmetries(known: list[int], weights: np.ndarray) -> np.ndarray:
         weights: (2, 1326) both ranges' weights.
     """
     permutations = suit_permutations(len(RANKS), len(SUITS))
-    keeps_board = [set(permutation[known].tolist()) == set(known) for permutation in permutations]
-    keeps_weights = [
-        np.array_equal(weights[:, _images(permutation, np.arange(weights.shape[1]))], weights)
+    keeps_all = [
+        set(permutation[known].tolist()) == set(known)
+        and np.array_equal(weights[:, _images(permutation, HOLDEM_DECK.hands)], weights)
         for permutation in permutations
     ]
-    return np.ascontiguousarray(permutations[np.array(keeps_board) & np.array(keeps_weights)])
+    return np.ascontiguousarray(permutations[keeps_all])
 
 
-def _images(permutation: np.ndarray, hand_index: np.ndarray) -> np.ndarray:
-    """Return the indices in the deck of the hands that some hands become under a permutation of the cards."""
-    codes = HOLDEM_DECK.hands @ np.array([DECK, 1])  # ascending, as the hands are
-    cards = np.sort(permutation[HOLDEM_DECK.hands[hand_index]], axis=1)
-    images: np.ndarray = np.searchsorted(codes, cards @ np.array([DECK, 1]))
-    return images
+def _images(permutation: np.ndarray, hands: np.ndarray) -> np.ndarray:
+    """Return the place among some hands of what each of them becomes under a permutation of the cards, (hands,).
+
+    Args:
+        permutation: (DECK,) the card that each card becomes.
+        hands: (hands, 2) cards, which ascend in each hand; the hands ascend, too, and hold all images.
+    """
+    place_values = np.array([DECK, 1])
+    images = np.sort(permutation[hands], axis=1)
+    places: np.ndarray = np.searchsorted(hands @ place_values, images @ place_values)
+    return places
 
 
 def _sums(known: list[int], hands: np.ndarray, weights: np.ndarray, permutations: np.ndarray) -> np.ndarray:
     """Return for each hand of each player the opponent's weight that it beats, ties with and meets, (3, 2, hands)."""
     num_hands = len(hands)
-    board = np.array([*known, *[0] * (BOARD - len(known))])
-    rest = np.setdiff1d(np.arange(DECK), known)
-    picked = np.arange(BOARD - len(known))
+    num_missing = BOARD - len(known)
+    board = np.array([*known, *[0] * num_missing])
+    remaining_cards = np.setdiff1d(np.arange(DECK), known)
+    board_indices = np.arange(num_missing)
     strength = np.zeros(num_hands, np.int64)
     order = np.zeros(num_hands, np.int64)
     totals = np.zeros((3, 2, DECK + 1))
     sums = np.zeros((3, 2, num_hands))
+    boards_per_call = max(HANDS_PER_CALL // num_hands, 1)
     while add_boards(
-        board, rest, picked, BOARDS_PER_CALL, permutations, hands, np.ascontiguousarray(weights), strength, order,
-        totals, sums,
+        board, remaining_cards, board_indices, boards_per_call, permutations, hands, weights, strength, order, totals,
+        sums,
     ):  # fmt: skip
         pass
     # Each board stood for its images. A hand's sum over the images is its images' sums over the board, on average.
-    mean_sums: np.ndarray = np.mean([sums[:, :, place] for place in _places(hands, permutations)], axis=0)
+    mean_sums: np.ndarray = np.mean([sums[:, :, _images(permutation, hands)] for permutation in permutations], axis=0)
     return mean_sums
-
-
-def _places(hands: np.ndarray, permutations: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield for each permutation where each hand's image is among the hands, (hands,)."""
-    code = np.array([DECK, 1])
-    codes = hands @ code
-    for permutation in permutations:
-        yield np.searchsorted(codes, np.sort(permutation[hands], axis=1) @ code)
 
 
 def _by_name(

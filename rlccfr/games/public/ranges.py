@@ -1,7 +1,8 @@
 """Ranges: the hold'em hands that a player may hold, each with a weight, as text.
 
-The grammar is the one that PioSOLVER, GTO+ and postflop-solver share. A range is a list of items, separated by commas
-or spaces; each item may end with a weight, and replaces what earlier items said of its hands.
+The grammar is that of the program postflop-solver, which follows PioSOLVER's, without ranges of single hands such as
+``AhAs-QhQs``, and with ``random``. A range is a list of items, separated by commas. Each item may end with a weight.
+Where items overlap, the first one counts.
 
 ========== ==========================================================================================
 Item       Hands
@@ -11,6 +12,7 @@ QQ         the six hands of this pair
 AK         the sixteen hands of these ranks; AKs only the four suited ones, AKo only the twelve others
 QQ+        this pair and all higher ones
 A8s+       the first rank stays, the second goes up: A8s, A9s, ... to AKs
+98s+       neighbours go up together: 98s, T9s, ... to AKs
 QQ-88      all pairs between
 A8s-A5s    the first rank stays, the second goes down
 T9s-65s    both ranks go down together
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +38,9 @@ HOLDEM_DECK = Deck(ranks=len(RANKS), suits=len(SUITS), private=2)
 
 ANY_HAND = "random"
 
-_RANK = f"[{RANKS}]"
-_HAND = re.compile(f"({_RANK})([{SUITS}])({_RANK})([{SUITS}])")
-_HAND_CLASS = re.compile(f"({_RANK})({_RANK})([so]?)")
+_HAND = re.compile(f"([{RANKS}][{SUITS}])([{RANKS}][{SUITS}])", re.IGNORECASE)
+_HAND_CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)", re.IGNORECASE)
+_SPACES_IN_ITEMS = re.compile(r"\s*([-:])\s*|\s+(\+)")
 _SEPARATORS = re.compile(r"[,;\s]+")
 
 HandClass = tuple[int, int, str]
@@ -48,7 +51,7 @@ def range_weights(text: str) -> np.ndarray:
     """Return the weight of each hand in a range, (1326,), in the order of ``HOLDEM_DECK.hands``.
 
     Args:
-        text: the range; the module's text has the grammar. Ranks may be in lower case, too.
+        text: the range; the module's text has the grammar. Upper and lower case are the same.
 
     Raises:
         GameError: an item is not in the grammar, a weight is not a number from 0 to 1, or no hand has a weight.
@@ -59,13 +62,20 @@ def range_weights(text: str) -> np.ndarray:
         20.0
     """
     weights = np.zeros(len(HOLDEM_DECK.hands))
-    items = [item for item in _SEPARATORS.split(text) if item] if isinstance(text, str) else []
-    for item in items:
+    for item in reversed(_items_of(text)):  # the first item counts, so it comes last
         hands, colon, weight = item.partition(":")
         weights[hands_of(hands, item)] = _weight(weight, item) if colon else 1.0
     if not weights.any():
         raise GameError(f"the range {brief(text)} has no hand: write one such as 'QQ+,AKs,AhKd:0.5'")
     return weights
+
+
+def _items_of(text: Any) -> list[str]:
+    """Return the items of a range, without spaces; none if it is no text."""
+    if not isinstance(text, str):
+        return []
+    closed_up = _SPACES_IN_ITEMS.sub(r"\1\2", text)
+    return [item for item in _SEPARATORS.split(closed_up) if item]
 
 
 def hands_of(text: str, item: str = "") -> np.ndarray:
@@ -78,16 +88,14 @@ def hands_of(text: str, item: str = "") -> np.ndarray:
     Raises:
         GameError: the text is not in the grammar.
     """
-    written = _with_capital_ranks(text)
     if text.lower() == ANY_HAND:
         return np.arange(len(HOLDEM_DECK.hands))
-    if one_hand := _HAND.fullmatch(written):
-        first_rank, first_suit, second_rank, second_suit = one_hand.groups()
-        cards = {card_number(first_rank + first_suit), card_number(second_rank + second_suit)}
+    if one_hand := _HAND.fullmatch(text):
+        cards = {card_number(card) for card in one_hand.groups()}
         if len(cards) < 2:
             raise GameError(f"the range has {item or text!r}, which is one card twice")
         return np.flatnonzero(np.isin(HOLDEM_DECK.hands, sorted(cards)).all(axis=1))
-    classes = list(_classes_of(written, item or text))
+    classes = list(_classes_of(text, item or text))
     return np.unique(np.concatenate([_hands_of_class(hand_class) for hand_class in classes]))
 
 
@@ -97,7 +105,8 @@ def card_number(card: str) -> int:
     Raises:
         GameError: there is no such card.
     """
-    rank, suit = card[:1].upper(), card[1:].lower()
+    rank = card[:1].upper()
+    suit = card[1:].lower()
     if len(card) != 2 or rank not in RANKS or suit not in SUITS:
         raise GameError(f"{card!r} is no card; a card is a rank of {RANKS} and a suit of {SUITS}, such as Ah")
     return RANKS.index(rank) * len(SUITS) + SUITS.index(suit)
@@ -107,18 +116,15 @@ def cards_of(text: str) -> list[int]:
     """Return the numbers of cards that are given as one text, such as ``Td9d6h``, perhaps with spaces or commas.
 
     Raises:
-        GameError: a part of the text is no card, or a card is there twice.
+        GameError: it is no text, a part of it is no card, or a card is there twice.
     """
+    if not isinstance(text, str):
+        raise GameError(f"cards are given as text, such as 'Td9d6h', not as {brief(text)}")
     letters = _SEPARATORS.sub("", text)
     cards = [card_number(letters[first : first + 2]) for first in range(0, len(letters), 2)]
     if len(set(cards)) < len(cards):
         raise GameError(f"{text!r} has a card twice")
     return cards
-
-
-def _with_capital_ranks(text: str) -> str:
-    """Return a text with ranks in upper case; the letters of suits, s for suited and o for offsuit stay as they are."""
-    return "".join(letter.upper() if letter in "tjqka" else letter for letter in text)
 
 
 def _weight(text: str, item: str) -> float:
@@ -143,28 +149,40 @@ def _classes_of(text: str, item: str) -> Iterator[HandClass]:
         GameError: the text is not in the grammar.
     """
     if text.endswith("+"):
-        high, low, suits = _class_of(text[:-1], item)
-        if high == low:
-            yield from ((rank, rank, suits) for rank in range(high, len(RANKS)))
-        else:
-            yield from ((high, rank, suits) for rank in range(low, high))
+        yield from _classes_from(_class_of(text[:-1], item))
         return
     start_text, dash, end_text = text.partition("-")
     start = _class_of(start_text, item)
-    if not dash:
+    if dash:
+        yield from _classes_between(start, _class_of(end_text, item), item)
+    else:
         yield start
-        return
-    end = _class_of(end_text, item)
-    steps_of_high = start[0] - end[0]
-    steps_of_low = start[1] - end[1]
-    is_pair = start[0] == start[1]
-    goes_along = steps_of_high in (0, steps_of_low) and is_pair == (end[0] == end[1])
-    if start[2] != end[2] or not goes_along:
+
+
+def _classes_from(start: HandClass) -> Iterator[HandClass]:
+    """Yield a class and those above it: with both ranks for pairs and neighbours, else with the second rank."""
+    high, low, suits = start
+    if high - low <= 1:
+        yield from ((rank, rank - (high - low), suits) for rank in range(high, len(RANKS)))
+    else:
+        yield from ((high, rank, suits) for rank in range(low, high))
+
+
+def _classes_between(start: HandClass, end: HandClass, item: str) -> Iterator[HandClass]:
+    """Yield the classes from one to another, which have the same first rank or the same distance of their ranks.
+
+    Raises:
+        GameError: they have neither, or one is suited and the other is not.
+    """
+    steps_of_high = end[0] - start[0]
+    steps_of_low = end[1] - start[1]
+    are_pairs = [high == low for high, low, _ in (start, end)]
+    if start[2] != end[2] or steps_of_high not in (0, steps_of_low) or are_pairs[0] != are_pairs[1]:
         raise GameError(
             f"the range has {item!r}, but a dash joins two pairs, or two classes with the same first rank or the same "
-            "gap, as in QQ-88, A8s-A5s or T9s-65s"
+            "distance of their ranks, as in QQ-88, A8s-A5s or T9s-65s"
         )
-    direction = -1 if steps_of_low > 0 else 1
+    direction = 1 if steps_of_low > 0 else -1
     for step in range(abs(steps_of_low) + 1):
         high = start[0] + direction * step if steps_of_high else start[0]
         yield high, start[1] + direction * step, start[2]
@@ -179,10 +197,10 @@ def _class_of(text: str, item: str) -> HandClass:
     parts = _HAND_CLASS.fullmatch(text)
     if parts is None:
         raise GameError(f"the range has {item!r}; an item is like AhKd, QQ, AK, AKs, AKo, QQ+, A8s+, QQ-88 or A8s-A5s")
-    ranks = sorted((RANKS.index(parts[1]), RANKS.index(parts[2])), reverse=True)
-    if ranks[0] == ranks[1] and parts[3]:
+    low, high = sorted(RANKS.index(rank.upper()) for rank in parts.groups()[:2])
+    if low == high and parts[3]:
         raise GameError(f"the range has {item!r}, but a pair is neither suited nor offsuit: write {text[:2]}")
-    return ranks[0], ranks[1], parts[3]
+    return high, low, parts[3].lower()
 
 
 def _hands_of_class(hand_class: HandClass) -> np.ndarray:

@@ -18,29 +18,48 @@ BOARD = 5
 """Number of cards of a whole board."""
 
 CATEGORY_SIZE = RANKS**5
-"""Distance between the strengths of two categories: each strength has five digits, ranks, below its category."""
+"""Distance between the strengths of two categories: below its category, a strength has five digits, which are ranks."""
 
+# A high card has the category 0.
 PAIR, TWO_PAIRS, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(1, 9)
+
+RANK_BITS = 4
+"""Bits of each rank in a number that counts cards; a *rank mask* has the lowest of these bits for each of its ranks."""
+
+ONE_OF_EACH = sum(1 << (RANK_BITS * rank) for rank in range(RANKS))
+"""The rank mask of all ranks."""
 
 I8S = types.int64[::1]
 I8M = types.int64[:, ::1]
+F8C = types.float64[:, :, ::1]
+
+
+@inlined
+def highest_rank(rank_mask):
+    """Return the highest rank of a rank mask, or -1, by halving the range in which it lies."""
+    if rank_mask == 0:
+        return -1
+    rank = 0
+    if rank_mask >> (8 * RANK_BITS):
+        rank += 8
+        rank_mask >>= 8 * RANK_BITS
+    if rank_mask >> (4 * RANK_BITS):
+        rank += 4
+        rank_mask >>= 4 * RANK_BITS
+    if rank_mask >> (2 * RANK_BITS):
+        rank += 2
+        rank_mask >>= 2 * RANK_BITS
+    return rank + 1 if rank_mask >> RANK_BITS else rank
 
 
 @inlined
 def straight_top(rank_mask):
-    """Return the highest rank of the best straight among some ranks, or -1; a straight to the five has the rank 3.
-
-    Args:
-        rank_mask: a bit for each rank, from the deuce up.
-    """
-    # The ace also counts below the deuce, so everything is shifted by one.
-    shifted = (rank_mask << 1) | (rank_mask >> (RANKS - 1))
-    starts = shifted & (shifted >> 1) & (shifted >> 2) & (shifted >> 3) & (shifted >> 4)
-    top = -1
-    for start in range(RANKS - 3):
-        if (starts >> start) & 1:
-            top = start + 3
-    return top
+    """Return the highest rank of the best straight in a rank mask, or -1; a straight to the five has the rank 3."""
+    # The ace also counts below the deuce, so everything is shifted by one rank.
+    shifted = (rank_mask << RANK_BITS) | (rank_mask >> (RANK_BITS * (RANKS - 1)))
+    pairs = shifted & (shifted >> RANK_BITS)
+    starts = pairs & (pairs >> (2 * RANK_BITS)) & (shifted >> (4 * RANK_BITS))
+    return highest_rank(starts) + 3 if starts else -1
 
 
 @inlined
@@ -54,80 +73,56 @@ def straight_digits(top):
 
 @inlined
 def highest_digits(digits, rank_mask, count):
-    """Append the ``count`` highest ranks of a mask to some digits."""
-    for rank in range(RANKS - 1, -1, -1):
-        if count > 0 and (rank_mask >> rank) & 1:
-            digits = digits * RANKS + rank
-            count -= 1
+    """Append the ``count`` highest ranks of a rank mask to some digits."""
+    for _ in range(count):
+        rank = highest_rank(rank_mask)
+        digits = digits * RANKS + rank
+        rank_mask &= ~(1 << (RANK_BITS * rank))
     return digits
 
 
 @inlined
-def best_hand(rank_counts, suit_masks):
+def best_hand(rank_counts, flush_mask):
     """Return the strength of the best five of seven cards: the larger, the stronger.
 
     Args:
-        rank_counts: for each rank four bits, the number of cards of that rank.
-        suit_masks: for each suit sixteen bits, a bit for each rank.
+        rank_counts: for each rank ``RANK_BITS`` bits, the number of cards of that rank.
+        flush_mask: rank mask of the suit of five or more of the cards; 0 without such a suit.
     """
-    rank_mask = 0
-    quads = -1
-    trips_mask = 0
-    pair_mask = 0
-    for rank in range(RANKS):
-        count = (rank_counts >> (4 * rank)) & 15
-        if count > 0:
-            rank_mask |= 1 << rank
-        if count == 4:
-            quads = rank
-        elif count == 3:
-            trips_mask |= 1 << rank
-        elif count == 2:
-            pair_mask |= 1 << rank
-    flush_mask = 0
-    for suit in range(SUITS):
-        mask = (suit_masks >> (16 * suit)) & 0x1FFF
-        size = 0
-        for rank in range(RANKS):
-            size += (mask >> rank) & 1
-        if size >= 5:
-            flush_mask = mask
-    flush_top = straight_top(flush_mask)
-    trips = highest_rank(trips_mask)
-    pairs = pair_mask | (trips_mask & ~(1 << max(trips, 0)) if trips >= 0 else 0)  # second trips count as a pair
-    pair = highest_rank(pairs)
-    top = straight_top(rank_mask)
-    if flush_top >= 0:
-        return STRAIGHT_FLUSH * CATEGORY_SIZE + straight_digits(flush_top)
+    lowest_bits = rank_counts & ONE_OF_EACH
+    second_bits = (rank_counts >> 1) & ONE_OF_EACH
+    quads_mask = (rank_counts >> 2) & ONE_OF_EACH
+    rank_mask = lowest_bits | second_bits | quads_mask
+    quads = highest_rank(quads_mask)
+    trips = highest_rank(lowest_bits & second_bits)
+    # With two ranks of three cards, the lower one counts as a pair.
+    pair_mask = second_bits & ~(1 << (RANK_BITS * trips)) if trips >= 0 else second_bits
+    pair = highest_rank(pair_mask)
+    if flush_mask:
+        top = straight_top(flush_mask)
+        if top >= 0:
+            return STRAIGHT_FLUSH * CATEGORY_SIZE + straight_digits(top)
     if quads >= 0:
-        digits = highest_digits(quads, rank_mask & ~(1 << quads), 1)
+        digits = highest_digits(quads, rank_mask & ~(1 << (RANK_BITS * quads)), 1)
         return QUADS * CATEGORY_SIZE + digits * RANKS**3
     if trips >= 0 and pair >= 0:
         return FULL_HOUSE * CATEGORY_SIZE + (trips * RANKS + pair) * RANKS**3
     if flush_mask:
         return FLUSH * CATEGORY_SIZE + highest_digits(0, flush_mask, 5)
+    top = straight_top(rank_mask)
     if top >= 0:
         return STRAIGHT * CATEGORY_SIZE + straight_digits(top)
     if trips >= 0:
-        digits = highest_digits(trips, rank_mask & ~(1 << trips), 2)
+        digits = highest_digits(trips, rank_mask & ~(1 << (RANK_BITS * trips)), 2)
         return TRIPS * CATEGORY_SIZE + digits * RANKS**2
-    if pair >= 0:
-        second = highest_rank(pairs & ~(1 << pair))
-        if second >= 0:
-            digits = highest_digits(pair * RANKS + second, rank_mask & ~(1 << pair) & ~(1 << second), 1)
-            return TWO_PAIRS * CATEGORY_SIZE + digits * RANKS**2
-        return PAIR * CATEGORY_SIZE + highest_digits(pair, rank_mask & ~(1 << pair), 3) * RANKS
-    return highest_digits(0, rank_mask, 5)
-
-
-@inlined
-def highest_rank(rank_mask):
-    """Return the highest rank of a mask, or -1."""
-    highest = -1
-    for rank in range(RANKS):
-        if (rank_mask >> rank) & 1:
-            highest = rank
-    return highest
+    if pair < 0:
+        return highest_digits(0, rank_mask, 5)
+    others = rank_mask & ~(1 << (RANK_BITS * pair))
+    second_pair = highest_rank(pair_mask & ~(1 << (RANK_BITS * pair)))
+    if second_pair < 0:
+        return PAIR * CATEGORY_SIZE + highest_digits(pair, others, 3) * RANKS
+    digits = highest_digits(pair * RANKS + second_pair, others & ~(1 << (RANK_BITS * second_pair)), 1)
+    return TWO_PAIRS * CATEGORY_SIZE + digits * RANKS**2
 
 
 @kernel(types.void(I8S, I8M, I8S))
@@ -139,23 +134,44 @@ def fill_strengths(board, hands, strength):
         hands: (hands, 2) cards.
         strength: (hands,) overwritten.
     """
-    board_counts = 0
-    board_suits = 0
     board_mask = 0
+    board_counts = 0
     for card in board:
-        board_counts += 1 << (4 * (card // SUITS))
-        board_suits |= 1 << (16 * (card % SUITS) + card // SUITS)
         board_mask |= 1 << card
+        board_counts += 1 << (RANK_BITS * (card // SUITS))
+    # A flush needs three cards of the board, so at most one suit can have one.
+    flush_suit = -1
+    flush_missing = 0  # cards of that suit that a hand must add
+    board_flush_mask = 0
+    for suit in range(SUITS):
+        count = 0
+        mask = 0
+        for card in board:
+            if card % SUITS == suit:
+                count += 1
+                mask |= 1 << (RANK_BITS * (card // SUITS))
+        if count >= 3:
+            flush_suit = suit
+            flush_missing = 5 - count
+            board_flush_mask = mask
     for hand in range(len(hands)):
         counts = board_counts
-        suits = board_suits
         hand_mask = 0
+        flush_mask = board_flush_mask
+        added = 0
         for k in range(2):
             card = hands[hand, k]
-            counts += 1 << (4 * (card // SUITS))
-            suits |= 1 << (16 * (card % SUITS) + card // SUITS)
+            rank_bit = 1 << (RANK_BITS * (card // SUITS))
             hand_mask |= 1 << card
-        strength[hand] = -1 if hand_mask & board_mask else best_hand(counts, suits)
+            counts += rank_bit
+            if card % SUITS == flush_suit:
+                added += 1
+                flush_mask |= rank_bit
+        if hand_mask & board_mask:
+            strength[hand] = -1
+        else:
+            has_flush = flush_suit >= 0 and added >= flush_missing
+            strength[hand] = best_hand(counts, flush_mask if has_flush else 0)
 
 
 @inlined
@@ -196,13 +212,13 @@ def add_hand(totals, hand, hands, weights):
 
 
 @inlined
-def add_board(hands, weights, strength, order, times, totals, sums):
+def add_board(hands, weights, strength, order, num_images, totals, sums):
     """Add one board's pairs of hands to the sums; see :func:`add_boards`.
 
     Args:
         strength: (hands,) on this board; negative for hands that are not possible.
         order: (hands,) overwritten.
-        times: number of boards that this one stands for.
+        num_images: number of boards that this one stands for.
         totals: (3, 2, DECK + 1) overwritten: weights of weaker hands, of equally strong ones, and of all.
     """
     weaker = totals[0]
@@ -229,18 +245,21 @@ def add_board(hands, weights, strength, order, times, totals, sums):
             second_card = hands[hand, 1]
             for player in range(2):
                 opponent = 1 - player
-                # The opponent's own copy of the hand holds both cards, so it was subtracted twice.
-                copy = weights[opponent, hand]
-                sums[0, player, hand] += times * without(weaker, opponent, first_card, second_card)
-                sums[1, player, hand] += times * (without(equal, opponent, first_card, second_card) + copy)
-                sums[2, player, hand] += times * (without(everyone, opponent, first_card, second_card) + copy)
+                # The same hand of the opponent holds both cards, so its weight was subtracted twice.
+                same_hand = weights[opponent, hand]
+                beaten = without(weaker, opponent, first_card, second_card)
+                tied = without(equal, opponent, first_card, second_card) + same_hand
+                met = without(everyone, opponent, first_card, second_card) + same_hand
+                sums[0, player, hand] += num_images * beaten
+                sums[1, player, hand] += num_images * tied
+                sums[2, player, hand] += num_images * met
         for k in range(begin, end):
             add_hand(weaker, order[k], hands, weights)
         begin = end
 
 
 @inlined
-def boards_alike(cards, count, permutations):
+def num_equal_boards(cards, count, permutations):
     """Return how many boards a set of cards stands for: the number of its images, or 0 if an image comes before it.
 
     Args:
@@ -262,18 +281,17 @@ def boards_alike(cards, count, permutations):
     return len(permutations) // num_equal
 
 
-@kernel(
-    types.boolean(
-        I8S, I8S, I8S, types.int64, I8M, I8M, F8M, I8S, I8S, types.float64[:, :, ::1], types.float64[:, :, ::1]
-    )
-)
-def add_boards(board, rest, picked, limit, permutations, hands, weights, strength, order, totals, sums):
+@kernel(types.boolean(I8S, I8S, I8S, types.int64, I8M, I8M, F8M, I8S, I8S, F8C, F8C))
+def add_boards(
+    board, remaining_cards, board_indices, limit, permutations, hands, weights, strength, order, totals, sums
+):
     """Add up, for each hand of each player, the opponent's weight that it beats, ties with and meets, board by board.
 
     Args:
         board: (5,) the known cards first; the others are overwritten.
-        rest: (cards,) cards that may complete the board, ascending.
-        picked: (missing cards,) indices in ``rest`` of the next board's further cards, ascending; changed in place.
+        remaining_cards: (cards,) cards that may complete the board, ascending.
+        board_indices: (missing cards,) ascending indices in ``remaining_cards`` of the next board's further cards;
+            changed in place.
         limit: largest number of boards of this call.
         permutations: (permutations, DECK) a group of permutations of the cards that change neither the known cards nor
             the weights; of boards that differ by one of these, one is added, as often as there are such boards.
@@ -286,22 +304,22 @@ def add_boards(board, rest, picked, limit, permutations, hands, weights, strengt
     Returns:
         Whether there are further boards.
     """
-    missing = len(picked)
+    missing = len(board_indices)
     known = BOARD - missing
     for _ in range(limit):
         for k in range(missing):
-            board[known + k] = rest[picked[k]]
-        times = boards_alike(board[known:], missing, permutations)
-        if times > 0:
+            board[known + k] = remaining_cards[board_indices[k]]
+        num_images = num_equal_boards(board[known:], missing, permutations)
+        if num_images > 0:
             fill_strengths(board, hands, strength)
-            add_board(hands, weights, strength, order, times, totals, sums)
+            add_board(hands, weights, strength, order, num_images, totals, sums)
         # The next set of cards: the last index that can move moves on, and those after it follow closely.
         k = missing - 1
-        while k >= 0 and picked[k] == len(rest) - missing + k:
+        while k >= 0 and board_indices[k] == len(remaining_cards) - missing + k:
             k -= 1
         if k < 0:
             return False
-        picked[k] += 1
+        board_indices[k] += 1
         for later in range(k + 1, missing):
-            picked[later] = picked[later - 1] + 1
+            board_indices[later] = board_indices[later - 1] + 1
     return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from public_games import derived_game
@@ -233,3 +235,26 @@ def test_what_does_not_fit_into_memory_is_left_out_with_a_line(monkeypatch):
 def test_what_can_not_blend_is_refused(parts, message):
     with pytest.raises(ComponentError, match=message):
         rlccfr.Solver(rlccfr.load_game(HOLDEM), *parts, blend=True)
+
+
+@pytest.mark.parametrize("is_saved_with_blends", [False, True])
+def test_a_saved_run_goes_on_where_blends_fit_or_no_longer_fit(monkeypatch, tmp_path, is_saved_with_blends):
+    """The machine that goes on may have more memory, or less, than the one on which the run was saved."""
+
+    def give_memory(is_enough: bool) -> None:
+        monkeypatch.setattr(mixer, "available_memory", lambda: None if is_enough else 0)
+
+    tree = rlccfr.load_game(SMALL)
+    give_memory(is_saved_with_blends)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solver = rlccfr.Solver(tree, "dcfr", blend=True)
+        solver.run(iterations=100, curve=False)
+        solver.save(tmp_path / "run.npz")
+        give_memory(not is_saved_with_blends)
+        again = rlccfr.Solver.load(tmp_path / "run.npz")
+    again.run(iterations=900, curve=False)
+    assert again.blends != is_saved_with_blends
+    plain = rlccfr.Solver(tree, "dcfr")
+    least = plain.run(iterations=1000, curve=False).exploitability
+    assert (again.exploitability() < least) == again.blends

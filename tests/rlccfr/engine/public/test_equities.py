@@ -106,6 +106,15 @@ def _may_meet(first: str, second: str) -> bool:
     return not {first[:2], first[2:]} & {second[:2], second[2:]}
 
 
+def test_hands_that_can_meet_nothing_are_left_out_whatever_rounding_leaves():
+    board = "2c2d2h3s3c"
+    blocked = "AhQh:0.13,AhJh:0.85,KhQh:0.76"
+    with pytest.raises(GameError, match="no hand of 'AhKh' can meet"):
+        rlccfr.equity("AhKh", blocked, board)
+    found = rlccfr.equity("AhKh,8s8d", "AhQh:0.95,AhJh:0.54,KhQh:0.44,KhJh:0.27", board)
+    assert list(found.hands[0]) == ["8s8d"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -113,6 +122,7 @@ def _may_meet(first: str, second: str) -> bool:
         (("AA", "KK", "Td9dTd"), "'Td9dTd' has a card twice"),
         (("AA", "KK", "Td9d1h"), "'1h' is no card"),
         (("AA", "KK", "Td9d6"), "'6' is no card"),
+        (("AA", "KK", None), "cards are given as text, such as 'Td9d6h', not as None"),
         (("AhAd", "AhKh"), "no hand of 'AhAd' can meet a hand of 'AhKh'"),
         (("AhAd", "KK", "Ah9d6c"), "no hand of 'AhAd' can meet a hand of 'KK' on Ah9d6c"),
         (("AAA", "KK"), "the range has 'AAA'"),
