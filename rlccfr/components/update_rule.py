@@ -149,8 +149,7 @@ class UpdateRule(Component):
             self._check_controller(self.controller)
         if self.average_weight is not None and not self.exact_only:
             raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
-        plays_otherwise = self.regularise is not None or self.output == "current" or self.simultaneous
-        if plays_otherwise and (self.learns or self.controller is not None or not self.exact_only):
+        if self.needs_exact_tables and (self.learns or self.controller is not None or not self.exact_only):
             raise ComponentError(
                 "a rule with regularise, simultaneous=True or output='current' needs exact_only=True, and takes no "
                 "networks or controller"
@@ -230,6 +229,14 @@ class UpdateRule(Component):
     @property
     def learns(self) -> bool:
         return self.networks is not None
+
+    @property
+    def needs_exact_tables(self) -> bool:
+        """Whether the rule regularises values, is updated simultaneously, or ends with its last policy.
+
+        It then needs exact passes and tables.
+        """
+        return self.regularise is not None or self.simultaneous or self.output == "current"
 
     @property
     def is_plain(self) -> bool:

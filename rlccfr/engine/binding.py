@@ -287,8 +287,7 @@ def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: 
     Raises:
         ComponentError: the abstraction or an option does not fit.
     """
-    plays_otherwise = rule.regularise is not None or rule.output == "current" or rule.simultaneous
-    if plays_otherwise and abstraction.learns:
+    if rule.needs_exact_tables and abstraction.learns:
         raise ComponentError(f"{rule.title} needs tables, which {abstraction.title} replaces; use abstraction='none'")
     if rule.regularise is not None and abstraction.best_response:
         raise ComponentError(

@@ -136,49 +136,51 @@ def sequence_form_of(game: PublicGame) -> tuple[Any, np.ndarray]:
     """
     nodes = game.view.nodes
     decisions = [_decisions_of(game, player) for player in range(2)]
-    both = np.concatenate(decisions)
-    rows = game.view.deals["rows"][nodes["deal"][both], nodes["kind"][both]].astype(np.int64)
+    all_decisions = np.concatenate(decisions)
+    rows = game.view.deals["rows"][nodes["deal"][all_decisions], nodes["kind"][all_decisions]].astype(np.int64)
     num_infosets = int(rows.sum())
     first_infoset = np.zeros(game.num_nodes, np.int64)
-    first_infoset[both] = np.cumsum(rows) - rows
+    first_infoset[all_decisions] = np.cumsum(rows) - rows
     first_sequence = np.zeros(num_infosets + 1, np.uint32)
-    first_sequence[1:] = np.cumsum(np.repeat(nodes["num_children"][both].astype(np.int64), rows))
+    first_sequence[1:] = np.cumsum(np.repeat(nodes["num_children"][all_decisions].astype(np.int64), rows))
     num_first = int(rows[: len(decisions[0])].sum())
-    no_numbers = np.zeros(0, np.uint32)
-    nothing = np.zeros(0)
+    no_indices = np.zeros(0, np.uint32)
+    no_payoffs = np.zeros(0)
     view = SequenceView(
         infoset_begin=np.array([0, num_first, num_infosets], np.uint32),
         first_sequence=first_sequence,
         parent=np.zeros(num_infosets, np.uint32),
-        chance_weight=nothing,
-        mass_begin=no_numbers,
-        mass_sequence=no_numbers,
-        mass_probability=nothing,
-        leaf_0=no_numbers,
-        leaf_1=no_numbers,
+        chance_weight=no_payoffs,
+        mass_begin=no_indices,
+        mass_sequence=no_indices,
+        mass_probability=no_payoffs,
+        leaf_0=no_indices,
+        leaf_1=no_indices,
         blocks_0=np.zeros(0, BLOCK),
         blocks_1=np.zeros(0, BLOCK),
-        payoff_0=nothing,
-        payoff_1=nothing,
+        payoff_0=no_payoffs,
+        payoff_1=no_payoffs,
         multiplicity=np.zeros(num_infosets),
-        twin=no_numbers,
+        twin=no_indices,
     )
     sequence = np.zeros(game.num_sequences, np.uint32)
-    for player, own in enumerate(decisions):
+    for player, player_decisions in enumerate(decisions):
         mass = row_masses(game, player)
-        numbers = (own, game.parents, game.deal_parents)
-        fill_sequences(game.view, *numbers, mass, game.unit, first_infoset, sequence, view)
+        fill_sequences(
+            game.view, player_decisions, game.parents, game.deal_parents, mass, game.unit, first_infoset, sequence, view
+        )
     prepare_handles(GAME)
-    return handle_of(Game(HistoryView(np.zeros(0, HISTORY), nothing, nothing), view), GAME), sequence
+    return handle_of(Game(HistoryView(np.zeros(0, HISTORY), no_payoffs, no_payoffs), view), GAME), sequence
 
 
 def bytes_of_blends(game: PublicGame, dtype: np.dtype, count: int) -> int:
     """Return the bytes that ``count`` windows and a search among them take."""
     plans = (count + 1 + RUN_TABLES) * dtype.itemsize
     search = (count + 1 + 2) * DOUBLE.itemsize + dtype.itemsize  # payoffs, the response, and a table of payoffs
-    numbers = 4  # the sequence of each entry
-    form = (4 + 4 + DOUBLE.itemsize) * game.num_infosets
-    return (plans + search + numbers) * game.num_sequences + form
+    sequence_indices = 4  # the sequence of each entry
+    # Of each infoset: its first sequence, the sequence before it, and its multiplicity.
+    bytes_of_infosets = (4 + 4 + DOUBLE.itemsize) * game.num_infosets
+    return (plans + search + sequence_indices) * game.num_sequences + bytes_of_infosets
 
 
 def memory_for_blends(state: PublicState) -> tuple[int, str]:
