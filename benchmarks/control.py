@@ -1,15 +1,22 @@
-"""The controller beside fixed algorithms, on games never met: ``python -m benchmarks.control SPLIT HORIZON``.
+"""The controller beside fixed rules, on games that it did not learn from: ``python -m benchmarks.control SPLIT``.
 
-For each game of a split (validation or test), every fixed algorithm runs as long as the controller does, in CPU seconds
-with deciding and observing inside, and at least as many iterations. A row per contender and game goes to
-benchmarks/results/control.csv; games that are there already, with the same controller, are not run again. Then the
-table is printed.
+A steered run ends as :func:`rlccfr.solve` ends it: with blends from 200 iterations on. On each game of a split, at each
+of :data:`HORIZONS`, it sets the CPU seconds, in which deciding, observing and blending are counted. In the same time,
+every fixed rule runs without blends, and so do the rules of :data:`BLENDED` with them. Ways to steer that have learned
+nothing, or one schedule, make as many iterations, without a limit on time.
+
+One number of iterations is a noisy witness: each figure is the mean of log10 of the exploitability, as a share of the
+uniform policy's, over three numbers of iterations near a horizon. A share below 1e-9 counts as 1e-9, since rounding
+decides there.
+
+SPLIT is ``validation`` (games that variants may be chosen by, see :mod:`benchmarks.new_games`) or ``test`` (the new
+test games). Games that are in benchmarks/results/control.parquet, with the same controller, are not run again. Then the
+tables are printed.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import multiprocessing
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,197 +28,281 @@ import numpy as np
 import pandas as pd
 
 import rlccfr
-from benchmarks import steering
+from benchmarks import every_rule, new_games, steering
 from benchmarks.control_games import MOST_TEST
+from benchmarks.markdown import table
+from rlccfr.agents.control.collecting import LEAST_LOG_SHARE
 from rlccfr.agents.control.games import FILE as GAMES
 from rlccfr.agents.control.games import control_games
 from rlccfr.catalog.scheduled import controller_named
 from rlccfr.components.controller import CHOICES, Controller
-from rlccfr.envs.control.run import ControlRun
+from rlccfr.engine.blending import SHARE
 from rlccfr.errors import RLCCFRError
+from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
-from rlccfr.kernels.layout import LEAST_ERROR
+from rlccfr.games.flat_tree import COMPILED
+from rlccfr.games.names import form_named
 from rlccfr.registry import update_rules
 
-FILE = Path(__file__).parent / "results" / "control.csv"
+FILE = Path(__file__).parent / "results" / "control.parquet"
+HORIZONS = (100, 1000, 5000)
+BLENDED = ("cfr_plus", "dcfr", "dcfr_plus", "pcfr_plus", "pdcfr_plus", "vad_cfr", "momentum_dcfr")
+"""Rules that run with blends, too."""
+
 REPEATS = 3
-"""Runs of which the shortest is taken as a contender's time, if a run takes less than a second."""
+"""Runs of which the shortest is taken as the steered run's time, if a run takes less than a second."""
 
 PROCESSES = 2
 """Number of games that are measured at a time."""
 
-MOST_GREEDY = 200_000
-"""Most histories of a game on which greedy choices are tried, which take 290 runs."""
+OURS, WITHOUT = "steered, blended", "steered"
+UNTRAINED, RANDOM, SCHEDULE = "untrained networks", "random picks", "one learned schedule"
+POINT = "point "
+"""First word of the contenders that hold one of the points of :mod:`benchmarks.steering`."""
 
-BEST_POINT = f"best of {len(steering.POINTS)} points, in hindsight"
-OURS, LAST, DRAWS = "controlled", "controlled, last average", 5
-"""The contender that the others are compared with, the same without its choice among average policies at the end, and
-the number of random runs of which the mean is taken."""
+HINDSIGHT = "best fixed rule of each game, in hindsight"
+BLENDED_HINDSIGHT = f"best of {len(BLENDED)} blended rules of each game, in hindsight"
+BEST_POINT = f"best of {len(steering.POINTS)} points of each game, in hindsight"
+MEAN_POINT = "best point on average over these games"
+
+DRAWS = 3
+"""Number of untrained networks, and of random runs, of which the mean is taken."""
+
+LONGEST_UNLEARNED = 1000
+"""Highest horizon at which points, untrained networks and random picks run: together they are 54 runs."""
 
 FEW = 8
 """Fewest games for which an interval is told; a bootstrap of fewer is far too narrow."""
 
-KEYS = ["split", "horizon", "controller", "game"]
+TIE = np.log10(1.01)
+"""Decades within which two exploitabilities are alike."""
+
+KEYS = ["split", "controller", "game"]
 """Columns that tell measurements apart; the controller is a digest of its weights."""
 
-SAMPLED = ("lcfr x external x none", "dcfr_plus x external x none", "pcfr_plus x chance x none")
-AGAINST_BEST = ("cfr_plus x none x cfr_br", "dcfr x none x cfr_br")
 
+def games_of(split: str) -> tuple[str, ...]:
+    """Return the names of a split's compiled games.
 
-def fixed_algorithms(horizon: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the tabular algorithms that may be the best in hindsight, with their components.
-
-    They are all update rules by exact passes except for ``scheduled``, those of :data:`SAMPLED`, and those of
-    :data:`AGAINST_BEST`. Rules that know their horizon are told it.
+    Raises:
+        RLCCFRError: there is no such split.
     """
-    for entry in update_rules:
-        if entry.id in (OURS, "scheduled") or entry.make().learns:
-            continue
-        given = {"horizon": horizon} if "horizon" in entry.hyperparameters else {}
-        yield entry.id, {"update_rule": {"id": entry.id, **given}}
-    for name in (*SAMPLED, *AGAINST_BEST):
-        rule, sampler, abstraction = name.split(" x ")
-        yield name, {"update_rule": rule, "sampler": sampler, "abstraction": abstraction}
+    if split == "validation":
+        return (*control_games("validation"), *control_games("test"))  # the old test games have been looked at
+    if split == "test":
+        return tuple(name for name in new_games.names() if form_named(name) is COMPILED)
+    raise RLCCFRError(f"the splits are validation and test, not {split}")
 
 
-def timed(game: rlccfr.GameTree, horizon: int, components: dict[str, Any]) -> tuple[float, rlccfr.Solver]:
-    """Return the CPU seconds of a run of ``horizon`` iterations, the least of some, and the last run's solver."""
-    seconds: list[float] = []
-    while True:
-        solver = rlccfr.Solver(game, **components)
-        solver.run(iterations=horizon, curve=False)
-        seconds.append(solver.cpu_seconds)
-        if seconds[0] > 1.0 or len(seconds) == REPEATS:
-            return min(seconds), solver
+def fixed_rules() -> list[str]:
+    """Return the ids of the rules that may be the best in hindsight: all tabular ones that are not steered."""
+    return [rule for rule in every_rule.rules() if rule != "controlled"]
 
 
-def decades(solver: rlccfr.Solver) -> float:
-    """Return log10 of a run's exploitability as a share of the uniform policy's."""
-    reached = max(solver.exploitability(), LEAST_ERROR * solver.game.utility_range)
-    return float(np.log10(reached / rlccfr.Policy.uniform(solver.game).exploitability()))
+class Comparison:
+    """All contenders on one game.
 
+    Args:
+        name: the game's name.
 
-def contenders(game: rlccfr.GameTree, horizon: int) -> Iterator[dict[str, Any]]:
-    """Yield a row for each contender: iterations, CPU seconds, and log10 of the exploitability over the uniform's."""
-    budget, solver = timed(game, horizon, {"control": "shipped"})
-    yield {"contender": OURS, "iterations": horizon, "seconds": budget, "error": decades(solver)}
-    for name, components in fixed_algorithms(horizon):
-        if components.get("sampler", "none") == "none":
-            seconds, solver = timed(game, horizon, components)
-            more = int(horizon * (budget / seconds - 1.0))
-            if more > 0:
-                solver.run(iterations=more, curve=False)
-        else:
-            solver = rlccfr.Solver(game, **components)
-            solver.run(seconds=budget, curve=False)
-        result = solver.result()
-        about = {"iterations": result.iterations, "seconds": result.cpu_seconds}
-        yield {"contender": name, **about, "error": decades(solver)}
-    for name, found in steered(game, horizon):
-        yield {"contender": name, "iterations": horizon, "seconds": np.nan, "error": found}
-
-
-def steered(game: rlccfr.GameTree, horizon: int) -> Iterator[tuple[str, float]]:
-    """Yield contenders that steer runs for as many iterations, with the mean of their errors.
-
-    They are the controller without its choice among average policies at the end, and ways that have not learned or that
-    have learned one schedule, with that choice.
+    Attributes:
+        game: the game.
     """
-    yield LAST, float(ControlRun(game, controller_named("shipped"), horizon).episode().errors[-1])
-    run, rng = ControlRun(game, Controller.untrained(CHOICES), horizon, keep=True), np.random.default_rng(0)
-    untrained = [Controller.untrained(CHOICES, seed=seed).flat_weights() for seed in range(DRAWS)]
-    yield "untrained networks", float(np.mean([run.episode(None, one).errors[-1] for one in untrained]))
-    counts = [len(own) for own in CHOICES]
-    draws = [np.stack([rng.integers(count, size=len(run.marks)) for count in counts], 1) for _ in range(DRAWS)]
-    yield "random picks", float(np.mean([run.episode(one).errors[-1] for one in draws]))
-    yield BEST_POINT, steering.best_point(game, horizon)
-    if steering.SCHEDULE.exists():
-        schedule = np.array(json.loads(steering.SCHEDULE.read_text())["schedule"])
-        yield "one learned schedule", steering.follow(game, schedule, horizon, keep=True)
-    if game.num_histories <= MOST_GREEDY:
-        yield "greedy choices", steering.greedy(game, horizon)
+
+    def __init__(self, name: str) -> None:
+        self.game = rlccfr.load_game(name, max_histories=MOST_TEST)
+        self._uniform = rlccfr.Policy.uniform(self.game).exploitability()
+        # CPU seconds of the steered and blended run, by its number of iterations.
+        self._budgets: dict[int, float] = {}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each contender and horizon: iterations and CPU seconds at the horizon, and the mean error."""
+        for horizon in HORIZONS:
+            ours = [self._steered(iterations) for iterations in nearby(horizon)]
+            self._budgets |= {iterations: seconds for iterations, seconds, _ in ours}
+            yield _row(OURS, horizon, ours)
+        per_iteration = every_rule.seconds_per_iteration(self.game, "controlled")
+        for horizon in HORIZONS:
+            without = [
+                self._run({"control": "shipped"}, self._iterations(iterations, per_iteration))
+                for iterations in nearby(horizon)
+            ]
+            yield _row(WITHOUT, horizon, without)
+        for rule in fixed_rules():
+            yield from self._rule_rows(rule)
+        for horizon in HORIZONS:
+            yield from self._steered_otherwise(horizon)
+
+    def _steered(self, iterations: int) -> tuple[int, float, float]:
+        """Return the iterations, CPU seconds and error of the steered run with blends; the shortest of some counts."""
+        seconds: list[float] = []
+        while True:
+            solver = rlccfr.Solver(self.game, control="shipped", blend=iterations >= COMPILED.least_blended)
+            solver.run(iterations=iterations, curve=False)
+            seconds.append(solver.cpu_seconds)
+            if seconds[0] > 1.0 or len(seconds) == REPEATS:
+                return iterations, min(seconds), self._error(solver)
+
+    def _rule_rows(self, rule: str) -> Iterator[dict[str, Any]]:
+        """Yield a fixed rule's rows: without blends, and with them if it is in :data:`BLENDED`."""
+        per_iteration = every_rule.seconds_per_iteration(self.game, rule)
+        in_time = {
+            budgeted: self._iterations(budgeted, per_iteration) for horizon in HORIZONS for budgeted in nearby(horizon)
+        }
+        runs: dict[int, tuple[int, float, float]] = {}
+        if "horizon" in update_rules[rule].hyperparameters:
+            for budgeted, iterations in in_time.items():
+                runs[budgeted] = self._run({"update_rule": with_horizon(rule, iterations)}, iterations)
+        else:  # one run passes all numbers of iterations
+            solver = rlccfr.Solver(self.game, rule)
+            done = 0
+            for budgeted, iterations in sorted(in_time.items(), key=lambda pair: pair[1]):
+                if iterations > done:
+                    solver.run(iterations=iterations - done, curve=False)
+                    done = iterations
+                runs[budgeted] = (done, solver.cpu_seconds, self._error(solver))
+        for horizon in HORIZONS:
+            yield _row(rule, horizon, [runs[budgeted] for budgeted in nearby(horizon)])
+        if rule not in BLENDED:
+            return
+        for horizon in HORIZONS:
+            blended = []
+            for budgeted in nearby(horizon):
+                # Blends are predicted to lengthen a run by at most SHARE.
+                iterations = max(int(self._budgets[budgeted] / per_iteration / (1 + SHARE)), 1)
+                components = {"update_rule": with_horizon(rule, iterations), "blend": True}
+                blended.append(self._run(components, iterations))
+            yield _row(f"{rule}, blended", horizon, blended)
+
+    def _iterations(self, budgeted: int, per_iteration: float) -> int:
+        """Return the iterations that a rule makes in the time of a steered run; at least as many as that run makes.
+
+        Args:
+            budgeted: iterations of the steered run.
+            per_iteration: CPU seconds of the rule's iteration.
+        """
+        return max(budgeted, int(self._budgets[budgeted] / per_iteration))
+
+    def _run(self, components: dict[str, Any], iterations: int) -> tuple[int, float, float]:
+        """Return the iterations, CPU seconds and error of a run."""
+        solver = rlccfr.Solver(self.game, **components)
+        solver.run(iterations=iterations, curve=False)
+        return iterations, solver.cpu_seconds, self._error(solver)
+
+    def _error(self, solver: rlccfr.Solver) -> float:
+        """Return log10 of a run's exploitability as a share of the uniform policy's."""
+        share = solver.exploitability() / self._uniform
+        return max(float(np.log10(max(share, 1e-300))), LEAST_LOG_SHARE)
+
+    def _steered_otherwise(self, horizon: int) -> Iterator[dict[str, Any]]:
+        """Yield the rows of ways to steer that have learned nothing, or one schedule, at equal iterations."""
+        errors: dict[str, list[float]] = {}
+        schedules = steering.recorded_schedules()
+        if schedules:
+            nearest = min(schedules, key=lambda known: abs(np.log(known / horizon)))
+            errors[SCHEDULE] = [steering.follow(self.game, schedules[nearest], its) for its in nearby(horizon)]
+        if horizon <= LONGEST_UNLEARNED:
+            for iterations in nearby(horizon):
+                for name, error in self._unlearned(iterations):
+                    errors.setdefault(name, []).append(error)
+        for name, found in errors.items():
+            yield _row(name, horizon, [(horizon, np.nan, error) for error in found])
+
+    def _unlearned(self, iterations: int) -> Iterator[tuple[str, float]]:
+        """Yield the errors of ways to steer that have learned nothing, after a number of iterations."""
+        run = steering.new_run(self.game, Controller.untrained(CHOICES), iterations)
+        weights = [Controller.untrained(CHOICES, seed=seed).flat_weights() for seed in range(DRAWS)]
+        yield UNTRAINED, float(np.mean([steering.last_error(run, None, drawn) for drawn in weights]))
+        rng = np.random.default_rng(0)
+        counts = [len(choices) for choices in CHOICES]
+        picks = [np.stack([rng.integers(count, size=len(run.marks)) for count in counts], axis=1) for _ in range(DRAWS)]
+        yield RANDOM, float(np.mean([steering.last_error(run, drawn) for drawn in picks]))
+        point_errors = steering.point_errors(self.game, iterations)
+        for point, error in zip(steering.POINTS.tolist(), point_errors, strict=True):
+            yield POINT + "-".join(map(str, point)), error
+
+
+def nearby(horizon: int) -> list[int]:
+    """Return the numbers of iterations near a horizon at which runs are judged."""
+    return [round(share * horizon) for share in steering.NEARBY]
+
+
+def _row(contender: str, horizon: int, runs: Sequence[tuple[int, float, float]]) -> dict[str, Any]:
+    """Return a contender's row at a horizon.
+
+    Args:
+        runs: iterations, CPU seconds and error near the horizon, one for each of ``steering.NEARBY``.
+    """
+    iterations, seconds, _ = runs[steering.NEARBY.index(1.0)]
+    error = float(np.mean([error for _, _, error in runs]))
+    return {"contender": contender, "horizon": horizon, "iterations": iterations, "seconds": seconds, "error": error}
 
 
 def recorded() -> pd.DataFrame:
     """Return all rows of the file."""
     if not FILE.exists():
-        return pd.DataFrame(columns=[*KEYS, "contender"])
-    return pd.read_csv(FILE, dtype={"controller": str})
+        return pd.DataFrame(columns=[*KEYS, "histories", "contender", "horizon", "iterations", "seconds", "error"])
+    return pd.read_parquet(FILE)
 
 
 def shipped() -> str:
-    """Return the digest of the shipped controller."""
+    """Return the digest of the shipped controller's weights."""
     weights = controller_named("shipped").flat_weights()
     return hashlib.sha256(weights.tobytes()).hexdigest()[:8]
 
 
-def last_measured(split: str, horizon: int) -> str:
-    """Return the digest of the controller that was measured last on all games of a split.
+def measured(split: str) -> pd.DataFrame:
+    """Return the rows of a split with the shipped controller that are in the file."""
+    rows = recorded()
+    return rows[(rows["split"] == split) & (rows["controller"] == shipped())]
+
+
+def measured_whole(split: str) -> pd.DataFrame:
+    """Return the rows of a split with the shipped controller.
 
     Raises:
-        RLCCFRError: none has been.
+        RLCCFRError: a game has not been measured.
     """
-    rows = recorded()
-    rows = rows[(rows["split"] == split) & (rows["horizon"] == horizon) & (rows["contender"] == OURS)]
-    games = set(control_games(split))  # type: ignore[arg-type]
-    whole = [digest for digest, own in rows.groupby("controller", sort=False)["game"] if games <= set(own)]
-    if not whole:
+    rows = measured(split)
+    missing = set(games_of(split)) - set(rows["game"])
+    if missing:
         raise RLCCFRError(
-            f"no controller is measured on all {len(games)} {split} games: run "
-            f"`python -m benchmarks.control {split} {horizon}`"
+            f"the shipped controller is not measured on {len(missing)} of the {split} games: run "
+            f"`python -m benchmarks.control {split}`"
         )
-    return shipped() if shipped() in whole else whole[-1]
+    return rows
 
 
-def identity(split: str, horizon: int, controller: str | None = None) -> dict[str, Any]:
-    """Return the columns that identify the measurements of a split with a controller, by default the shipped one."""
-    return {"split": split, "horizon": horizon, "controller": controller or shipped()}
-
-
-def measured(split: str, horizon: int, controller: str | None = None) -> pd.DataFrame:
-    """Return the rows of a split with a controller, by default the shipped one, that are in the file."""
-    rows = recorded()
-    return rows[(rows[KEYS[:3]] == pd.Series(identity(split, horizon, controller))).all(axis=1)]
-
-
-def add(split: str, horizon: int, game: rlccfr.GameTree, found: list[dict[str, Any]]) -> pd.DataFrame:
-    """Add rows for a game to the file, in place of those of the same contenders; return them."""
-    own = pd.DataFrame(
-        [identity(split, horizon) | {"game": game.name, "histories": game.num_histories} | one for one in found]
-    )
-    before = recorded()
-    rows = pd.concat([before, own], ignore_index=True) if len(before) else own
-    rows = rows.drop_duplicates([*KEYS, "contender"], keep="last")
-    write_atomically(FILE, rows.to_csv(index=False, float_format="%.5g").encode())
-    return own
-
-
-def trial(name: str, horizon: int) -> list[dict[str, Any]]:
+def trial(name: str) -> list[dict[str, Any]]:
     """Return the rows of all contenders on a game."""
-    return list(contenders(rlccfr.load_game(name, max_histories=MOST_TEST), horizon))
+    comparison = Comparison(name)
+    return [{"histories": comparison.game.num_histories} | row for row in comparison.rows()]
 
 
-def measure(split: str, horizon: int, workers: Executor | None = None) -> pd.DataFrame:
+def measure(split: str, workers: Executor | None = None) -> pd.DataFrame:
     """Measure all contenders on a split's games that are not in the file yet; return the split's rows.
 
     Args:
         workers: processes for the games; None for this one.
     """
-    rows = measured(split, horizon)
-    done = set(rows.loc[rows["contender"] == OURS, "game"])
-    games = [name for name in control_games(split) if name not in done]  # type: ignore[arg-type]
-    for name, found in trials(games, horizon, workers):
-        game = rlccfr.load_game(name, max_histories=MOST_TEST)
-        print(summary(add(split, horizon, game, found)), file=sys.stderr, flush=True)
-    return measured(split, horizon)
+    done = set(measured(split)["game"])
+    names = [name for name in games_of(split) if name not in done]
+    for name, found in trials(names, workers):
+        rows = pd.DataFrame([{"split": split, "controller": shipped(), "game": name} | row for row in found])
+        before = recorded()
+        all_rows = pd.concat([before, rows], ignore_index=True) if len(before) else rows
+        small = dict.fromkeys(("seconds", "error"), np.float32)
+        write_atomically(FILE, all_rows.astype(small).to_parquet(index=False))
+        print(summary(rows), file=sys.stderr, flush=True)
+    return measured(split)
 
 
-def trials(names: Sequence[str], horizon: int, workers: Executor | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def trials(names: Sequence[str], workers: Executor | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield each game's name and rows, with workers as soon as they are there, so that no interrupt loses them."""
     if workers is None:
-        yield from ((name, trial(name, horizon)) for name in names)
+        yield from ((name, trial(name)) for name in names)
         return
-    futures = {workers.submit(trial, name, horizon): name for name in names}
+    futures = {workers.submit(trial, name): name for name in names}
     try:
         for future in as_completed(futures):
             yield futures[future], future.result()
@@ -221,15 +312,15 @@ def trials(names: Sequence[str], horizon: int, workers: Executor | None) -> Iter
 
 
 def summary(rows: pd.DataFrame) -> str:
-    """Return a line about one game."""
-    errors = rows.set_index("contender")["error"]
-    best = errors[fixed(rows)].idxmin()
-    return f"{errors[best] - errors[OURS]:6.2f} decades below {best} ({errors[best]:.2f}): {rows['game'].iloc[0]}"
+    """Return a line about one game: by how many decades the best fixed rule is above the controller, by horizon."""
+    errors = rows.pivot_table(index="horizon", columns="contender", values="error")
+    gains = errors[fixed(rows)].min(axis=1) - errors[OURS]
+    return f"{' '.join(f'{gain:6.2f}' for gain in gains)}  {rows['game'].iloc[0]}"
 
 
 def fixed(rows: pd.DataFrame) -> list[str]:
-    """Return the fixed algorithms among the contenders."""
-    names = {name for name, _ in fixed_algorithms(int(rows["horizon"].iloc[0]))}
+    """Return the fixed rules among the contenders."""
+    names = set(fixed_rules())
     return [name for name in rows["contender"].unique() if name in names]
 
 
@@ -240,35 +331,49 @@ def interval(gains: np.ndarray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def report(rows: pd.DataFrame) -> list[str]:
-    """Return the comparison as Markdown."""
-    errors = rows.pivot_table(index="game", columns="contender", values="error")
+def gains_at(rows: pd.DataFrame, horizon: int) -> dict[str, pd.Series]:
+    """Return by rival how many decades its error is above the controller's, for each game.
+
+    Args:
+        rows: those of a split.
+    """
+    errors = rows[rows["horizon"] == horizon].pivot_table(index="game", columns="contender", values="error")
     fixed_ones = fixed(rows)
-    best_once, hindsight = errors[fixed_ones].mean().idxmin(), errors[fixed_ones].min(axis=1)
-    others = {
-        "best fixed algorithm of each game, in hindsight": hindsight,
-        f"best fixed algorithm on average over these games, {best_once}": errors[best_once],
-        **{name: errors[name] for name in errors if name not in (*fixed_ones, OURS)},
+    best_once = errors[fixed_ones].mean().idxmin()
+    blended = [name for name in errors if name.endswith(", blended") and name != OURS]
+    rivals = {
+        HINDSIGHT: errors[fixed_ones].min(axis=1),
+        f"best fixed rule on average over these games, {best_once}": errors[best_once],
+        BLENDED_HINDSIGHT: errors[blended].min(axis=1),
+        **{name: errors[name] for name in [*blended, WITHOUT, SCHEDULE, UNTRAINED, RANDOM] if name in errors},
     }
-    family = errors.index.str.split("(").str[0]
-    sizes = sizes_of(rows).reindex(errors.index)
-    gains = {name: (other - errors[OURS]).dropna() for name, other in others.items()}
-    if LAST in errors:
-        gains["best fixed algorithm of each game, beside the controller's last average"] = hindsight - errors[LAST]
+    points = [name for name in errors if name.startswith(POINT)]
+    if points:
+        rivals[BEST_POINT] = errors[points].min(axis=1)
+        rivals[MEAN_POINT] = errors[errors[points].mean().idxmin()]
+    return {name: (error - errors[OURS]).dropna() for name, error in rivals.items()}
+
+
+def report(rows: pd.DataFrame, horizon: int) -> list[str]:
+    """Return the comparison at a horizon as Markdown.
+
+    Args:
+        rows: those of a split.
+    """
+    gains = gains_at(rows, horizon)
+    hindsight = gains[HINDSIGHT]
+    family = hindsight.index.str.split("(").str[0]
+    sizes = sizes_of(rows).reindex(hindsight.index)
+    groups = {
+        str(name): group for grouping in (family, sizes) for name, group in hindsight.groupby(grouping, observed=True)
+    }
     return [
-        f"{len(errors)} games, {int(rows['horizon'].iloc[0]):,} iterations. A ratio above 1 says that the controller's "
-        "exploitability is lower; a game counts as won or lost beyond a factor of 1.01.",
+        *table(gain_table("against", gains)),
         "",
-        *table("against", gains),
+        f"Against the {HINDSIGHT}, by family and by size:",
         "",
-        "Against the best fixed algorithm of each game, in hindsight, by family and by size:",
-        "",
-        *table("games", {
-            str(name): own
-            for groups in (family, sizes)
-            for name, own in (hindsight - errors[OURS]).groupby(groups, observed=True)
-        }),
-    ]  # fmt: skip
+        *table(gain_table("group", groups)),
+    ]
 
 
 def sizes_of(rows: pd.DataFrame) -> pd.Series:
@@ -280,27 +385,34 @@ def sizes_of(rows: pd.DataFrame) -> pd.Series:
     return pd.cut(histories, bounds, labels=titles, right=False)
 
 
-def table(title: str, gains: dict[str, pd.Series]) -> list[str]:
-    """Return a Markdown table with a row for each series of gains in decades."""
-    lines = [
-        f"| {title} | games | geometric mean of the ratios | 95 % | won | lost | worst game | best game |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+def gain_table(title: str, gains: dict[str, pd.Series]) -> pd.DataFrame:
+    """Return a row for each series of gains, in decades: the ratio in the geometric mean, and how it varies."""
+    lines = []
     for name, gain in gains.items():
-        (low, high), tie = interval(gain.to_numpy()), np.log10(1.01)
-        between = f"{10**low:.2f} to {10**high:.2f}" if len(gain) >= FEW else "-"
+        low, high = interval(gain.to_numpy())
         lines.append(
-            f"| {name} | {len(gain)} | {10 ** gain.mean():.2f} | {between} "
-            f"| {(gain > tie).sum()} | {(gain < -tie).sum()} | {10 ** gain.min():.3g} | {10 ** gain.max():.3g} |"
+            {
+                title: name,
+                "games": len(gain),
+                "geometric mean of the ratios": f"{10 ** gain.mean():.2f}",
+                "95 %": f"{10**low:.2f} to {10**high:.2f}" if len(gain) >= FEW else "-",
+                "won": int((gain > TIE).sum()),
+                "lost": int((gain < -TIE).sum()),
+                "worst game": f"{10 ** gain.min():.3g}",
+                "best game": f"{10 ** gain.max():.3g}",
+            }
         )
-    return lines
+    return pd.DataFrame(lines)
 
 
-def main(split: str, horizon: int) -> None:
-    """Measure what is not measured yet, and print the table."""
+def main() -> None:
+    """Measure what is not measured yet, and print the tables."""
+    (split,) = sys.argv[1:]
     with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as workers:
-        print("\n".join(report(measure(split, horizon, workers))))
+        rows = measure(split, workers)
+    for horizon in HORIZONS:
+        print("\n".join([f"## {horizon:,} iterations", "", *report(rows, horizon), ""]))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main()

@@ -34,11 +34,12 @@ from scipy.optimize import least_squares
 
 import rlccfr
 from benchmarks import new_games
-from benchmarks.control import fixed_algorithms
+from benchmarks.control import fixed_rules
 from benchmarks.control_games import MOST_TEST
 from benchmarks.markdown import table
 from rlccfr.agents.control.games import control_games
 from rlccfr.engine.reduced import iteration_cost
+from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
 from rlccfr.game import policy_class
 from rlccfr.games.flat_tree import COMPILED
@@ -279,14 +280,15 @@ def prepare(game: Any, uniform: float) -> None:
 
 def rules(game: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the fixed rules by exact passes that run on a game."""
-    for name, components in fixed_algorithms(1000):
-        if components.get("sampler", "none") != "none" or "abstraction" in components or name == PLAIN:
+    for rule in fixed_rules():
+        if rule == PLAIN:
             continue
+        components = {"update_rule": with_horizon(rule, 1000)}
         try:
             rlccfr.Solver(game, **components)
         except rlccfr.ComponentError:
             continue
-        yield name, components
+        yield rule, components
 
 
 def recommended(name: str, seconds: float) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def runs(title: str, rule: str) -> Iterator[tuple[dict[str, Any], rlccfr.RunResu
     game = rlccfr.load_game(GAMES[title])
     uniform = policy_class(game).uniform(game).exploitability()
     try:
-        seconds_per_iteration = _seconds_per_iteration(game, rule)
+        per_iteration = seconds_per_iteration(game, rule)
     except rlccfr.ComponentError as error:
         print(f"{title}: {error}", file=sys.stderr)
         return
@@ -121,8 +121,8 @@ def runs(title: str, rule: str) -> Iterator[tuple[dict[str, Any], rlccfr.RunResu
     for budget in BUDGETS:
         iterations = int(budget.amount)
         if budget.unit == "seconds":
-            iterations = max(round(budget.amount / seconds_per_iteration), 1)
-        if iterations * seconds_per_iteration > LONGEST:
+            iterations = max(round(budget.amount / per_iteration), 1)
+        if iterations * per_iteration > LONGEST:
             continue
         for blend in (False, True) if has_blends else (False,):
             solver = rlccfr.Solver(game, with_horizon(rule, iterations), blend=blend)
@@ -136,7 +136,7 @@ def runs(title: str, rule: str) -> Iterator[tuple[dict[str, Any], rlccfr.RunResu
             yield about | row | measures, result
 
 
-def _seconds_per_iteration(game: Any, rule: str) -> float:
+def seconds_per_iteration(game: Any, rule: str) -> float:
     """Return the CPU seconds of an iteration, by a run that is long beside what each call takes to begin."""
     rlccfr.Solver(game, rule).run(iterations=2, curve=False)  # so that nothing is done for the first time
     result = rlccfr.Solver(game, rule).run(seconds=TRIAL, curve=False)

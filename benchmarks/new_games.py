@@ -19,7 +19,6 @@ import pandas as pd
 
 import rlccfr
 from benchmarks import exact
-from benchmarks.blending import LARGER
 from benchmarks.control_games import GENERATORS, MOST, MOST_TEST
 from rlccfr.agents.control.games import control_games
 from rlccfr.catalog import families
@@ -92,6 +91,22 @@ NAMED = (
 )
 """Games that are compiled."""
 
+BLENDED_BEFORE = (
+    "random_poker(seed=41002,hands=12,boards=3,raises=2)",
+    "random_poker(seed=41004,hands=25,boards=3,raises=1)",
+    "random_poker(seed=41005,hands=14,boards=3,raises=3)",
+    "random_poker(seed=41006,hands=40,boards=2,raises=2)",
+    "random_moves(seed=41011,types=12,moves=7,actions=2)",
+    "random_moves(seed=41012,types=6,moves=6,actions=3)",
+    "random_moves(seed=41014,types=10,moves=6,actions=3)",
+    "random_moves(seed=41015,types=8,moves=5,actions=4)",
+    "random_moves(seed=41016,types=12,moves=10,actions=2)",
+    "leduc(ranks=5,suits=2,raises=2)",
+    "leduc(ranks=8,suits=2,raises=1)",
+    "leduc(ranks=9,suits=2,raises=2)",
+)
+"""Games on which blends were tried before, in no other list."""
+
 PUBLIC = ("holdem(ranks=8,suits=3)",)
 """Games by their public tree. None of this name has been measured."""
 
@@ -104,7 +119,7 @@ def names() -> tuple[str, ...]:
 def earlier() -> set[str]:
     """Return the hashes of the compiled games of all earlier lists; another name may stand for the same game."""
     lists = [control_games(split) for split in ("train", "validation", "test")]
-    earlier_names = {*families.TRAIN, *families.VALIDATION, *families.TEST, *LARGER, *exact.GAMES, *exact.MORE}
+    earlier_names = {*families.TRAIN, *families.VALIDATION, *families.TEST, *BLENDED_BEFORE, *exact.GAMES, *exact.MORE}
     earlier_names |= {name for split in lists for name in split}
     return {rlccfr.load_game(name, max_histories=MOST_TEST).content_hash for name in sorted(earlier_names)}
 

@@ -1,121 +1,178 @@
-"""Ways to steer a run without networks, beside the controller: one point, greedy choices, one schedule for all games.
+"""Ways to steer a run without networks: one point of the choices for the whole run, or one schedule for all games.
 
-``python -m benchmarks.steering`` trains the schedule by CMA-ES on the controller's training games, and writes it to
-benchmarks/results/schedule.json.
+``python -m benchmarks.steering HORIZON`` searches for the schedule of runs of HORIZON iterations by CMA-ES on the
+controller's training games, and writes it to benchmarks/results/schedules.json. A search that was interrupted goes on.
+
+A run is judged by what it ends with, as the controller's training does: blends, or each player's best average where
+runs are too short for blends. The score of a schedule is a mean over three numbers of iterations near the horizon,
+since one number is a noisy witness.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import pickle
 import sys
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import rlccfr
+from rlccfr.agents.control.collecting import LEAST_LOG_SHARE
 from rlccfr.agents.control.games import control_games
-from rlccfr.components.controller import CHOICES, Controller
+from rlccfr.components.controller import AGENTS, CHOICES, SETTINGS, Controller
 from rlccfr.envs.control.run import ControlRun, marks_of
+from rlccfr.files import write_atomically
+from rlccfr.games.flat_tree import COMPILED
 
-SCHEDULE = Path(__file__).parent / "results" / "schedule.json"
-HORIZON = 1000
-POINTS = np.array(list(product((0, 2, 3, 6, 7), (1, 3, 5, 6), (0, 2, 4, 6))))
-"""Picks, (80, 3), of the 1,632 that a controller has: the points of ``scheduled`` that are tried on each game."""
+SCHEDULES = Path(__file__).parent / "results" / "schedules.json"
+STATE = Path(__file__).parents[1] / "runs" / "schedules"
+"""Folder of searches that are not done yet."""
 
-GAMES, POPULATION, GENERATIONS = 24, 12, 400
+POINTS = np.array(list(product((0, 2, 5, 8), (2, 4, 6), (0, 2, 4, 13))))
+"""Picks, (48, 3), of the 1,632 that a controller has: the points that are held over a whole run on each game."""
+
+NEARBY = (0.8, 1.0, 1.25)
+"""Shares of a horizon at which runs are judged."""
+
+GAMES, POPULATION, GENERATIONS = 16, 12, 300
 """Training games that each generation of schedules is judged on, schedules per generation, and generations."""
 
-LOW, HIGH = np.array([0.5, 0.0, 0.0]), np.array([8.0, 40.0, 1.0])
-"""Bounds of alpha, gamma and optimism in a schedule; the floor is 0."""
+KNOTS = 3
+"""Rows of a schedule: its settings at the start, at the middle decision, and at the end of a run."""
+
+BOUNDS = {
+    "alpha": (0.5, 4.0),
+    "gamma": (0.0, 20.0),
+    "optimism": (0.0, 1.0),
+    "momentum": (0.0, 1.0),
+    "beta": (-3.0, 1.0),
+    "power": (1.0, 2.0),
+}
+"""Bounds of what is searched for. The first four vary over a run, the last two are constant."""
+
+VARYING = 4
+NUM_GENES = VARYING * KNOTS + len(BOUNDS) - VARYING
+FIXED = {"floor": 0.0, "memory": 0.85}
 
 
-def best_point(game: rlccfr.GameTree, horizon: int) -> float:
-    """Return the least error that one of the :data:`POINTS` leaves, chosen in hindsight."""
-    run = ControlRun(game, Controller.untrained(CHOICES, ()), horizon, keep=True)
-    return float(min(run.episode(np.tile(point, (len(run.marks), 1))).errors[-1] for point in POINTS))
+def new_run(game: rlccfr.GameTree, controller: Controller, horizon: int) -> ControlRun:
+    """Return a run that ends as those of ``rlccfr.solve`` do: with blends, or with the best averages if it is short."""
+    return ControlRun(game, controller, horizon, keep=True, blend=horizon >= COMPILED.least_blended)
 
 
-def greedy(game: rlccfr.GameTree, horizon: int) -> float:
-    """Return the error if each decision is for the point with the least error at the next decision.
-
-    Trials are free. Each of them makes the run again from its start.
-    """
-    run = ControlRun(game, Controller.untrained(CHOICES, ()), horizon, keep=True)
-    made: list[np.ndarray] = []
-    for _ in run.marks:
-        _, best = min((_error_after(run, [*made, point]), k) for k, point in enumerate(POINTS))
-        made.append(POINTS[best])
-    return float(run.episode(np.array(made)).errors[-1])
+def last_error(run: ControlRun, picks: np.ndarray | None = None, weights: np.ndarray | None = None) -> float:
+    """Return the error at the end of an episode, no less than what is told from rounding."""
+    return max(float(run.episode(picks, weights).errors[-1]), LEAST_LOG_SHARE)
 
 
-def _error_after(run: ControlRun, picks: list[np.ndarray]) -> float:
-    """Return the error at the decision after some picks, or at the end."""
-    run.restart()
-    for pick in picks:
-        run.step(pick)
-    run.observe()
-    return run.error
+def point_errors(game: rlccfr.GameTree, horizon: int) -> list[float]:
+    """Return the error that each of the :data:`POINTS` leaves, held over the run."""
+    run = new_run(game, Controller.untrained(CHOICES, ()), horizon)
+    return [last_error(run, np.tile(point, (len(run.marks), 1))) for point in POINTS]
 
 
 def scheduled_controller(values: np.ndarray) -> Controller:
     """Return a controller whose k-th choices are the settings of the k-th decision.
 
     Args:
-        values: (decisions, 3) alpha, gamma and optimism.
+        values: (decisions, settings), a column for each of SETTINGS.
     """
-    alpha, gamma, optimism = values.T[:, :, None]
-    zeros = np.zeros_like(alpha)
-    ones = np.ones_like(alpha)
-    discounting = np.hstack([alpha, zeros, ones])
-    prediction = np.hstack([optimism, zeros, zeros, ones])
-    return Controller.untrained((discounting, gamma, prediction), ())
+    columns = {name: values[:, index] for index, name in enumerate(SETTINGS)}
+    choices = tuple(np.stack([columns[name] for name in names], axis=1) for names in AGENTS.values())
+    return Controller.untrained(choices, ())
 
 
-def follow(game: rlccfr.GameTree, values: np.ndarray, horizon: int, *, keep: bool = False) -> float:
-    """Return the error that a schedule leaves; at horizons with other decisions, the schedule is interpolated.
+def follow(game: rlccfr.GameTree, schedule: np.ndarray, horizon: int) -> float:
+    """Return the error that a schedule leaves; between its rows, it is interpolated.
 
     Args:
-        keep: see :class:`ControlRun`.
+        schedule: (rows, settings), a column for each of SETTINGS.
     """
     decisions = len(marks_of(horizon))
-    at, known = np.linspace(0, 1, decisions), np.linspace(0, 1, len(values))
-    own = np.stack([np.interp(at, known, column) for column in values.T], axis=1)
-    run = ControlRun(game, scheduled_controller(own), horizon, keep=keep)
-    return float(run.episode(np.tile(np.arange(decisions)[:, None], (1, 3))).errors[-1])
+    places = np.linspace(0, 1, decisions)
+    known_places = np.linspace(0, 1, len(schedule))
+    values = np.stack([np.interp(places, known_places, column) for column in schedule.T], axis=1)
+    run = new_run(game, scheduled_controller(values), horizon)
+    picks = np.tile(np.arange(decisions)[:, None], (1, len(AGENTS)))
+    return last_error(run, picks)
 
 
-def settings(genes: np.ndarray) -> np.ndarray:
-    """Return the schedule, (decisions, 3), that a point of the search space stands for; 0 is the middle."""
-    share = 1.0 / (1.0 + np.exp(-genes.reshape(-1, 3)))
-    share[:, :2] **= 2  # small exponents matter more
-    return LOW + (HIGH - LOW) * share
+def schedule_of(genes: np.ndarray) -> np.ndarray:
+    """Return the schedule, (KNOTS, settings), that a point of the search space stands for; 0 is the middle.
+
+    Args:
+        genes: (NUM_GENES,) any numbers.
+    """
+    shares = 1.0 / (1.0 + np.exp(-genes))
+    ends = np.cumsum([KNOTS] * VARYING + [1] * (len(BOUNDS) - VARYING))[:-1]
+    columns = {name: np.full(KNOTS, value) for name, value in FIXED.items()}
+    for (name, (low, high)), share in zip(BOUNDS.items(), np.split(shares, ends), strict=True):
+        # Small exponents of the average matter more.
+        columns[name] = low + (high - low) * (share**2 if name == "gamma" else share) * np.ones(KNOTS)
+    return np.stack([columns[name] for name in SETTINGS], axis=1)
 
 
-def search(seed: int = 0) -> Iterator[tuple[int, float, np.ndarray]]:
-    """Yield, after each generation, its number, its mean error, and the schedule so far."""
+def judged(game: rlccfr.GameTree, schedule: np.ndarray, horizon: int) -> float:
+    """Return the mean error that a schedule leaves near a horizon."""
+    return float(np.mean([follow(game, schedule, round(share * horizon)) for share in NEARBY]))
+
+
+def search(horizon: int, seed: int = 0) -> Iterator[tuple[int, float, np.ndarray]]:
+    """Yield, after each generation, its number, its mean error, and the schedule so far.
+
+    Every ten generations, the state is saved in :data:`STATE`; a new call goes on from there.
+    """
     import cma
 
-    rng, games = np.random.default_rng(seed), [rlccfr.load_game(name) for name in control_games("train")]
-    evolution = cma.CMAEvolutionStrategy(
-        np.zeros(3 * len(marks_of(HORIZON))), 0.7, {"popsize": POPULATION, "seed": seed + 1, "verbose": -9}
-    )
-    for generation in range(GENERATIONS):
-        genes, drawn = evolution.ask(), rng.choice(len(games), GAMES, replace=False)
-        errors = np.array([[follow(games[one], settings(own), HORIZON) for one in drawn] for own in genes])
-        evolution.tell(genes, list((errors - errors.mean(axis=0)).clip(-3, 3).mean(axis=1)))
-        yield generation, float(errors.mean()), settings(evolution.result.xfavorite)
+    games = [rlccfr.load_game(name) for name in control_games("train")]
+    state = STATE / f"{horizon}.pickle"
+    if state.exists():
+        done, evolution, rng = pickle.loads(state.read_bytes())
+    else:
+        options = {"popsize": POPULATION, "seed": seed + 1, "verbose": -9}
+        evolution = cma.CMAEvolutionStrategy(np.zeros(NUM_GENES), 0.7, options)
+        done, rng = 0, np.random.default_rng(seed)
+    for generation in range(done, GENERATIONS):
+        population = evolution.ask()
+        drawn_games = [games[index] for index in rng.choice(len(games), GAMES, replace=False)]
+        errors = np.array([[judged(game, schedule_of(genes), horizon) for game in drawn_games] for genes in population])
+        # Games differ in how far all schedules come, so each schedule is compared with the generation's mean.
+        evolution.tell(population, list((errors - errors.mean(axis=0)).clip(-3, 3).mean(axis=1)))
+        if generation % 10 == 9:
+            STATE.mkdir(parents=True, exist_ok=True)
+            write_atomically(state, pickle.dumps((generation + 1, evolution, rng)))
+        yield generation + 1, float(errors.mean()), schedule_of(evolution.result.xfavorite)
+
+
+def recorded_schedules() -> dict[int, np.ndarray]:
+    """Return the schedules of the file by horizon, each (rows, settings)."""
+    if not SCHEDULES.exists():
+        return {}
+    recorded: dict[str, dict[str, Any]] = json.loads(SCHEDULES.read_text())
+    return {int(horizon): np.array(entry["schedule"]) for horizon, entry in recorded.items()}
+
+
+def record(horizon: int, generations: int, schedule: np.ndarray) -> None:
+    """Write a horizon's schedule to the file, in place of an earlier one."""
+    recorded = json.loads(SCHEDULES.read_text()) if SCHEDULES.exists() else {}
+    recorded[str(horizon)] = {"generations": generations, "settings": SETTINGS, "schedule": schedule.round(4).tolist()}
+    write_atomically(SCHEDULES, (json.dumps(recorded, indent=1) + "\n").encode())
 
 
 def main() -> None:
     """Search for a schedule, and write it now and then."""
-    for generation, error, values in search():
-        if generation % 20 == 19:
-            SCHEDULE.write_text(
-                json.dumps({"generation": generation + 1, "schedule": values.round(4).tolist()}, indent=1)
-            )
-            print(generation + 1, round(error, 3), file=sys.stderr, flush=True)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("horizon", type=int)
+    horizon = parser.parse_args().horizon
+    for generation, error, schedule in search(horizon):
+        if generation % 10 == 0:
+            record(horizon, generation, schedule)
+            print(generation, round(error, 3), file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

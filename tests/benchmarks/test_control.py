@@ -12,91 +12,133 @@ from support import game
 
 import rlccfr
 from benchmarks import control, steering
+from rlccfr.components.controller import SETTINGS, Controller
+from rlccfr.errors import RLCCFRError
+
+
+def schedule(**settings: float) -> np.ndarray:
+    """Return a schedule that holds some settings; no discount, floor, optimism or momentum otherwise."""
+    held = {"alpha": np.inf, "beta": np.inf, "floor": 0.0, "gamma": 0.0, "optimism": 0.0} | settings
+    row = [held.get(name, 1.0 if name == "power" else 0.0) for name in SETTINGS]
+    return np.tile(row, (steering.KNOTS, 1))
 
 
 def test_a_constant_schedule_is_a_point():
-    values = np.tile([2.5, 5.0, 0.2], (10, 1))
-    for horizon in (60, 90):
-        solver = rlccfr.Solver(game("kuhn"), "scheduled(alpha=2.5,gamma=5,optimism=0.2)")
-        solver.run(iterations=horizon, curve=False)
-        share = solver.exploitability() / rlccfr.Policy.uniform(game("kuhn")).exploitability()
-        assert steering.follow(game("kuhn"), values, horizon) == pytest.approx(np.log10(share), abs=1e-6)
+    constant = schedule(alpha=2.5, beta=-1.0, gamma=5.0, optimism=0.2, momentum=0.5, memory=0.85, power=1.5)
+    run = steering.new_run(game("kuhn"), steering.scheduled_controller(constant[:1]), 60)
+    picks = np.zeros((len(run.marks), 3), dtype=int)
+    assert steering.follow(game("kuhn"), constant, 60) == steering.last_error(run, picks)
+    rule = "scheduled(alpha=2.5,beta=-1,floor=False,gamma=5,optimism=0.2,momentum=0.5,memory=0.85,power=1.5)"
+    solver = rlccfr.Solver(game("kuhn"), rule)
+    solver.run(iterations=60, curve=False)
+    share = solver.exploitability() / rlccfr.Policy.uniform(game("kuhn")).exploitability()
+    # The run's average is one of the policies among which each player keeps the best.
+    assert steering.follow(game("kuhn"), constant, 60) <= np.log10(share) + 1e-6
 
 
 def test_schedules_stay_in_their_bounds():
-    for genes in (np.full(30, -50.0), np.zeros(30), np.full(30, 50.0)):
-        found = steering.settings(genes)
-        assert found.shape == (10, 3)
-        assert ((found >= steering.LOW) & (found <= steering.HIGH)).all()
+    columns = {name: index for index, name in enumerate(SETTINGS)}
+    for genes in (np.full(steering.NUM_GENES, -50.0), np.zeros(steering.NUM_GENES), np.full(steering.NUM_GENES, 50.0)):
+        found = steering.schedule_of(genes)
+        assert found.shape == (steering.KNOTS, len(SETTINGS))
+        for name, (low, high) in steering.BOUNDS.items():
+            values = found[:, columns[name]]
+            assert ((values >= low) & (values <= high)).all()
 
 
-def test_hindsight_and_greed(monkeypatch):
+def test_each_gene_changes_one_setting():
+    middle = steering.schedule_of(np.zeros(steering.NUM_GENES))
+    changed = [steering.schedule_of(one) != middle for one in np.eye(steering.NUM_GENES)]
+    assert [int(cells.any(axis=0).sum()) for cells in changed] == [1] * steering.NUM_GENES
+    varying = steering.VARYING * steering.KNOTS
+    assert [int(cells.sum()) for cells in changed[:varying]] == [1] * varying
+
+
+def test_points_are_held_over_the_run(monkeypatch):
     monkeypatch.setattr(steering, "POINTS", steering.POINTS[:3])
-    run = steering.ControlRun(game("kuhn"), steering.Controller.untrained(steering.CHOICES, ()), 30)
-    errors = [run.episode(np.tile(point, (len(run.marks), 1))).errors for point in steering.POINTS]
-    assert steering.best_point(game("kuhn"), 30) == min(error[-1] for error in errors)
-    alone = steering.ControlRun(game("kuhn"), steering.Controller.untrained(steering.CHOICES, ()), 2)
-    assert len(alone.marks) == 1
-    errors = [alone.episode(point[None]).errors for point in steering.POINTS]
-    assert steering.greedy(game("kuhn"), 2) == min(error[-1] for error in errors)
+    run = steering.new_run(game("kuhn"), Controller.untrained(steering.CHOICES, ()), 30)
+    errors = [steering.last_error(run, np.tile(point, (len(run.marks), 1))) for point in steering.POINTS]
+    assert steering.point_errors(game("kuhn"), 30) == errors
+
+
+def test_an_interrupted_search_goes_on(monkeypatch, tmp_path):
+    pytest.importorskip("cma")
+    for name, value in (("GAMES", 1), ("POPULATION", 4), ("GENERATIONS", 12), ("STATE", tmp_path / "state")):
+        monkeypatch.setattr(steering, name, value)
+    monkeypatch.setattr(steering, "SCHEDULES", tmp_path / "schedules.json")
+    monkeypatch.setattr(steering, "control_games", lambda split: ("kuhn",))
+    whole = list(steering.search(4))
+    again = list(steering.search(4))
+    assert [generation for generation, _, _ in again] == [11, 12]
+    assert [error for _, error, _ in again] == [error for _, error, _ in whole[-2:]]
+    steering.record(4, *whole[-1][::2])
+    assert np.allclose(steering.recorded_schedules()[4], whole[-1][2], atol=1e-4)
+
+
+@pytest.fixture
+def measured_file(tmp_path, monkeypatch):
+    """A file of its own for the rows, and two short horizons."""
+    monkeypatch.setattr(control, "FILE", tmp_path / "control.parquet")
+    monkeypatch.setattr(control, "HORIZONS", (8, 240))
+    monkeypatch.setattr(control, "LONGEST_UNLEARNED", 8)
+    monkeypatch.setattr(control.every_rule, "TRIAL", 0.001)
+    monkeypatch.setattr(control.steering, "POINTS", steering.POINTS[:2])
+    monkeypatch.setattr(control, "fixed_rules", lambda: ["dcfr", "ddcfr_schedule"])
+
+
+@pytest.mark.usefixtures("measured_file")
+def test_every_contender_has_a_row_at_each_horizon():
+    rows = pd.DataFrame(control.trial("kuhn"))
+    counts = rows.groupby("horizon")["contender"].nunique()
+    assert counts.to_dict() == {8: len(rows[rows["horizon"] == 8]), 240: len(rows[rows["horizon"] == 240])}
+    timed = {control.OURS, control.WITHOUT, "dcfr", "dcfr, blended", "ddcfr_schedule"}
+    assert timed <= set(rows[rows["horizon"] == 240]["contender"])
+    assert {control.UNTRAINED, control.RANDOM} <= set(rows[rows["horizon"] == 8]["contender"])
+    fixed = rows[rows["contender"].isin(["dcfr", "ddcfr_schedule"])]
+    assert (fixed["iterations"] >= fixed["horizon"]).all()
+    assert rows["error"].between(-9, 1).all()
+
+
+@pytest.mark.usefixtures("measured_file")
+def test_a_game_is_measured_once(monkeypatch):
+    monkeypatch.setattr(control, "games_of", lambda split: ("kuhn",))
+    with pytest.raises(RLCCFRError, match="not measured on 1 of the test games"):
+        control.measured_whole("test")
+    first = control.measure("test")
+    monkeypatch.setattr(control, "trial", None)
+    assert control.measure("test").equals(first)
+    assert control.measured_whole("test").equals(first)
 
 
 def test_a_report_compares_with_the_best_of_each_game(monkeypatch):
     monkeypatch.setattr(control, "FEW", 2)
+    names = (control.OURS, "cfr", "dcfr", "dcfr, blended", control.WITHOUT)
     rows = pd.DataFrame(
         {"horizon": 100, "histories": histories, "game": one, "contender": name, "error": error}
         for one, histories, errors in (
-            ("poker(1)", 1_000_000, (-3.0, -2.0, -2.5)),
-            ("poker(2)", 100, (-2.0, -1.0, -3.0)),
-            ("dice", 200, (-2.0, -1.0, -1.0)),
+            ("poker(1)", 1_000_000, (-3.0, -2.0, -2.5, -1.0, -2.0)),
+            ("poker(2)", 100, (-2.0, -1.0, -3.0, -1.0, -2.0)),
+            ("dice", 200, (-2.0, -1.0, -1.0, -1.0, -2.0)),
         )
-        for name, error in zip((control.OURS, "cfr", "dcfr"), errors, strict=True)
+        for name, error in zip(names, errors, strict=True)
     )
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in control.report(rows)]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in control.report(rows, 100)]
     found = {line[0]: line[1:] for line in lines if line}
-    assert found["best fixed algorithm of each game, in hindsight"] == [
-        "3", "1.47", "0.10 to 10.00", "2", "1", "0.1", "10"
-    ]  # fmt: skip
-    assert found["best fixed algorithm on average over these games, dcfr"][0] == "3"
+    assert found[control.HINDSIGHT] == ["3", "1.47", "0.10 to 10.00", "2", "1", "0.1", "10"]
+    assert found["best fixed rule on average over these games, dcfr"][0] == "3"
+    assert found["dcfr, blended"] == found[control.BLENDED_HINDSIGHT]
+    assert found[control.WITHOUT][1] == f"{10 ** (1 / 3):.2f}"
     assert found["dice"] == ["1", "10.00", "-", "1", "0", "10", "10"]
     assert found["poker"] == ["2", "0.56", "0.10 to 3.16", "1", "1", "0.1", "3.16"]
     sizes = [title for title in found if "times" in title or title == "more"]
     assert [found[title][0] for title in sizes] == ["2", "1"]
-    assert sizes[-1] == "more"
-
-
-def test_rows_take_the_place_of_those_of_the_same_contender(tmp_path, monkeypatch):
-    monkeypatch.setattr(control, "FILE", tmp_path / "control.csv")
-    monkeypatch.setattr(
-        control, "identity", lambda split, horizon, controller=None: dict(zip(control.KEYS, (split, horizon, "x")))
-    )
-    assert control.measured("test", 100).empty
-    control.add("test", 100, game("kuhn"), [{"contender": name, "error": -1.0} for name in ("cfr", "dcfr")])
-    control.add("test", 100, game("kuhn"), [{"contender": "cfr", "error": -2.0}])
-    control.add("test", 1000, game("kuhn"), [{"contender": "cfr", "error": -3.0}])
-    assert control.measured("test", 100).set_index("contender")["error"].to_dict() == {"cfr": -2.0, "dcfr": -1.0}
-
-
-def test_a_game_with_other_contenders_alone_is_not_measured_yet(tmp_path, monkeypatch):
-    monkeypatch.setattr(control, "FILE", tmp_path / "control.csv")
-    monkeypatch.setattr(
-        control, "identity", lambda split, horizon, controller=None: dict(zip(control.KEYS, (split, horizon, "5e12")))
-    )
-    monkeypatch.setattr(control, "control_games", lambda split: ("kuhn",))
-    calls = []
-    found = [{"contender": name, "iterations": 1, "error": -1.0} for name in (control.OURS, "cfr")]
-    monkeypatch.setattr(control, "contenders", lambda tree, horizon: calls.append(tree.name) or found)
-    control.add("test", 1, game("kuhn"), [{"contender": "trees", "error": -1.0}])
-    for _ in range(2):
-        assert len(control.measure("test", 1)) == 3
-    assert calls == ["kuhn"]
 
 
 def test_with_workers_a_slow_game_does_not_hold_back_the_others(monkeypatch):
     others_are_kept = Event()
-    monkeypatch.setattr(control, "trial", lambda name, horizon: name != "slow" or others_are_kept.wait(timeout=60))
+    monkeypatch.setattr(control, "trial", lambda name: name != "slow" or others_are_kept.wait(timeout=60))
     with ThreadPoolExecutor(2) as workers:
-        found = control.trials(["slow", "quick", "quicker"], 1, workers)
+        found = control.trials(["slow", "quick", "quicker"], workers)
         assert {next(found)[0], next(found)[0]} == {"quick", "quicker"}
         others_are_kept.set()
         assert next(found) == ("slow", True)
