@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import faulthandler
 import inspect
 import itertools
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyspiel
@@ -39,6 +42,9 @@ SOLVED = (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_S
 A constant-sum game is solved by player 0's payoffs. Player 1's are their negatives plus a constant, so the equilibria
 are those of the zero-sum game.
 """
+
+CRASHES = "universal_poker"
+"""A game of OpenSpiel that ends the process if its arguments do not fit together, as if a blind exceeds the stack."""
 
 _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
@@ -187,9 +193,44 @@ def _from_string(openspiel_name: str) -> Any:
     """
     arguments = pyspiel.game_parameters_from_string(openspiel_name)
     typed_arguments = _as_specified(arguments)
-    if typed_arguments == arguments:
-        return pyspiel.load_game(openspiel_name)
-    return pyspiel.load_game(typed_arguments.pop("name"), typed_arguments)
+    load: Callable[[], Any] = partial(pyspiel.load_game, openspiel_name)
+    if typed_arguments != arguments:
+        load = partial(pyspiel.load_game, typed_arguments.pop("name"), typed_arguments)
+    if f"{CRASHES}(" in openspiel_name:
+        _try_in_child(load)
+    return load()
+
+
+def _try_in_child(load: Callable[[], Any]) -> None:
+    """Load a game in a child process, so that a crash ends the child only. Systems that can't fork skip this.
+
+    Args:
+        load: function that loads the game.
+
+    Raises:
+        ValueError: the child crashed; with what OpenSpiel wrote before.
+    """
+    if not hasattr(os, "fork"):
+        return
+    readable, writable = os.pipe()
+    with warnings.catch_warnings():
+        # Python warns of forks beside threads, whose locks the child may wait for; loading takes no lock.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            faulthandler.disable()  # the crash is expected
+            os.dup2(writable, 2)
+            load()
+        finally:
+            os._exit(0)  # the parent's own attempt raises the exceptions
+    os.close(writable)
+    with open(readable, errors="replace") as stream:
+        written = stream.read().strip()
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        reason = written.splitlines()[0] if written else "its arguments do not fit together"
+        raise ValueError(reason)
 
 
 def _as_specified(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -188,3 +188,17 @@ def test_a_file_given_as_a_game_is_told_as_one(tmp_path):
     (tmp_path / "leduc.npz").touch()
     with pytest.raises(rlccfr.GameError, match=r"leduc\.npz' is a file, not a game .* --against FILE"):
         rlccfr.load_game(str(tmp_path / "leduc.npz"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ("stack=20 20", "blind for player 1 is greater than stack size"),
+        ("stack=4 4,blind=1 1,numRounds=9", "invalid number of rounds: 9"),
+        ("stack=4 4,blind=1 1,numRanks=1,numSuits=2", "too many hole and board cards"),
+        ("numPlayers=1", "invalid number of players: 1"),
+    ],
+)
+def test_arguments_at_which_openspiel_would_end_the_process_are_refused(arguments, reason):
+    with pytest.raises(rlccfr.GameError, match=f"can't load .*: {reason}"):
+        rlccfr.load_game(f"universal_poker({arguments})")
