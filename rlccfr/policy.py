@@ -178,6 +178,36 @@ class Policy:
 
         return exact_match(self, other)
 
+    def best_response(self, player: int | None = None) -> Policy:
+        """Return a best response to the policy, as a policy.
+
+        At each infoset, the first of equally good actions is taken; so it is where the opponent and chance never lead.
+
+        Args:
+            player: the player who responds, 0 or 1; the other one keeps its policy, so that the values of the returned
+                policy are those of the response. By default, both players respond to this policy.
+
+        >>> import rlccfr
+        >>> policy = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
+        >>> policy.values().best_response
+        (0.5, 0.4166666666666667)
+        >>> policy.best_response(0).values().game
+        (0.5, -0.5)
+
+        Raises:
+            PolicyError: there is no such player.
+        """
+        if player not in (None, 0, 1):
+            raise PolicyError(f"player must be 0, 1, or None for both, not {player!r}")
+        response = self._best_responses()
+        if player is None:
+            return response
+        return response.seated_with(self) if player == 0 else self.seated_with(response)
+
+    def _best_responses(self) -> Policy:
+        """Return the policy of both players' best responses to this one."""
+        return type(self)(self.game, _evaluation().best_responses_to(self.game, self.probabilities))
+
     def seated_with(self, other: Policy) -> Policy:
         """Return the policy that plays like this one as player 0, and like another one of the same game as player 1."""
         probabilities = other.probabilities.copy()

@@ -11,7 +11,7 @@ from rlccfr.games.centring import centred_form
 from rlccfr.games.flat_tree import GameTree, SequenceForm
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import GAME, SCRATCH, Game, scratch_for
-from rlccfr.kernels.passes.sequence_form import evaluate
+from rlccfr.kernels.passes.sequence_form import best_responses, evaluate
 
 
 class PolicyEvaluator:
@@ -77,6 +77,18 @@ def centred_values(game: GameTree, policy: np.ndarray) -> tuple[float, float, fl
     if centred is None:
         return 0.0, *evaluator_of(game)(policy)
     return centred.centre, *evaluator_of(centred)(policy)
+
+
+def best_responses_to(game: GameTree, policy: np.ndarray) -> np.ndarray:
+    """Return both players' best responses to a policy, (m,): 1 for the action taken at an infoset, else 0.
+
+    Args:
+        policy: (m,) probabilities.
+    """
+    form: SequenceForm = centred_form(game) or game  # a constant in all payoffs changes nothing, but costs digits
+    scratch = scratch_for(form)
+    best_responses(form.view, policy, scratch)
+    return scratch.response.copy()
 
 
 def evaluator_of(form: SequenceForm) -> PolicyEvaluator:

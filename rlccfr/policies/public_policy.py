@@ -121,6 +121,12 @@ class PublicPolicy(Policy):
         probabilities: np.ndarray = shares_of(entries.reshape(1, num_actions, num_rows))[0]
         return probabilities
 
+    def _best_responses(self) -> PublicPolicy:
+        """See :meth:`Policy._best_responses`."""
+        from rlccfr.engine.public.evaluation import public_responses_to
+
+        return type(self)(self.game, public_responses_to(self.game, self.table))
+
     def seated_with(self, other: PublicPolicy) -> PublicPolicy:  # type: ignore[override]
         """Return the policy that plays like this one as player 0, and like another one of the same game as player 1."""
         game = self.game

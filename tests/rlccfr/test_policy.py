@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from support import game
+import numpy as np
+import pytest
+from open_spiel.python.algorithms.best_response import BestResponsePolicy
+from support import game, random_policy
 
 import rlccfr
+from rlccfr.errors import PolicyError
 from rlccfr.policy import Values
 
 
@@ -18,3 +22,49 @@ def test_a_policy_tells_its_game_and_size():
 def test_rounding_takes_no_nash_conv_below_zero():
     assert Values.of(0.5, 0.5 - 1e-16, -0.5).nash_conv == 0.0
     assert Values.of(0.5, 0.25, -0.5).nash_conv == -0.25
+
+
+PUBLIC = ("holdem(ranks=3,suits=2,private=1,flop=1)", "bluff(dice=1,opponent_dice=1)")
+
+
+def random_policy_of(tree, seed):
+    """Return a random policy of either form of games."""
+    if tree.form.has_histories:
+        return random_policy(tree, seed)
+    return rlccfr.PublicPolicy(tree, np.random.default_rng(seed).random(tree.num_sequences))
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel", *PUBLIC])
+def test_a_best_response_gets_its_value(name):
+    policy = random_policy_of(game(name), 7)
+    values = policy.values()
+    for player in (0, 1):
+        response = policy.best_response(player)
+        assert set(np.unique(response.best_response().probabilities)) == {0.0, 1.0}
+        assert response.values().game[player] == pytest.approx(values.best_response[player], abs=1e-12)
+        # The other player keeps its policy, so it loses no more to its best response than before.
+        assert response.values().best_response[player] == pytest.approx(values.best_response[player], abs=1e-12)
+    assert policy.best_response().against(policy).value == pytest.approx(values.exploitability, abs=1e-12)
+
+
+def test_a_best_response_is_openspiels():
+    policy = random_policy(game("leduc"), 3)
+    theirs = policy.to_openspiel()
+    ours = policy.best_response().to_openspiel()
+    response = BestResponsePolicy(theirs.game, 0, theirs)
+    stack = [theirs.game.new_initial_state()]
+    compared = 0
+    while stack:
+        state = stack.pop()
+        if state.is_player_node() and state.current_player() == 0:
+            assert (
+                ours.action_probabilities(state)[response.best_response_action(state.information_state_string())] == 1
+            )
+            compared += 1
+        stack += [] if state.is_terminal() else [state.child(action) for action in state.legal_actions()]
+    assert compared > 1000
+
+
+def test_there_are_two_players():
+    with pytest.raises(PolicyError, match="player must be 0, 1, or None for both, not 2"):
+        rlccfr.Policy.uniform(game("kuhn")).best_response(2)

@@ -8,7 +8,7 @@ import typer
 
 from rlccfr.cli.console import load, print_json, print_table
 from rlccfr.cli.options import Json, Seed
-from rlccfr.cli.policies.named import UNIFORM, is_run, policy_of, run_of
+from rlccfr.cli.policies.named import UNIFORM, is_best, is_run, policy_of, run_of
 from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
@@ -23,7 +23,7 @@ def match(
         str,
         typer.Argument(help="'uniform', a policy that `rlccfr solve --policy` wrote, or a run that --checkpoint kept."),
     ],
-    second: Annotated[str, typer.Argument(help="The opponent, likewise.")],
+    second: Annotated[str, typer.Argument(help="The opponent, likewise; or 'best', best responses to the first.")],
     pairs: Annotated[int, typer.Option(help="Pairs of games to play out; 0 computes exact payoffs.")] = 0,
     seed: Seed = 0,
     json: Json = False,
@@ -36,16 +36,18 @@ def match(
     """
     if pairs < 0 or pairs == 1:
         raise RLCCFRError(f"--pairs must be 0, for exact payoffs, or at least 2, not {pairs}")
+    if is_best(first):
+        raise RLCCFRError(f"{first!r} is for the second policy, which answers the first: exchange the two")
     tree = load(game)
     with progress("playing" if pairs else "computing the payoffs") as report:
         from rlccfr.policies.matches import exact_match, played_match
 
+        response = policy_of(first, tree).best_response() if is_best(second) else None
         if pairs:
-            result = played_match(
-                _policy_or_draws(first, tree), _policy_or_draws(second, tree), tree, pairs, seed, report
-            )
+            opponent = response or _policy_or_draws(second, tree)
+            result = played_match(_policy_or_draws(first, tree), opponent, tree, pairs, seed, report)
         else:
-            result = exact_match(policy_of(first, tree), policy_of(second, tree))
+            result = exact_match(policy_of(first, tree), response or policy_of(second, tree))
     if json:
         print_json({"game": game, "first": first, "second": second, "seed": seed, **result._asdict()})
     else:

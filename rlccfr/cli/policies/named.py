@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 UNIFORM = "uniform"
 
 BEST_RESPONSES = ("best", "best_response", "best-response", "br")
-"""What people write for a best response, which no command computes as a policy."""
+"""What people write for best responses to the opponent's policy; ``rlccfr match`` finds them."""
 
 
 def policy_of(name: str, game: Any = None) -> Policy:
@@ -36,10 +36,10 @@ def policy_of(name: str, game: Any = None) -> Policy:
         uniform: Policy = policy_class(game).uniform(game)
         return uniform
     if not Path(name).exists():
-        if name.lower() in BEST_RESPONSES:
+        if is_best(name):
             raise CheckpointError(
-                f"{name!r} is no policy here: a best response is not computed as an opponent; in Python, "
-                "policy.values().best_response says what it would win against a policy"
+                f"{name!r} is a best response to another policy, so only `rlccfr match` takes it; in Python, "
+                "policy.best_response().save(path) writes one to a file"
             )
         raise CheckpointError(
             f"there is no file {name}; name one that `rlccfr solve GAME --policy policy.npz` wrote, or {UNIFORM}"
@@ -57,6 +57,11 @@ def policy_of(name: str, game: Any = None) -> Policy:
     from rlccfr.policy import Policy
 
     return Policy.load(name)
+
+
+def is_best(name: str) -> bool:
+    """Return whether a name stands for best responses to the opponent's policy, and not for a file."""
+    return name.lower() in BEST_RESPONSES and not Path(name).exists()
 
 
 def is_run(name: str) -> bool:

@@ -6,9 +6,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from rlccfr.engine.public.draws import first_entries
 from rlccfr.engine.public.public_crew import PublicCrew
 from rlccfr.games.public.view import PublicGame
-from rlccfr.kernels.public.public_iterations import action_values, public_value
+from rlccfr.kernels.layout import PARAMETERS
+from rlccfr.kernels.public.public_iterations import action_values, public_value, responses_to
 from rlccfr.kernels.public.sweep import BEST, MEAN, WRITE_PAYOFFS
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 
@@ -74,6 +76,33 @@ def payoffs_against(
         What the player gets where it has no decision, in the game's units.
     """
     return root_value(game, player, table, PublicTables.read_only(payoffs), WRITE_PAYOFFS, crew)
+
+
+def public_responses_to(game: PublicGame, table: np.ndarray) -> np.ndarray:
+    """Return both players' best responses to a policy, (m,): 1 for the action taken by a private state, else 0.
+
+    Args:
+        table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
+    """
+    scratch = np.zeros_like(table)  # the pass adds the policy up as well, which is of no use here
+    tables = PublicTables.read_only(table)._replace(
+        policy_sum=scratch,
+        response=np.zeros(game.num_infosets, np.uint8),
+        response_start=first_entries(game, per_private_state=True),
+    )
+    workspace, outcomes = workspace_of(game, table.dtype)
+    no_discounts = np.zeros((2, PARAMETERS), table.dtype)
+    responses_to(game.view, table, tables, workspace, outcomes, no_discounts)
+    scratch.fill(0.0)
+    first_sequences = game.view.nodes["table"][game.decisions]
+    counts = zip(first_sequences.tolist(), game.actions.tolist(), game.rows.tolist(), strict=True)
+    done = 0
+    for first, actions, rows in counts:
+        # A decision's entries are ordered by actions, then by private states.
+        one_hot = scratch[first : first + actions * rows].reshape(actions, rows)
+        one_hot[tables.response[done : done + rows], np.arange(rows)] = 1.0
+        done += rows
+    return scratch
 
 
 def root_value(

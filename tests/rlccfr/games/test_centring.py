@@ -47,6 +47,7 @@ def test_a_policys_exploitability_does_not_depend_on_a_constant(seed, tmp_path):
         policies.append(rlccfr.Policy.from_sums(tree, shares))
     plain, shifted = policies
     assert shifted.exploitability() == pytest.approx(plain.exploitability(), abs=1e-14)
+    assert np.array_equal(shifted.best_response().probabilities, plain.best_response().probabilities)
     assert shifted.values().game[0] - 2.0**40 == pytest.approx(plain.values().game[0], abs=1e-3)
 
 
