@@ -25,8 +25,8 @@ from rlccfr.agents.predicting.choosers import NAMES, Chooser, named
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog.families import FAMILIES, TRAIN, VALIDATION, family_of
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.reward import PRESETS
+from rlccfr.games.compiled_games import compiled
 
 THIRDS = tuple(f"third {number}" for number in (1, 2, 3))
 LARGEST = "largest of each family"

@@ -27,9 +27,9 @@ from rlccfr.agents.judging.sweep_table import recommended_table
 from rlccfr.agents.predicting.choosers import BY_HALVING
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.catalog import AXES, Cell
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.reward import PRESETS
+from rlccfr.games.compiled_games import compiled
 from rlccfr.pictures import save
 
 PICTURE = Path(__file__).parent.parent / "docs" / "selection.svg"

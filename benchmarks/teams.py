@@ -39,7 +39,6 @@ from rlccfr.agents.team.team_file import FILE_NAME
 from rlccfr.catalog import Catalog
 from rlccfr.catalog.families import FAMILIES, TRAIN
 from rlccfr.envs.episode import EpisodeSpec
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.measuring.table import TableEvaluator
@@ -47,6 +46,7 @@ from rlccfr.envs.reward import PRESETS
 from rlccfr.envs.sweeping.plan import FURTHER, Job, Limits, jobs
 from rlccfr.envs.sweeping.sweep import close_calls
 from rlccfr.files import write_atomically
+from rlccfr.games.compiled_games import compiled
 
 SWEPT = Path("runs/sweep")
 FAMILIES_SWEPT = Path("runs/families")

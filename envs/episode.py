@@ -10,13 +10,13 @@ from typing import Any, TypedDict, Unpack
 
 from rlccfr.catalog import Catalog
 from rlccfr.envs.catalog_text import NAMED, catalog_from_text
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.live import shared_evaluator
 from rlccfr.envs.measuring.request import Budget, check_segments
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, SCALES, Preset, Scale, Weights, preset
 from rlccfr.errors import BudgetError, RLCCFRError, choices
+from rlccfr.games.compiled_games import compiled
 from rlccfr.games.names import GameName, as_name
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}

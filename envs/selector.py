@@ -21,7 +21,6 @@ from rlccfr.envs.episode import (
     parse_preset,
 )
 from rlccfr.envs.game_features import GameFeatures
-from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability, uniform_in_units
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.identity import why_unavailable
 from rlccfr.envs.measuring.request import Request
@@ -31,6 +30,7 @@ from rlccfr.envs.reset_options import drawn_episode
 from rlccfr.envs.reward import Costs, Preset, costs
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import none_for_nan
+from rlccfr.games.compiled_games import compiled, uniform_exploitability, uniform_in_units
 from rlccfr.games.names import as_name
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun, Episode
-from rlccfr.envs.measuring.compiled_games import compiled_tree
+from rlccfr.games.compiled_games import compiled_tree
 from rlccfr.games.flat_tree import COMPILED
 
 HOLD = 4.0

@@ -13,12 +13,12 @@ import pandas as pd
 from rlccfr.agents.baselines.task import Measurements, measure_all, total_cpu_seconds, worths_of
 from rlccfr.agents.judging.effects import tied_set
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import Preset, mean_reward
+from rlccfr.games.compiled_games import compiled
 
 T = TypeVar("T")
 

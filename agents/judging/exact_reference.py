@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rlccfr.engine.linear_program import predicted_time, solve_exactly
-from rlccfr.envs.measuring.compiled_games import compiled_tree
 from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.games.compiled_games import compiled_tree
 from rlccfr.games.flat_tree import GameTree
 
 QUICK = 0.3

@@ -16,13 +16,13 @@ from rlccfr.agents.judging.effects import main_effects, pareto_front, seconds_to
 from rlccfr.agents.judging.evidence import choosing_part, judging_part
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, PresetLike, parse_budget, parse_preset
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import Preset, Worth
 from rlccfr.errors import RLCCFRError
+from rlccfr.games.compiled_games import compiled
 
 TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 """Target exploitabilities, as fractions of the uniform policy's."""

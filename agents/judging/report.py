@@ -18,13 +18,13 @@ from rlccfr.agents.judging.exact_reference import exact_line
 from rlccfr.agents.judging.recommendation_table import RecommendationTable, in_words
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.episode import parse_preset
-from rlccfr.envs.measuring.compiled_games import unit_of
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import DECADES, SCALE_WORDS
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import require_writable, write_atomically
+from rlccfr.games.compiled_games import unit_of
 from rlccfr.games.names import openspiel_name
 from rlccfr.policies.public_policy import PublicPolicy
 from rlccfr.policies.range_pictures import range_section

@@ -14,10 +14,10 @@ from rlccfr.agents.judging.recommendation_table import SBS, TEAM, VBS
 from rlccfr.agents.judging.scores import bootstrap_interval
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.catalog.families import family_of
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import Preset
+from rlccfr.games.compiled_games import compiled
 
 if TYPE_CHECKING:
     from rlccfr.agents.predicting.choosers import Chooser

@@ -14,12 +14,12 @@ from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.archives import archive_of, check_format, read_archive
 from rlccfr.catalog import AXES, Catalog
 from rlccfr.envs.game_features import GameFeatures
-from rlccfr.envs.measuring.compiled_games import compiled, uniform_in_units
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import Preset, costs, costs_on_all_scales, mean_costs
 from rlccfr.errors import RLCCFRError, what_failed
 from rlccfr.files import write_atomically
+from rlccfr.games.compiled_games import compiled, uniform_in_units
 
 FORMAT = "rlccfr-costs-2"
 

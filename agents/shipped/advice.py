@@ -22,7 +22,6 @@ from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.agents.shipped.race import RUNNERS, final_seconds, race
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, CatalogLike, PresetLike, parse_budget, parse_catalog, parse_preset
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.live import LiveEvaluator
@@ -32,6 +31,7 @@ from rlccfr.envs.reward import Preset
 from rlccfr.errors import GameError, RLCCFRError
 from rlccfr.files import none_for_nan
 from rlccfr.game import Game, checked_game
+from rlccfr.games.compiled_games import compiled
 from rlccfr.games.gambit.files import is_of_file
 from rlccfr.games.names import GameName, as_name
 

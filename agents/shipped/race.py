@@ -23,11 +23,11 @@ from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.predicting.measured_costs import interpolation, mean_costs_under
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import CONVERGED_LOG, PRESETS, Preset, Worth
 from rlccfr.errors import RLCCFRError
+from rlccfr.games.compiled_games import compiled
 from rlccfr.solving import solve
 
 RUNGS = (8, 4, 2)

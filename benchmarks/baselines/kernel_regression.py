@@ -11,10 +11,10 @@ from scipy.linalg import cho_factor, cho_solve
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts, features_of, interpolation, mean_costs_under
 from rlccfr.catalog import Cell
 from rlccfr.envs.game_features import GameFeatures
-from rlccfr.envs.measuring.compiled_games import uniform_in_units
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import CONVERGED_LOG, Preset
 from rlccfr.errors import RLCCFRError
+from rlccfr.games.compiled_games import uniform_in_units
 
 SHRINKAGE = 0.5
 """Share of the fitted trend in size that is used, since other games are larger than those that it was fitted to.

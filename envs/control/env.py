@@ -11,10 +11,10 @@ from gymnasium import spaces
 
 from rlccfr.components.controller import CHOICES, OBSERVATION, Controller
 from rlccfr.envs.control.run import ControlRun
-from rlccfr.envs.measuring.compiled_games import compiled_tree
 from rlccfr.envs.rendering import as_run_picture
 from rlccfr.envs.reset_options import drawn_episode
 from rlccfr.errors import RLCCFRError, brief, whole_number
+from rlccfr.games.compiled_games import compiled_tree
 from rlccfr.games.names import GameName, as_name
 from rlccfr.policy import Policy
 

@@ -10,12 +10,12 @@ from typing import Any
 from rlccfr.catalog import Cell
 from rlccfr.catalog.scheduled import SHIPPED
 from rlccfr.components import Sampler
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.provenance import TIMING_VERSION, engine_version, processor_model
 from rlccfr.envs.measuring.request import Request
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import as_json
 from rlccfr.game import Game
+from rlccfr.games.compiled_games import compiled
 from rlccfr.registry import REGISTRIES, Entry
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rlccfr.envs.measuring.compiled_games import compiled, unit_of
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement, Status
 from rlccfr.envs.measuring.identity import cell_id, from_file
 from rlccfr.envs.measuring.record import make_record, to_frame, to_measurement, with_frame
@@ -30,6 +29,7 @@ from rlccfr.envs.measuring.timing import (
 )
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, whole_number
 from rlccfr.game import Game
+from rlccfr.games.compiled_games import compiled, unit_of
 from rlccfr.interrupts import raise_if_interrupt
 from rlccfr.result import RunResult
 

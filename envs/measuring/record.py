@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.catalog import AXES
-from rlccfr.envs.measuring.compiled_games import compiled, uniform_exploitability
 from rlccfr.envs.measuring.evaluator import Measurement, Status
 from rlccfr.envs.measuring.identity import definitions, is_deterministic
 from rlccfr.envs.measuring.provenance import engine_version, library_versions, processor_model
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.shorter_budgets import COLUMN
 from rlccfr.files import as_json, none_for_nan
+from rlccfr.games.compiled_games import compiled, uniform_exploitability
 from rlccfr.result import CurvePoint
 
 STATUSES: tuple[Status, ...] = ("ok", "failed", "timeout", "out_of_memory", "unavailable")

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from rlccfr.catalog import Cell
-from rlccfr.envs.measuring.compiled_games import unit_of
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.identity import definitions, from_file
 from rlccfr.envs.measuring.record import to_frame, to_measurement
@@ -20,6 +19,7 @@ from rlccfr.envs.measuring.shorter_budgets import covers, read_off
 from rlccfr.envs.measuring.store import MissingCellError, Store
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import as_json
+from rlccfr.games.compiled_games import unit_of
 from rlccfr.games.names import openspiel_name
 from rlccfr.result import CurvePoint
 

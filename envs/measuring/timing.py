@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rlccfr.catalog import Cell
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.game import Game
+from rlccfr.games.compiled_games import compiled
 from rlccfr.garbage import collector_paused
 from rlccfr.result import RunResult
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import definitions, is_deterministic
 from rlccfr.envs.measuring.provenance import engine_version, processor_model
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.errors import BudgetError, whole_number
 from rlccfr.files import as_json
+from rlccfr.games.compiled_games import compiled
 from rlccfr.registry import REGISTRIES
 
 FURTHER = 10_000

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.record import to_frame
 from rlccfr.envs.measuring.request import Budget, Request
@@ -25,6 +24,7 @@ from rlccfr.envs.sweeping.plan import Job, Limits, jobs
 from rlccfr.envs.sweeping.runner import Report, Runner, left_to_do
 from rlccfr.errors import BudgetError, InUseError, RLCCFRError, brief, whole_number
 from rlccfr.files import held
+from rlccfr.games.compiled_games import compiled
 from rlccfr.games.names import GameName, as_name
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,6 @@ from statistics import mode
 from typing import Any
 
 from rlccfr.catalog import Catalog
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.provenance import engine_version
 from rlccfr.envs.measuring.record import SMALL
 from rlccfr.envs.measuring.request import Budget
@@ -25,6 +24,7 @@ from rlccfr.envs.measuring.store import Store, StoreError
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.sweeping.plan import FURTHER, Job, Limits, jobs
 from rlccfr.envs.sweeping.sweep import SweepPlan
+from rlccfr.games.compiled_games import compiled
 
 PROBED = 50
 """Largest number of recorded runs whose ids are compared with those under candidate limits."""

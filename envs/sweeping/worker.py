@@ -16,7 +16,6 @@ from typing import Any
 
 import pandas as pd
 
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.evaluator import Status
 from rlccfr.envs.measuring.record import FIRST_SECONDS, make_record
 from rlccfr.envs.measuring.timing import (
@@ -32,6 +31,7 @@ from rlccfr.envs.measuring.timing import (
 from rlccfr.envs.sweeping.plan import Job
 from rlccfr.errors import ComponentError
 from rlccfr.game import Game
+from rlccfr.games.compiled_games import compiled
 from rlccfr.plugins import Loaded
 from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult
 from rlccfr.solver import Solver

@@ -33,7 +33,7 @@ class Interrupted(RLCCFRError):
 def load(game: str, max_histories: int | None = None) -> Any:
     """Show a progress bar, and return the game. A process compiles it only once, unless ``max_histories`` is given."""
     with progress(f"compiling {game}") as report:
-        from rlccfr.envs.measuring.compiled_games import compiled
+        from rlccfr.games.compiled_games import compiled
         from rlccfr.games.names import form_named, load_game
 
         if max_histories is None and form_named(game).has_histories:

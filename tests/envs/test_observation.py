@@ -11,7 +11,6 @@ from rlccfr.catalog import AXES, Catalog
 from rlccfr.components import SHARED_CHANCE, Abstraction, Sampler, UpdateRule, always
 from rlccfr.envs import FEATURE_NAMES, OBSERVATION_SIZE, PRESETS, Budget, Cell, GameFeatures, Progress, observe
 from rlccfr.envs.game_features import COMPONENT_FEATURES, component_features
-from rlccfr.envs.measuring.compiled_games import compiled, uniform_in_units
 from rlccfr.envs.observation import (
     observation_space,
     reward_weights_of,
@@ -21,6 +20,7 @@ from rlccfr.envs.observation import (
 )
 from rlccfr.envs.reward import SCALES
 from rlccfr.errors import ComponentError
+from rlccfr.games.compiled_games import compiled, uniform_in_units
 from rlccfr.registry import abstractions, samplers, update_rules
 
 BUDGET = Budget("iterations", 1000)

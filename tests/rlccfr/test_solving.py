@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import subprocess
+import sys
 import time
 
 import pytest
@@ -223,3 +226,15 @@ def test_what_can_not_be_done_is_refused():
         rlccfr.solve("kuhn", threads=0)
     with pytest.raises(TypeError, match="game must come from"):
         rlccfr.solve(3)
+
+
+def test_a_solve_from_the_shell_loads_no_learner_and_no_plots():
+    code = (
+        "import sys; from rlccfr.cli import main\n"
+        "try: main(['solve', 'kuhn', '--target', '1e-6'])\n"
+        "finally: print({name.partition('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(ast.literal_eval(done.stdout.splitlines()[-1]))
+    assert "numba" in loaded
+    assert not {"torch", "stable_baselines3", "gymnasium", "pandas", "matplotlib", "sklearn"} & loaded

@@ -199,9 +199,9 @@ def _race_answer(game: str, seconds: float, weights: Preset, catalog: str | None
     from rlccfr.agents.shipped.advice import raced, recommend
     from rlccfr.agents.shipped.race import RUNNERS, final_seconds
     from rlccfr.envs.episode import parse_catalog
-    from rlccfr.envs.measuring.compiled_games import compiled
     from rlccfr.envs.measuring.live import LiveEvaluator
     from rlccfr.envs.measuring.request import Budget
+    from rlccfr.games.compiled_games import compiled
 
     with progress("running the best few") as report:
         evaluator = LiveEvaluator(store, keep_runs=RUNNERS)
@@ -289,7 +289,7 @@ def _insights_command(game: str, algorithm: Cell) -> str:
 def _exact_solution(game: str, budget: Budget) -> str:
     """Return how soon a linear program would solve the game; empty if there is no such program, or it takes long."""
     from rlccfr.engine.linear_program import predicted_time
-    from rlccfr.envs.measuring.compiled_games import compiled
+    from rlccfr.games.compiled_games import compiled
 
     tree: Any = compiled(game)
     if not tree.form.has_histories:  # it has no linear program

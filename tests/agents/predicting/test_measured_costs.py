@@ -11,9 +11,9 @@ from known_costs import BUDGETS, CATALOG, LEARNED, known_table, log_error
 
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.envs.measuring.compiled_games import uniform_exploitability
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.errors import RLCCFRError
+from rlccfr.games.compiled_games import uniform_exploitability
 
 COSTS = MeasuredCosts(
     Catalog(("cfr", "dcfr"), ("none",), ("none",)),

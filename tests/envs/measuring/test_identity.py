@@ -10,7 +10,6 @@ from rlccfr.controller_file import save_controller
 from rlccfr.envs import Budget, Cell, Request
 from rlccfr.envs.measuring import identity as cells
 from rlccfr.envs.measuring import live
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import cell_id, is_deterministic, why_unavailable
 from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.measuring.request import check, due
@@ -19,6 +18,7 @@ from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.measuring.timing import compare
 from rlccfr.errors import RLCCFRError
 from rlccfr.games import openspiel
+from rlccfr.games.compiled_games import compiled
 from rlccfr.registry import update_rules
 
 EXACT = Cell("cfr_plus", "none", "none")

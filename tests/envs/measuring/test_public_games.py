@@ -11,8 +11,8 @@ from rlccfr.agents import Hyperparameters, SelectorTeam
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs import ControlEnv, LiveEvaluator, SelectorEnv
 from rlccfr.envs.game_features import GameFeatures
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.identity import is_deterministic
+from rlccfr.games.compiled_games import compiled
 
 GAME = "holdem(ranks=4,suits=2,private=2,flop=2)"
 SMALL = Catalog(("cfr", "dcfr"), ("none", "public_chance", "external"), ("none", "cfr_br"))

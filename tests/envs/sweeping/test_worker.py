@@ -9,12 +9,12 @@ import pytest
 import rlccfr
 from rlccfr.catalog import Cell
 from rlccfr.envs import Store
-from rlccfr.envs.measuring.compiled_games import compiled
 from rlccfr.envs.measuring.record import to_measurement
 from rlccfr.envs.measuring.timing import ReferenceClock
 from rlccfr.envs.sweeping import worker
 from rlccfr.envs.sweeping.plan import Job, Limits
 from rlccfr.envs.sweeping.worker import measure
+from rlccfr.games.compiled_games import compiled
 
 
 def job(**changes) -> Job:

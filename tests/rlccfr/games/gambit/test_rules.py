@@ -16,7 +16,7 @@ import pytest
 from open_spiel.python.algorithms import exploitability
 
 import rlccfr
-from rlccfr.envs.measuring.compiled_games import compiled
+from rlccfr.games.compiled_games import compiled
 from rlccfr.games.gambit.rules import Gambit
 from rlccfr.games.gambit.writer import to_efg
 
