@@ -2,7 +2,8 @@
 
 Writes agents/control/data/games.csv. Training and validation games are *hard*: no fixed rule of :data:`RULES`
 comes within 1e-8 of the uniform policy's exploitability in 1,000 iterations of exact passes. Test games are compiled,
-to count their histories, but not run.
+to count their histories, but not run. Larger games to train on have a split of their own, ``larger``. They came last,
+after the new test games had been named (:mod:`benchmarks.new_games`), and none of them is one of these.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import pandas as pd
 import rlccfr
 from rlccfr.agents.control.games import FILE
 from rlccfr.errors import GameError
+from rlccfr.games.flat_tree import COMPILED
+from rlccfr.games.names import form_named
 
 RULES = (
     "cfr", "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus", "pcfr_plus", "pdcfr_plus", "hs_pcfr_plus", "hs_dcfr"
@@ -29,7 +32,10 @@ MOST = 6_500
 MOST_TEST = 2_000_000
 """Most histories of a test game."""
 
-SEEDS = {"train": 10_000, "validation": 20_000, "test": 30_000}
+MOST_LARGER = 60_000
+"""Most histories of a larger game to train on; it has more than :data:`MOST`."""
+
+SEEDS = {"train": 10_000, "larger": 15_000, "validation": 20_000, "test": 30_000}
 """First seed of each split."""
 
 STAGES = (
@@ -37,10 +43,12 @@ STAGES = (
     ("validation", {"random_poker": 14, "random_moves": 9, "universal_poker": 9}),
     ("test", {"random_poker": 10, "random_moves": 8, "universal_poker": 12}),
     ("train", {"random_poker": 230, "random_moves": 155, "universal_poker": 160}),
+    ("larger", {"random_poker": 60, "random_moves": 40, "universal_poker": 40}),
 )
-"""Numbers of generated games of at most :data:`MOST` histories, split by split in the order in which they are chosen.
+"""Numbers of generated games, split by split in the order in which they are chosen.
 
-The last stage came later, when the first training games turned out too few. It leaves the other splits as they were.
+The last two stages came later, when the first training games turned out too few, and then too small. They leave the
+other splits as they were.
 """
 
 UNIVERSAL = (
@@ -88,12 +96,59 @@ GENERATORS: dict[str, Callable[[int], str]] = {
     "universal_poker": universal_poker,
 }
 
+
+def larger_poker(seed: int) -> str:
+    """Return generated poker with more hands and boards."""
+    random = Random(seed)
+    hands, boards, raises = random.randint(8, 30), random.randint(1, 5), random.randint(1, 3)
+    return f"random_poker(seed={seed},hands={hands},boards={boards},raises={raises})"
+
+
+LARGER_MOVES = tuple(
+    (types, moves, actions)
+    for types in range(3, 16)
+    for moves in range(3, 11)
+    for actions in range(2, 5)
+    if MOST < types**2 * (actions ** (moves + 1) - 1) / (actions - 1) + types + 1 <= MOST_LARGER
+)
+
+
+def larger_moves(seed: int) -> str:
+    """Return a larger generated game of hidden moves."""
+    types, moves, actions = Random(seed).choice(LARGER_MOVES)
+    return f"random_moves(seed={seed},types={types},moves={moves},actions={actions})"
+
+
+def larger_universal(seed: int) -> str:
+    """Return limit poker with a larger deck and more raises."""
+    random = Random(seed)
+    suits = random.choice((1, 2, 2, 3))
+    ranks = {1: random.randint(7, 13), 2: random.randint(4, 7), 3: random.randint(3, 5)}[suits]
+    blinds, first, second = random.choice(("1 1", "1 2", "2 2")), random.randint(1, 3), random.choice((2, 4, 6, 8))
+    raises = random.choice((1, 2, 3)), random.choice((1, 2, 3))
+    return UNIVERSAL.format(blinds, first, second, random.choice((1, 2)), *raises, suits, ranks, 1)
+
+
+LARGER_GENERATORS: dict[str, Callable[[int], str]] = {
+    "random_poker": larger_poker,
+    "random_moves": larger_moves,
+    "universal_poker": larger_universal,
+}
+
 NAMED = {
     "train": (
         "leduc(ranks=3,suits=2,raises=1)",
         "leduc(ranks=5,suits=1,raises=2)",
         "leduc(ranks=6,suits=1,raises=1)",
         "leduc(ranks=7,suits=1,raises=1)",
+    ),
+    "larger": (
+        "oshi_zumo(coins=6,size=1,horizon=3)",
+        "leduc(ranks=4,suits=2,raises=2)",
+        "leduc(ranks=3,suits=3,raises=2)",
+        "leduc(ranks=8,suits=1,raises=3)",
+        "leduc(ranks=10,suits=1,raises=2)",
+        "leduc(ranks=4,suits=2,raises=3)",
     ),
     "validation": ("leduc", "leduc(ranks=4,suits=2,raises=1)"),
     "test": (
@@ -143,18 +198,27 @@ def games(split: str, family: str, known: set[str]) -> Iterator[dict[str, Any]]:
     Args:
         known: hashes of games to pass over, since another name may stand for the same game; the games are added.
     """
+    is_larger = split == "larger"
+    generate = (LARGER_GENERATORS if is_larger else GENERATORS)[family]
     for seed in count(SEEDS[split]):
-        name = GENERATORS[family](seed)
+        name = generate(seed)
         try:
-            game = rlccfr.load_game(name, max_histories=MOST)
+            game = rlccfr.load_game(name, max_histories=MOST_LARGER if is_larger else MOST)
         except GameError:  # too large
             continue
-        if game.content_hash in known:
+        if game.content_hash in known or (is_larger and game.num_histories <= MOST):
             continue
         known.add(game.content_hash)
         row = described(game, split, family)
         if split == "test" or row["hardness"] > HARD:
             yield row
+
+
+def new_test_games() -> list[str]:
+    """Return the names of the compiled games that were named as the new test games."""
+    from benchmarks import new_games
+
+    return [name for name in new_games.names() if form_named(name) is COMPILED]
 
 
 def described(game: rlccfr.GameTree, split: str, family: str) -> dict[str, Any]:
@@ -176,6 +240,8 @@ def chosen() -> Iterator[dict[str, Any]]:
     known: set[str] = set()
     named = dict(NAMED)
     for split, quotas in STAGES:
+        if split == "larger":
+            known |= {rlccfr.load_game(name, max_histories=MOST_TEST).content_hash for name in new_test_games()}
         for family, quota in quotas.items():
             yield from islice(games(split, family, known), quota)
         for name in named.pop(split, ()):

@@ -23,7 +23,7 @@ import numpy as np
 
 import rlccfr
 from rlccfr.agents.control.collecting import LEAST_LOG_SHARE
-from rlccfr.agents.control.games import control_games
+from rlccfr.agents.control.games import Split, control_games
 from rlccfr.components.controller import AGENTS, CHOICES, SETTINGS, Controller
 from rlccfr.envs.control.run import ControlRun, marks_of
 from rlccfr.files import write_atomically
@@ -39,8 +39,11 @@ POINTS = np.array(list(product((0, 2, 5, 8), (2, 4, 6), (0, 2, 4, 13))))
 NEARBY = (0.8, 1.0, 1.25)
 """Shares of a horizon at which runs are judged."""
 
-GAMES, POPULATION, GENERATIONS = 16, 12, 300
+GAMES, POPULATION, GENERATIONS = 16, 12, 200
 """Training games that each generation of schedules is judged on, schedules per generation, and generations."""
+
+SPLITS: tuple[Split, ...] = ("train", "larger")
+"""Lists from which the games are drawn, as many from each."""
 
 KNOTS = 3
 """Rows of a schedule: its settings at the start, at the middle decision, and at the end of a run."""
@@ -129,7 +132,7 @@ def search(horizon: int, seed: int = 0) -> Iterator[tuple[int, float, np.ndarray
     """
     import cma
 
-    games = [rlccfr.load_game(name) for name in control_games("train")]
+    pools = [[rlccfr.load_game(name) for name in control_games(split)] for split in SPLITS]
     state = STATE / f"{horizon}.pickle"
     if state.exists():
         done, evolution, rng = pickle.loads(state.read_bytes())
@@ -139,7 +142,9 @@ def search(horizon: int, seed: int = 0) -> Iterator[tuple[int, float, np.ndarray
         done, rng = 0, np.random.default_rng(seed)
     for generation in range(done, GENERATIONS):
         population = evolution.ask()
-        drawn_games = [games[index] for index in rng.choice(len(games), GAMES, replace=False)]
+        drawn_games = [
+            pool[index] for pool in pools for index in rng.choice(len(pool), GAMES // len(pools), replace=False)
+        ]
         errors = np.array([[judged(game, schedule_of(genes), horizon) for game in drawn_games] for genes in population])
         # Games differ in how far all schedules come, so each schedule is compared with the generation's mean.
         evolution.tell(population, list((errors - errors.mean(axis=0)).clip(-3, 3).mean(axis=1)))

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-Split = Literal["train", "validation", "test"]
+Split = Literal["train", "larger", "validation", "test"]
 
 FILE = Path(__file__).parent / "data" / "games.csv"
 """The list, which ``python -m benchmarks.control_games`` wrote before any controller was run on a test game."""

@@ -63,7 +63,7 @@ def test_points_are_held_over_the_run(monkeypatch):
 
 def test_an_interrupted_search_goes_on(monkeypatch, tmp_path):
     pytest.importorskip("cma")
-    for name, value in (("GAMES", 1), ("POPULATION", 4), ("GENERATIONS", 12), ("STATE", tmp_path / "state")):
+    for name, value in (("GAMES", 2), ("POPULATION", 4), ("GENERATIONS", 12), ("STATE", tmp_path / "state")):
         monkeypatch.setattr(steering, name, value)
     monkeypatch.setattr(steering, "SCHEDULES", tmp_path / "schedules.json")
     monkeypatch.setattr(steering, "control_games", lambda split: ("kuhn",))

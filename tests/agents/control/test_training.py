@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import rlccfr
+from benchmarks.new_games import FILE as NEW_TEST_GAMES
 from rlccfr.agents import train_controller
 from rlccfr.agents.control import train as module
 from rlccfr.agents.control.collecting import Task, collect
@@ -242,7 +243,7 @@ def test_a_controller_and_an_update_rule_exclude_each_other():
 
 
 def test_the_games_are_hard_and_in_one_split_only():
-    splits = {split: control_games(split) for split in ("train", "validation", "test")}
+    splits = {split: control_games(split) for split in ("train", "larger", "validation", "test")}
     assert len({game for games in splits.values() for game in games}) == sum(map(len, splits.values()))
     assert len(splits["train"]) >= 700
     assert len(splits["validation"]) >= 30
@@ -251,6 +252,8 @@ def test_the_games_are_hard_and_in_one_split_only():
     known = listed[listed["split"] != "test"]
     assert (known["hardness"] > 1e-8).all()
     largest = listed[listed["split"] == "train"]["histories"].max()
+    assert (listed[listed["split"] == "larger"]["histories"].between(largest, 60_000)).all()
+    assert not set(splits["larger"]) & set(pd.read_csv(NEW_TEST_GAMES)["game"])
     sizes = listed[listed["split"] == "test"]["histories"]
     assert (sizes >= 10 * largest).sum() >= 30
     assert (sizes >= 100 * largest).sum() >= 10
