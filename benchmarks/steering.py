@@ -39,7 +39,7 @@ POINTS = np.array(list(product((0, 2, 5, 8), (2, 4, 6), (0, 2, 4, 13))))
 NEARBY = (0.8, 1.0, 1.25)
 """Shares of a horizon at which runs are judged."""
 
-GAMES, POPULATION, GENERATIONS = 16, 12, 200
+GAMES, POPULATION, GENERATIONS = 8, 12, 200
 """Training games that each generation of schedules is judged on, schedules per generation, and generations."""
 
 SPLITS: tuple[Split, ...] = ("train", "larger")

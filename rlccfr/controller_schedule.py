@@ -1,25 +1,37 @@
 """Controllers that follow a schedule, and a controller's picks for one observation.
 
 A controller is a set of networks (:class:`rlccfr.components.controller.Controller`). A schedule of picks is one, too:
-its networks look at nothing but the share of the run that is done. So whatever another agent did in an episode can be
-kept in a controller's file, and steers a solver without that agent.
+its networks look at nothing but the length of the run and the share that is done. So whatever another agent did in an
+episode can be kept in a controller's file, and steers a solver without that agent. A solver that follows a schedule
+measures nothing on the way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controller, Layer
-from rlccfr.errors import RLCCFRError, brief
+from rlccfr.errors import RLCCFRError, brief, whole_number
 
 SHARE = OBSERVATION.index("share")
 """Entry of an observation that has the share of the run's iterations that are done."""
 
+LENGTH = OBSERVATION.index("horizon")
+"""Entry of an observation that has log10 of the run's number of iterations, times :data:`LENGTH_SCALE`."""
+
+LENGTH_SCALE = 0.25
+"""See :mod:`rlccfr.kernels.control.observe`."""
+
 RAMP = 4.0
-"""Ratio of the distance between two decisions to the length of the ramp at its middle; see :func:`_change_points`."""
+"""Ratio of the distance between two decisions to the length of the ramp at its middle; see :func:`_events`."""
+
+BORDER_RAMP = 1000.0
+"""The same ratio between two lengths of runs, which may be close to a border."""
 
 
 def follow_schedule(
@@ -52,13 +64,47 @@ def follow_schedule(
         >>> solver.run(iterations=100).exploitability < 0.01
         True
     """
-    at = _checked_shares(shares)
+    return follow_schedules({1: (shares, picks)}, choices)
+
+
+def follow_schedules(
+    schedules: Mapping[int, tuple[Sequence[float] | np.ndarray, Sequence[Sequence[int]] | np.ndarray]],
+    choices: tuple[np.ndarray, ...] = CHOICES,
+) -> Controller:
+    """Return a controller whose picks depend on the length of the run and on the share that is done.
+
+    A run follows the schedule of the length that is nearest to its own, by their ratio, as :func:`follow_schedule`
+    says.
+
+    Args:
+        schedules: for each length, a number of iterations, the shares and the picks of its schedule.
+        choices: each agent's choices, as in :class:`Controller`.
+
+    Raises:
+        RLCCFRError: there is no schedule, a length is not a positive integer, or a schedule is invalid.
+
+    Example:
+        >>> import rlccfr
+        >>> from rlccfr.controller_schedule import follow_schedules
+        >>> two_lengths = follow_schedules({100: ([0.0], [(0, 1, 0)]), 1000: ([0.0, 0.5], [(0, 1, 0), (0, 2, 0)])})
+        >>> solver = rlccfr.Solver(rlccfr.load_game("kuhn"), control=two_lengths)
+        >>> solver.run(iterations=300).exploitability < 0.01
+        True
+    """
+    if not schedules:
+        raise RLCCFRError("give at least one schedule")
     counts = tuple(map(len, choices))
-    rows = checked_picks(f"picks are three indices for each of {len(at)} shares", picks, (len(at), len(counts)), counts)
+    lengths = sorted(whole_number(length, "the length of a schedule", 1, RLCCFRError) for length in schedules)
+    shares = {length: _checked_shares(schedules[length][0]) for length in lengths}
+    picks = {}
+    for length, at in shares.items():
+        expected = f"picks are three indices for each of {len(at)} shares"
+        picks[length] = checked_picks(expected, schedules[length][1], (len(at), len(counts)), counts)
     num_inputs = len(OBSERVATION)
     networks = []
     for agent, agent_choices in enumerate(choices):
-        networks.append((*_change_points(at, num_inputs), _preference(rows[:, agent], len(agent_choices))))
+        first, second = _events(shares, num_inputs)
+        networks.append((first, second, _preference([picks[length][:, agent] for length in lengths], counts[agent])))
         num_inputs += len(agent_choices)  # the next agent sees this one's pick, and ignores it
     return Controller(choices, (tuple(networks),))
 
@@ -102,35 +148,63 @@ def _q_values(layers: Sequence[Layer], inputs: np.ndarray) -> np.ndarray:
     return values
 
 
-def _change_points(shares: np.ndarray, num_inputs: int) -> tuple[Layer, Layer]:
-    """Return two layers whose d - 1 outputs are 1 for each change of picks that is behind, else 0.
+def _events(shares: Mapping[int, np.ndarray], num_inputs: int) -> tuple[Layer, Layer]:
+    """Return two layers with an output for each decision of each length, in this order: 1 or 0.
 
-    The change between two decisions lies in their middle. There, an output rises from 0 to 1 along a ramp. The second
-    rectifier cuts the ramp off at 1, so that the outputs are exact at the decisions.
+    The output of a length's first decision is 1 if the run has this length, and that of a later decision is 1 if the
+    change of picks before it is behind, too. The change lies in the middle between two decisions. The border between
+    two lengths is their geometric mean. At both, a unit of the first layer rises from 0 to 1 along a ramp. The second
+    rectifier cuts all ramps off, so that the outputs are exact at the decisions.
 
     Args:
-        shares: (d,) share of the iterations that are done at each decision.
+        shares: for each length, ascending, (d,) share of the iterations that are done at each decision.
         num_inputs: number of inputs of the first layer.
     """
-    distances = np.diff(shares)
-    middles = shares[:-1] + distances / 2
-    slopes = RAMP / distances
-    # first: max(0, 1 - ramp), with ramp = slope (share - middle) + 1/2; second: max(0, 1 - first)
-    first_weights = np.zeros((num_inputs, len(middles)))
-    first_weights[SHARE] = -slopes
-    first_biases = 0.5 + slopes * middles
-    return (first_weights, first_biases), (-np.eye(len(middles)), np.ones(len(middles)))
+    weights: list[np.ndarray] = []
+    biases: list[float] = []
+
+    def unit(entry: int, slope: float, middle: float) -> int:
+        """Add a unit of the first layer: slope (entry - middle) + 1/2, rectified; return its index."""
+        column = np.zeros(num_inputs)
+        column[entry] = slope
+        weights.append(column)
+        biases.append(0.5 - slope * middle)
+        return len(weights) - 1
+
+    # Units that exclude a length: 1 or more if the run is shorter than the lower border, or longer than the upper one.
+    excluding: dict[int, list[int]] = {length: [] for length in shares}
+    for shorter, longer in pairwise(shares):
+        entries = [LENGTH_SCALE * math.log10(length) for length in (shorter, longer)]
+        middle = sum(entries) / 2
+        slope = BORDER_RAMP / (entries[1] - entries[0])
+        excluding[shorter].append(unit(LENGTH, slope, middle))
+        excluding[longer].append(unit(LENGTH, -slope, middle))
+    # Units that exclude a decision: 1 or more while the change before it lies ahead.
+    outputs = []
+    for length, at in shares.items():
+        outputs.append(excluding[length])
+        for earlier, later in pairwise(at.tolist()):
+            outputs.append([*excluding[length], unit(SHARE, -RAMP / (later - earlier), (earlier + later) / 2)])
+    second_weights = np.zeros((len(weights), len(outputs)))
+    for output, excluded_by in enumerate(outputs):
+        second_weights[excluded_by, output] = -1.0
+    first_weights = np.stack(weights, axis=1) if weights else np.zeros((num_inputs, 0))
+    return (first_weights, np.array(biases)), (second_weights, np.ones(len(outputs)))
 
 
-def _preference(picks: np.ndarray, count: int) -> Layer:
-    """Return the layer that turns changes that are behind into Q-values: 1 for the present pick, 0 for all others.
+def _preference(picks: Sequence[np.ndarray], count: int) -> Layer:
+    """Return the layer that turns the outputs of :func:`_events` into Q-values: 1 for the present pick, 0 for others.
 
     Args:
-        picks: (d,) index of the pick at each decision.
+        picks: for each length (d,) index of the pick at each decision.
         count: number of choices.
     """
-    chosen = np.eye(count)[picks]
-    return np.diff(chosen, axis=0), chosen[0]
+    rows = []
+    for of_length in picks:
+        chosen = np.eye(count)[of_length]
+        rows.append(chosen[:1])
+        rows.append(np.diff(chosen, axis=0))  # a change takes the earlier pick away
+    return np.concatenate(rows), np.zeros(count)
 
 
 def _checked_shares(shares: Any) -> np.ndarray:

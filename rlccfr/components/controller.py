@@ -32,6 +32,9 @@ OF_RUN = (
     "start",
     *(f"last_{name}" for name in SETTINGS),
 )  # fmt: skip
+PROGRESS = ("iterations", "horizon", "share")
+"""What a schedule depends on, and nothing else: how far a run is."""
+
 OF_GAME = ("mean_actions", "most_actions", "depth", "chance", "ends")
 OBSERVATION = OF_RUN + OF_GAME
 """Names of what agents see of a run and of its game; see :mod:`rlccfr.kernels.control.observe`."""
@@ -159,6 +162,13 @@ class Controller:
         """Whether a choice has momentum, or a power of regret matching other than 1."""
         picked_settings = dict(zip(AGENTS["prediction"], self.choices[-1].T, strict=True))
         return bool(picked_settings["momentum"].any() or (picked_settings["power"] != 1.0).any())
+
+    @cached_property
+    def looks(self) -> bool:
+        """Whether picks depend on how a run goes, and not only on its length and on the iterations done."""
+        hidden_entries = [index for index, name in enumerate(OBSERVATION) if name not in PROGRESS]
+        first_layers = [network[0] for networks in self.members for network in networks]
+        return any(weights[hidden_entries].any() for weights, _ in first_layers)
 
     @property
     def counts(self) -> tuple[int, ...]:

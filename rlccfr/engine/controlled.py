@@ -229,6 +229,7 @@ def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Co
     return Control(
         weights=controller.single_weights,
         num_members=len(controller.members),
+        looks=controller.looks or decisions > 0,  # recorded decisions have whole observations
         layers=np.array(controller.layers, np.int64),
         choices=choices,
         features=features_of(game),

@@ -12,7 +12,7 @@ import rlccfr
 from rlccfr.catalog.scheduled import controller_named
 from rlccfr.components.controller import CHOICES, OBSERVATION, Controller
 from rlccfr.controller_file import load_controller, save_controller
-from rlccfr.controller_schedule import follow_schedule, picks_of
+from rlccfr.controller_schedule import follow_schedule, follow_schedules, picks_of
 from rlccfr.envs.control.run import ControlRun, marks_of
 from rlccfr.errors import RLCCFRError
 
@@ -42,6 +42,20 @@ def test_in_a_run_of_another_length_a_schedule_is_stretched():
         run = ControlRun(game("kuhn"), controller, horizon)
         nearest = [np.argmin(np.abs(np.array(marks) / 1024 - mark / horizon)) for mark in run.marks]
         assert np.array_equal(run.episode().picks, picks[nearest]), horizon
+
+
+def test_a_solver_that_follows_a_schedule_looks_at_nothing_and_does_the_same():
+    marks = marks_of(200)
+    controller = follow_schedule(np.array(marks) / 200, random_picks(len(marks), seed=3))
+    assert not controller.looks
+    assert Controller.untrained(CHOICES, ()).looks
+    solver = rlccfr.Solver(game("leduc"), control=controller)
+    solver.run(iterations=200, curve=False)
+    recorded = ControlRun(game("leduc"), controller, 200, keep=True)
+    episode = recorded.episode()
+    assert np.isfinite(episode.observations).all()
+    uniform = rlccfr.Policy.uniform(game("leduc")).exploitability()
+    assert np.log10(solver.exploitability() / uniform) == pytest.approx(episode.errors[-1], abs=1e-12)
 
 
 def test_one_row_of_picks_is_a_point_of_the_rule_scheduled():
@@ -100,3 +114,25 @@ def test_what_is_no_schedule_is_refused(shares, picks, message):
 def test_an_observation_of_another_shape_is_refused():
     with pytest.raises(RLCCFRError, match=f"{len(OBSERVATION)} numbers"):
         picks_of(controller_named("shipped"), np.zeros(3))
+
+
+def test_each_length_of_runs_has_a_schedule_of_its_own():
+    lengths = (30, 100, 1000)
+    schedules = {}
+    for length in lengths:
+        marks = marks_of(length)
+        schedules[length] = (np.array(marks) / length, random_picks(len(marks), seed=length))
+    controller = follow_schedules(schedules)
+    # The borders lie at the geometric means, 54.8 and 316.2.
+    nearest = {8: 30, 54: 30, 55: 100, 100: 100, 316: 100, 317: 1000, 1000: 1000, 50_000: 1000}
+    for horizon, length in nearest.items():
+        alone = follow_schedule(*schedules[length])
+        found = ControlRun(game("kuhn"), controller, horizon).episode().picks
+        assert np.array_equal(found, ControlRun(game("kuhn"), alone, horizon).episode().picks), horizon
+
+
+def test_no_schedules_and_lengths_that_are_none_are_refused():
+    with pytest.raises(RLCCFRError, match="at least one schedule"):
+        follow_schedules({})
+    with pytest.raises(RLCCFRError, match="the length of a schedule must be a positive integer, not 0"):
+        follow_schedules({0: ([0.0], [(0, 0, 0)])})

@@ -68,6 +68,7 @@ class Control(NamedTuple):
         weights: the members' networks, member by member and agent by agent: for each layer the weights, (inputs,
             outputs), and the biases; in single precision.
         num_members: number of members; an agent's Q-values are the sums of theirs.
+        looks: whether the networks see how the run goes, or only its length and the iterations done.
         layers: (AGENTS, number of layers + 1) size of each layer, inputs first.
         choices: (number of all agents' choices, 4) settings that each choice stands for; column 0 holds the first
             setting of the choice's agent.
@@ -87,6 +88,7 @@ class Control(NamedTuple):
 
     weights: np.ndarray
     num_members: int
+    looks: bool
     layers: np.ndarray
     choices: np.ndarray
     features: np.ndarray
@@ -102,4 +104,4 @@ class Control(NamedTuple):
 F4S = types.float32[::1]
 F4M = types.float32[:, ::1]
 I8M = types.int64[:, ::1]
-CONTROL = types.NamedTuple((F4S, types.int64, I8M, F8M, F8S, F8S, I8M, F8M, F8S, F4M, F8M, F8S), Control)
+CONTROL = types.NamedTuple((F4S, types.int64, types.boolean, I8M, F8M, F8S, F8S, I8M, F8M, F8S, F4M, F8M, F8S), Control)

@@ -29,7 +29,7 @@ from rlccfr.kernels.control.control_layout import (
     POWER,
     SETTINGS,
 )
-from rlccfr.kernels.control.observe import observe
+from rlccfr.kernels.control.observe import observe, observe_progress
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE_DECAY,
@@ -81,7 +81,10 @@ def decide(view, tables, scratch, done, control):
     """
     state = control.state
     observation_size = OBSERVED + len(control.features)
-    observe(view, tables, scratch, done, control)
+    if control.looks:
+        observe(view, tables, scratch, done, control)
+    else:  # exploitabilities take as long as several iterations
+        observe_progress(done, control)
     had_momentum = state[SETTINGS + MOMENTUM] != 0.0
     decision = np.int64(state[NUM_DECISIONS])
     first_choice = 0  # the agent's, among those of all agents

@@ -56,6 +56,21 @@ LARGEST_ENTRY = 4.0
 
 
 @inlined
+def observe_progress(done, control):
+    """Write to ``control.inputs`` how far the run is: the first three entries of the observation.
+
+    Args:
+        done: number of iterations done.
+    """
+    state = control.state
+    observation = control.inputs
+    horizon = state[HORIZON] if state[HORIZON] > 0 else max(OPEN_HORIZON * done, LEAST_HORIZON)
+    observation[0] = np.float32(clipped(log10(1.0 + done) / 4.0, LARGEST_ENTRY))
+    observation[1] = np.float32(clipped(log10(horizon) / 4.0, LARGEST_ENTRY))
+    observation[2] = np.float32(min(done / horizon, 1.0))
+
+
+@inlined
 def observe(view, tables, scratch, done, control):
     """Write the observation to ``control.inputs``, and what later observations need to ``control.state``.
 
@@ -86,11 +101,8 @@ def observe(view, tables, scratch, done, control):
         doublings = log2(done / state[SEEN_AT])
         slope = clipped((error - state[ERROR]) / doublings, 2.0)
         growth = clipped((regret_sum - state[REGRET_SUM]) / doublings, 2.0)
-    horizon = state[HORIZON] if state[HORIZON] > 0 else max(OPEN_HORIZON * done, LEAST_HORIZON)
     # 3. The entries, in the order of OBSERVATION, each scaled to the order of 1.
-    observation[0] = log10(1.0 + done) / 4.0
-    observation[1] = log10(horizon) / 4.0
-    observation[2] = min(done / horizon, 1.0)
+    observe_progress(done, control)
     observation[3] = error / 4.0
     observation[4] = slope
     observation[5] = state[ERROR_SLOPE]
