@@ -1,9 +1,10 @@
-"""The controller beside fixed rules, on games that it did not learn from: ``python -m benchmarks.control SPLIT``.
+"""Steered runs beside fixed rules, on games that nothing was learned from: ``python -m benchmarks.control SPLIT``.
 
-A steered run ends as :func:`rlccfr.solve` ends it: with blends from 200 iterations on. On each game of a split, at each
-of :data:`HORIZONS`, it sets the CPU seconds, in which deciding, observing and blending are counted. In the same time,
-every fixed rule runs without blends, and so do the rules of :data:`BLENDED` with them. Ways to steer that have learned
-nothing, or one schedule, make as many iterations, without a limit on time.
+The steered run is the one of :func:`rlccfr.solve`: by the schedule of the package, with blends from 200 iterations on.
+On each game of a split, at each of :data:`HORIZONS`, it sets the CPU seconds, in which deciding and blending are
+counted. In the same time, every fixed rule runs without blends, and so do the rules of :data:`BLENDED` with them. Other
+ways to steer make as many iterations, without a limit on time: the trained networks, and ways that have learned
+nothing.
 
 One number of iterations is a noisy witness: each figure is the mean of log10 of the exploitability, as a share of the
 uniform policy's, over three numbers of iterations near a horizon. A share below 1e-9 counts as 1e-9, since rounding
@@ -55,8 +56,11 @@ REPEATS = 3
 PROCESSES = 2
 """Number of games that are measured at a time."""
 
+CONTROL: str = COMPILED.best_run["control"]
+"""The controller of steered runs."""
+
 OURS, WITHOUT = "steered, blended", "steered"
-UNTRAINED, RANDOM, SCHEDULE = "untrained networks", "random picks", "one learned schedule"
+NETWORKS, UNTRAINED, RANDOM = "trained networks", "untrained networks", "random picks"
 POINT = "point "
 """First word of the contenders that hold one of the points of :mod:`benchmarks.steering`."""
 
@@ -78,7 +82,7 @@ TIE = np.log10(1.01)
 """Decades within which two exploitabilities are alike."""
 
 KEYS = ["split", "controller", "game"]
-"""Columns that tell measurements apart; the controller is a digest of its weights."""
+"""Columns that tell measurements apart; the controller is a digest of what is steered with."""
 
 
 def games_of(split: str) -> tuple[str, ...]:
@@ -96,7 +100,7 @@ def games_of(split: str) -> tuple[str, ...]:
 
 def fixed_rules() -> list[str]:
     """Return the ids of the rules that may be the best in hindsight: all tabular ones that are not steered."""
-    return [rule for rule in every_rule.rules() if rule != "controlled"]
+    return [rule for rule in every_rule.rules() if not rule.startswith("controlled")]
 
 
 class Comparison:
@@ -121,10 +125,10 @@ class Comparison:
             ours = [self._steered(iterations) for iterations in nearby(horizon)]
             self._budgets |= {iterations: seconds for iterations, seconds, _ in ours}
             yield _row(OURS, horizon, ours)
-        per_iteration = every_rule.seconds_per_iteration(self.game, "controlled")
+        per_iteration = every_rule.seconds_per_iteration(self.game, f"controlled(controller={CONTROL!r})")
         for horizon in HORIZONS:
             without = [
-                self._run({"control": "shipped"}, self._iterations(iterations, per_iteration))
+                self._run({"control": CONTROL}, self._iterations(iterations, per_iteration))
                 for iterations in nearby(horizon)
             ]
             yield _row(WITHOUT, horizon, without)
@@ -137,7 +141,7 @@ class Comparison:
         """Return the iterations, CPU seconds and error of the steered run with blends; the shortest of some counts."""
         seconds: list[float] = []
         while True:
-            solver = rlccfr.Solver(self.game, control="shipped", blend=iterations >= COMPILED.least_blended)
+            solver = rlccfr.Solver(self.game, control=CONTROL, blend=iterations >= COMPILED.least_blended)
             solver.run(iterations=iterations, curve=False)
             seconds.append(solver.cpu_seconds)
             if seconds[0] > 1.0 or len(seconds) == REPEATS:
@@ -195,12 +199,9 @@ class Comparison:
         return max(float(np.log10(max(share, 1e-300))), LEAST_LOG_SHARE)
 
     def _steered_otherwise(self, horizon: int) -> Iterator[dict[str, Any]]:
-        """Yield the rows of ways to steer that have learned nothing, or one schedule, at equal iterations."""
-        errors: dict[str, list[float]] = {}
-        schedules = steering.recorded_schedules()
-        if schedules:
-            nearest = min(schedules, key=lambda known: abs(np.log(known / horizon)))
-            errors[SCHEDULE] = [steering.follow(self.game, schedules[nearest], its) for its in nearby(horizon)]
+        """Yield the rows of trained networks, and of ways to steer that have learned nothing, at equal iterations."""
+        trained = controller_named("shipped")
+        errors = {NETWORKS: [steering.last_error(steering.new_run(self.game, trained, its)) for its in nearby(horizon)]}
         if horizon <= LONGEST_UNLEARNED:
             for iterations in nearby(horizon):
                 for name, error in self._unlearned(iterations):
@@ -246,19 +247,19 @@ def recorded() -> pd.DataFrame:
 
 
 def shipped() -> str:
-    """Return the digest of the shipped controller's weights."""
-    weights = controller_named("shipped").flat_weights()
-    return hashlib.sha256(weights.tobytes()).hexdigest()[:8]
+    """Return a digest of the two controllers that are measured: that of steered runs, and the trained networks."""
+    digests = [controller_named(name).digest for name in (CONTROL, "shipped")]
+    return hashlib.sha256("".join(digests).encode()).hexdigest()[:8]
 
 
 def measured(split: str) -> pd.DataFrame:
-    """Return the rows of a split with the shipped controller that are in the file."""
+    """Return the rows of a split with the present controllers that are in the file."""
     rows = recorded()
     return rows[(rows["split"] == split) & (rows["controller"] == shipped())]
 
 
 def measured_whole(split: str) -> pd.DataFrame:
-    """Return the rows of a split with the shipped controller.
+    """Return the rows of a split with the present controllers.
 
     Raises:
         RLCCFRError: a game has not been measured.
@@ -267,7 +268,7 @@ def measured_whole(split: str) -> pd.DataFrame:
     missing = set(games_of(split)) - set(rows["game"])
     if missing:
         raise RLCCFRError(
-            f"the shipped controller is not measured on {len(missing)} of the {split} games: run "
+            f"steered runs are not measured on {len(missing)} of the {split} games: run "
             f"`python -m benchmarks.control {split}`"
         )
     return rows
@@ -312,7 +313,7 @@ def trials(names: Sequence[str], workers: Executor | None) -> Iterator[tuple[str
 
 
 def summary(rows: pd.DataFrame) -> str:
-    """Return a line about one game: by how many decades the best fixed rule is above the controller, by horizon."""
+    """Return a line about one game: by how many decades the best fixed rule is above the steered run, by horizon."""
     errors = rows.pivot_table(index="horizon", columns="contender", values="error")
     gains = errors[fixed(rows)].min(axis=1) - errors[OURS]
     return f"{' '.join(f'{gain:6.2f}' for gain in gains)}  {rows['game'].iloc[0]}"
@@ -332,7 +333,7 @@ def interval(gains: np.ndarray) -> tuple[float, float]:
 
 
 def gains_at(rows: pd.DataFrame, horizon: int) -> dict[str, pd.Series]:
-    """Return by rival how many decades its error is above the controller's, for each game.
+    """Return by rival how many decades its error is above that of steered runs, for each game.
 
     Args:
         rows: those of a split.
@@ -345,7 +346,7 @@ def gains_at(rows: pd.DataFrame, horizon: int) -> dict[str, pd.Series]:
         HINDSIGHT: errors[fixed_ones].min(axis=1),
         f"best fixed rule on average over these games, {best_once}": errors[best_once],
         BLENDED_HINDSIGHT: errors[blended].min(axis=1),
-        **{name: errors[name] for name in [*blended, WITHOUT, SCHEDULE, UNTRAINED, RANDOM] if name in errors},
+        **{name: errors[name] for name in [*blended, WITHOUT, NETWORKS, UNTRAINED, RANDOM] if name in errors},
     }
     points = [name for name in errors if name.startswith(POINT)]
     if points:

@@ -14,14 +14,16 @@ from typing import Any
 import pandas as pd
 
 import rlccfr
-from benchmarks import control, control_pictures, every_rule, new_games, overhead
+from benchmarks import control, control_pictures, every_rule, new_games, overhead, steering
 from benchmarks.markdown import table
 from rlccfr.agents.control.games import FILE as GAMES
-from rlccfr.catalog.scheduled import DATA
+from rlccfr.catalog.scheduled import DATA, NAMED_CONTROLLERS, SCHEDULE
+from rlccfr.components.controller import SETTINGS
 from rlccfr.controller_file import training_of
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.experiments.curves import with_horizon
 from rlccfr.experiments.ddcfr import MAX_HISTORIES, PUBLISHED
+from rlccfr.games.flat_tree import COMPILED
 
 PAGE = Path(__file__).parents[1] / "docs" / "control.md"
 LEAST_RATIOS: dict[int, dict[str, float]] = {
@@ -29,14 +31,15 @@ LEAST_RATIOS: dict[int, dict[str, float]] = {
     1000: {control.HINDSIGHT: 1.5, "vad_cfr, blended": 1.5},
     5000: {control.HINDSIGHT: 1.5, "vad_cfr, blended": 1.5},
 }
-"""The gates, set before any run on a test game: least ratios of a rival's exploitability to the controller's."""
+"""The gates, set before any run on a test game: least ratios of a rival's exploitability to the steered run's."""
 
 WORST_AT, WORST_RATIO = 1000, 0.5
 """The horizon at which the interval of the first gate must lie above 1, and the least ratio on any game there."""
 
-DEFAULT = "controller, blended"
+DEFAULT = "schedule, blended"
 RIVALS: dict[str, dict[str, Any]] = {
-    "controller": {"control": "shipped"},
+    "schedule": {"control": "schedule"},
+    "networks, blended": {"control": "shipped", "blend": True},
     "vad_cfr": {"update_rule": "vad_cfr"},
     "vad_cfr, blended": {"update_rule": "vad_cfr", "blend": True},
     "momentum_dcfr": {"update_rule": "momentum_dcfr"},
@@ -56,7 +59,7 @@ TEN_GAMES = {
 
 
 def training() -> Iterator[str]:
-    """Yield how the shipped controller was trained."""
+    """Yield how the networks were trained."""
     about, games = training_of(DATA / "controller.npz"), pd.read_csv(GAMES)
     log = pd.read_csv(DATA / "training.csv")
     *most_horizons, last_horizon = (f"{int(horizon):,} ({share:.0%})" for horizon, share in about["horizons"])
@@ -80,11 +83,34 @@ def training() -> Iterator[str]:
     yield "![The training](control-training.svg)"
 
 
+def search() -> Iterator[str]:
+    """Yield how the schedule was found, and what it is."""
+    schedules: dict[str, Any] = training_of(NAMED_CONTROLLERS[SCHEDULE])["schedules"]
+    *most, last = (f"{int(horizon):,}" for horizon in sorted(schedules, key=int))
+    yield (
+        f"For runs of {', '.join(most)} and {last} iterations, CMA-ES searched for {steering.NUM_GENES} numbers: "
+        "alpha, gamma, optimism and momentum at the first decision, at the middle one and at the last, with a straight "
+        "line in between, and a constant beta and power. A run of another length follows the schedule of the nearest "
+        f"of these. A search had {next(iter(schedules.values()))['generations']} generations of {steering.POPULATION} "
+        f"schedules. Each generation was judged by what runs end with, on {steering.GAMES} games: half of them from "
+        "the training games, half from a list of 146 larger ones, up to 60,000 histories. `python -m "
+        "benchmarks.steering HORIZON` repeats a search."
+    )
+    rows = []
+    for horizon in sorted(schedules, key=int):
+        for knot, values in zip(("start", "middle", "end"), schedules[horizon]["schedule"], strict=True):
+            of_settings = dict(zip(SETTINGS, values, strict=True))
+            rows.append({"iterations": f"{int(horizon):,}", "at": knot} | {
+                name: f"{of_settings[name]:.2f}" for name in steering.BOUNDS
+            })  # fmt: skip
+    yield from ("", *table(pd.DataFrame(rows)))
+
+
 def comparison() -> Iterator[str]:
     """Yield the tables of the test games.
 
     Raises:
-        RLCCFRError: the shipped controller is not measured on all of them.
+        RLCCFRError: steered runs are not measured on all of them.
     """
     rows = control.measured_whole("test")
     yield from ("", *table(pd.DataFrame(gates(rows))))
@@ -130,7 +156,7 @@ def ten_games() -> list[dict[str, Any]]:
     for title, name in TEN_GAMES.items():
         game = rlccfr.load_game(name, max_histories=MAX_HISTORIES)
         row: dict[str, Any] = {"game": title}
-        for contender, components in {DEFAULT: {"control": "shipped", "blend": True}, **RIVALS}.items():
+        for contender, components in {DEFAULT: dict(COMPILED.best_run), **RIVALS}.items():
             logs = []
             for iterations in control.nearby(1000):
                 solver = rlccfr.Solver(game, **_told(components, iterations))
@@ -180,7 +206,8 @@ def beside_ddcfr() -> list[dict[str, Any]]:
     rows = []
     for title, known in PUBLISHED.items():
         game, here = rlccfr.load_game(known.game, max_histories=MAX_HISTORIES), []
-        for given in ({"update_rule": "dcfr"}, {"control": "shipped"}, {"control": "shipped", "blend": True}):
+        ways = ({"update_rule": "dcfr"}, {"control": "shipped"}, {"control": SCHEDULE}, dict(COMPILED.best_run))
+        for given in ways:
             solver = rlccfr.Solver(game, **given)  # type: ignore[arg-type]
             here.append(max(solver.run(iterations=1000, curve=False).exploitability, 1e-16))
         rows.append(
@@ -190,9 +217,10 @@ def beside_ddcfr() -> list[dict[str, Any]]:
                 "DCFR, published": known.dcfr,
                 "DCFR, here": here[0],
                 "DDCFR, published": known.ddcfr,
-                "controller": here[1],
-                "controller, blended": here[2],
-                "DDCFR to controller": math.nan if known.differs else known.ddcfr / here[1],
+                "networks": here[1],
+                "schedule": here[2],
+                "schedule, blended": here[3],
+                "DDCFR to schedule": math.nan if known.differs else known.ddcfr / here[2],
             }
         )
     return rows
@@ -201,14 +229,19 @@ def beside_ddcfr() -> list[dict[str, Any]]:
 def page() -> Iterator[str]:
     """Yield the lines of the page."""
     yield from (
-        "# Steering runs: what the controller gains",
+        "# Steering runs: what schedules and networks gain",
         "",
         f"Written by `python -m benchmarks.control_page` on {processor_model()}; not edited by hand.",
         "",
-        "[Steer a run](howto/steer-a-run.md) says how to use the controller, and [decision "
-        "22](adr/0022-three-agents-steer-a-run.md) how it is built.",
+        "[Steer a run](howto/steer-a-run.md) says how to use them, [decision 22](adr/0022-three-agents-steer-a-run.md) "
+        "how the networks are built, and [decision 46](adr/0046-a-schedule-in-place-of-networks.md) why `rlccfr.solve` "
+        "follows a schedule in their place. What it takes is what is judged here.",
         "",
-        "## How it was trained",
+        "## The schedule",
+        "",
+        *search(),
+        "",
+        "## The networks",
         "",
         *training(),
         "",
@@ -218,10 +251,11 @@ def page() -> Iterator[str]:
         "iterations on. Every fixed rule gets as many CPU seconds, with deciding, observing and blending counted, and "
         "makes at least as many iterations; so do seven rules with blends of their own. The fixed rules are all "
         "tabular ones except `scheduled`. The best in hindsight is chosen for each game after all have run. Ways to "
-        "steer that have learned nothing make as many iterations, without a limit on time.",
+        "steer, by the trained networks or by what has learned nothing, make as many iterations, without a limit on "
+        "time.",
         "",
         "Each figure of a game is a mean over three numbers of iterations (0.8, 1 and 1.25 times the one at the head), "
-        "since one run is a noisy witness. A ratio above 1 says that the controller's exploitability is lower; a game "
+        "since one run is a noisy witness. A ratio above 1 says that the steered run's exploitability is lower; a game "
         "counts as won or lost beyond a factor of 1.01. An exploitability below 1e-9 of the uniform policy's counts as "
         "1e-9 of it. `python -m benchmarks.control test` measures all of this. The time to a target is on [the page of "
         "the default](default.md).",
@@ -249,7 +283,7 @@ def page() -> Iterator[str]:
         "",
         "![Exploitability over iterations](control.svg)",
         "",
-        "What the agents picked in these runs, at each decision:",
+        "What the networks picked in runs on these games, at each decision:",
         "",
         "![Picks](control-picks.svg)",
         "",

@@ -104,7 +104,7 @@ def draw_curves(path: Path) -> None:
     for axis, (title, name) in zip(axes.flat, GAMES.items(), strict=True):
         game = rlccfr.load_game(name, max_histories=MOST_TEST)
         for k, rule in enumerate((None, *RULES)):
-            solver = rlccfr.Solver(game, control="shipped") if rule is None else rlccfr.Solver(game, rule)
+            solver = rlccfr.Solver(game, control="schedule") if rule is None else rlccfr.Solver(game, rule)
             points = solver.run(iterations=HORIZON).points
             style = {"color": "k", "linewidth": 2, "zorder": 3} if rule is None else {"color": f"C{k}"}
             found = np.array([(one.iteration, max(one.exploitability, 1e-15)) for one in points])

@@ -91,15 +91,19 @@ ROUNDING = 1e-13
 LEAST_SHARE = 1e-9
 """Least exploitability that counts in means, as a share of the uniform policy's: beyond, rounding decides."""
 
-SHOWN = ("cfr", "cfr_plus", "dcfr", "pcfr_plus", "pdcfr_plus", "momentum_dcfr", "controlled")
+STEERED = "controlled(controller='schedule')"
+"""Steered by the schedule of the package, as :func:`rlccfr.solve` steers; ``controlled`` alone has the networks."""
+
+SHOWN = ("cfr", "cfr_plus", "dcfr", "pcfr_plus", "pdcfr_plus", "momentum_dcfr", STEERED)
 """Rules that have a colour of their own in the picture."""
 
 KEYS = ["game", "rule"]
 
 
 def rules() -> list[str]:
-    """Return the ids of all tabular update rules, without ``scheduled``, whose points most of them are."""
-    return [entry.id for entry in update_rules if entry.id != "scheduled" and not entry.make().learns]
+    """Return all tabular update rules, without ``scheduled``, whose points most of them are, but with the schedule."""
+    ids = [entry.id for entry in update_rules if entry.id != "scheduled" and not entry.make().learns]
+    return [*ids, STEERED]
 
 
 def runs(title: str, rule: str) -> Iterator[tuple[dict[str, Any], rlccfr.RunResult]]:

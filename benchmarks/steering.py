@@ -2,6 +2,7 @@
 
 ``python -m benchmarks.steering HORIZON`` searches for the schedule of runs of HORIZON iterations by CMA-ES on the
 controller's training games, and writes it to benchmarks/results/schedules.json. A search that was interrupted goes on.
+``python -m benchmarks.steering ship`` writes all schedules of that file as the controller ``schedule`` of the package.
 
 A run is judged by what it ends with, as the controller's training does: blends, or each player's best average where
 runs are too short for blends. The score of a schedule is a mean over three numbers of iterations near the horizon,
@@ -14,7 +15,7 @@ import argparse
 import json
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,10 @@ import numpy as np
 import rlccfr
 from rlccfr.agents.control.collecting import LEAST_LOG_SHARE
 from rlccfr.agents.control.games import Split, control_games
+from rlccfr.catalog.scheduled import NAMED_CONTROLLERS, SCHEDULE
 from rlccfr.components.controller import AGENTS, CHOICES, SETTINGS, Controller
+from rlccfr.controller_file import save_controller
+from rlccfr.controller_schedule import follow_schedules
 from rlccfr.envs.control.run import ControlRun, marks_of
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import COMPILED
@@ -97,10 +101,7 @@ def follow(game: rlccfr.GameTree, schedule: np.ndarray, horizon: int) -> float:
         schedule: (rows, settings), a column for each of SETTINGS.
     """
     decisions = len(marks_of(horizon))
-    places = np.linspace(0, 1, decisions)
-    known_places = np.linspace(0, 1, len(schedule))
-    values = np.stack([np.interp(places, known_places, column) for column in schedule.T], axis=1)
-    run = new_run(game, scheduled_controller(values), horizon)
+    run = new_run(game, scheduled_controller(interpolated(schedule, decisions)), horizon)
     picks = np.tile(np.arange(decisions)[:, None], (1, len(AGENTS)))
     return last_error(run, picks)
 
@@ -118,6 +119,33 @@ def schedule_of(genes: np.ndarray) -> np.ndarray:
         # Small exponents of the average matter more.
         columns[name] = low + (high - low) * (share**2 if name == "gamma" else share) * np.ones(KNOTS)
     return np.stack([columns[name] for name in SETTINGS], axis=1)
+
+
+def together(schedules: Mapping[int, np.ndarray]) -> Controller:
+    """Return a controller that follows the schedule of the horizon that is nearest to a run's own.
+
+    Args:
+        schedules: by horizon, (rows, settings).
+    """
+    rows: list[np.ndarray] = []
+    of_horizons = {}
+    for horizon, schedule in schedules.items():
+        marks = np.array(marks_of(horizon))
+        picks = sum(map(len, rows)) + np.arange(len(marks))
+        of_horizons[horizon] = (marks / horizon, np.tile(picks[:, None], (1, len(AGENTS))))
+        rows.append(interpolated(schedule, len(marks)))
+    return follow_schedules(of_horizons, scheduled_controller(np.concatenate(rows)).choices)
+
+
+def interpolated(schedule: np.ndarray, decisions: int) -> np.ndarray:
+    """Return the settings at each decision of a run, (decisions, settings).
+
+    Args:
+        schedule: (rows, settings) at equal distances from the first decision to the last.
+    """
+    places = np.linspace(0, 1, decisions)
+    known_places = np.linspace(0, 1, len(schedule))
+    return np.stack([np.interp(places, known_places, column) for column in schedule.T], axis=1)
 
 
 def judged(game: rlccfr.GameTree, schedule: np.ndarray, horizon: int) -> float:
@@ -170,10 +198,15 @@ def record(horizon: int, generations: int, schedule: np.ndarray) -> None:
 
 
 def main() -> None:
-    """Search for a schedule, and write it now and then."""
+    """Search for a schedule, and write it now and then; or ship the schedules."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("horizon", type=int)
-    horizon = parser.parse_args().horizon
+    parser.add_argument("horizon", help="a number of iterations, or ship")
+    given = parser.parse_args().horizon
+    if given == "ship":
+        recorded = json.loads(SCHEDULES.read_text())
+        save_controller(together(recorded_schedules()), NAMED_CONTROLLERS[SCHEDULE], {"schedules": recorded})
+        return
+    horizon = int(given)
     for generation, error, schedule in search(horizon):
         if generation % 10 == 0:
             record(horizon, generation, schedule)

@@ -10,18 +10,24 @@ import numpy as np
 from rlccfr.catalog.extended import scheduled_decay, scheduled_discount
 from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
 from rlccfr.components import UNIT, ZERO, Controller, Guarantee, Momentum, Schedule, UpdateRule, always
-from rlccfr.controller_file import file_of, load_controller
+from rlccfr.controller_file import FILE_NAME, file_of, load_controller
 from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.registry import update_rule, update_rules
 
 LI_2026 = "Li et al., Discovering multiagent learning algorithms with large language models, arXiv 2602.16928v1, 2026"
 MENG_2025 = "Meng et al., Faster game solving via asymmetry of step sizes, AAAI 2026"
 XU_2024 = "Xu et al., Dynamic discounted counterfactual regret minimization, ICLR 2024"
-SHIPPED = "shipped"
-"""Name of the controller that comes with the package."""
-
 DATA = Path(__file__).parent / "data"
-"""Directory of the shipped controller."""
+"""Directory of the files that come with the package."""
+
+SHIPPED = "shipped"
+"""Name of the trained networks that come with the package."""
+
+SCHEDULE = "schedule"
+"""Name of the schedule that comes with the package: settings that depend on how far a run is, and on nothing else."""
+
+NAMED_CONTROLLERS = {SHIPPED: DATA / FILE_NAME, SCHEDULE: DATA / "schedule.npz"}
+"""The controllers that come with the package, by name."""
 
 _EXPONENTS = {"alpha": (0.0, 1e3), "beta": (-1e3, 1e3), "gamma": (0.0, 1e3), "optimism": (0.0, 10.0)}
 _MOMENTUM = {"momentum": (0.0, 10.0), "memory": (0.0, 1.0), "power": (1.0, 10.0)}
@@ -182,13 +188,13 @@ def cfr_reset(gamma: float = 3.0, base: int = 4) -> UpdateRule:
 
 
 def controller_named(name: str) -> Controller:
-    """Return the shipped controller, or the controller in a file or in the directory of a training.
+    """Return a controller of the package, or the controller in a file or in the directory of a training.
 
     Raises:
         ComponentError: there is no such file, or it holds no controller.
     """
     try:
-        path = file_of(DATA if name == SHIPPED else Path(name))
+        path = NAMED_CONTROLLERS.get(name) or file_of(Path(name))
         return _controller(path, path.stat().st_mtime_ns if path.exists() else 0)
     except RLCCFRError as error:
         raise ComponentError(str(error)) from None
@@ -210,14 +216,15 @@ def _controller(path: Path, modified: int) -> Controller:
 
 @update_rule(
     "controlled",
-    source="this library: three DQN agents that choose settings of the rule scheduled at doublings of the iterations",
+    source="this library: three DQN agents, or a schedule by CMA-ES, that choose settings of the rule scheduled",
     guarantee=Guarantee(exact_open="settings chosen by networks; no theorem"),
-    version=3,
+    version=4,
 )
 def controlled(controller: str = SHIPPED) -> UpdateRule:
     """Discounts, floor, prediction and average weights as in scheduled, chosen during the run by a controller.
 
-    The controller is the shipped one, or a file that `rlccfr train --control` wrote. The rule needs exact passes. Its
-    result is each player's best of up to four average policies from the last eighth of the run.
+    The controller is shipped (networks), schedule (one for all games), or a file that `rlccfr train --control` wrote.
+    It chooses at doublings of the iterations. The rule needs exact passes. Its result is each player's best of up to
+    four average policies from the last eighth of the run.
     """
     return UpdateRule.controlled_by(controller_named(controller))

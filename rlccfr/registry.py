@@ -409,7 +409,7 @@ def controlled_rule(control: str | Path | Controller) -> UpdateRule:
     """Return the update rule whose settings a controller chooses during the run.
 
     Args:
-        control: ``"shipped"``, a file or the directory of a training, or the controller itself.
+        control: ``"shipped"``, ``"schedule"``, a file or the directory of a training, or the controller itself.
 
     Raises:
         ComponentError: there is no such file, or it holds no controller.
@@ -418,7 +418,7 @@ def controlled_rule(control: str | Path | Controller) -> UpdateRule:
         raise ComponentError(not_a_controller(control))
     if isinstance(control, Controller):
         return UpdateRule.controlled_by(control)
-    if control == "shipped":
+    if control in ("shipped", "schedule"):
         name = str(control)
     else:
         name = str(Path(control).resolve())

@@ -75,7 +75,8 @@ class Solver:
             where regrets tie at 0, the iterates diverge, and exploitability may differ by tens of per cent.
         threads: number of threads for exact passes over large games. It does not change the results. Each thread needs
             its own core.
-        control: controller that chooses the update rule's settings during the run: ``"shipped"``, a file, or an object.
+        control: controller that chooses the update rule's settings during the run: ``"shipped"``, ``"schedule"``, a
+            file, or an object.
         blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies;
             on the way to a target, such mixtures are tried where they are likely to reach it. A public-tree game for
             which they do not fit into memory runs without them, with a warning.

@@ -46,7 +46,7 @@ class ControlHyperparameters:
     epsilon: float = 0.6
     least_epsilon: float = 0.03
     held: float = 0.36
-    warm_up: int = 8
+    warm_up: int = 4
     memory: int = 40_000
     cap: float = 3.0
 

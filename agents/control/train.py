@@ -35,7 +35,7 @@ from rlccfr.interrupts import uninterrupted
 HORIZONS: Mapping[int, float] = {30: 0.05, 100: 0.2, 300: 0.25, 1000: 0.4, 3000: 0.07, 10_000: 0.03}
 """Numbers of iterations of the runs that the shipped controller was trained on, with their shares."""
 
-ROUNDS = 45_000
+ROUNDS = 20_000
 """Number of rounds of a training of the shipped controller."""
 
 MEMBERS = 1

@@ -86,7 +86,9 @@ def best_run_of(game: Game) -> Cell:
     from rlccfr.catalog import Cell
 
     arguments = game.form.best_run
-    update_rule = "controlled" if "control" in arguments else arguments.get("update_rule", "cfr_plus")
+    update_rule = arguments.get("update_rule", "cfr_plus")
+    if "control" in arguments:
+        update_rule = f"controlled(controller={arguments['control']!r})"
     return Cell(update_rule, "none", "none").canonical
 
 
@@ -94,7 +96,13 @@ def algorithm_of(solver: Solver) -> Cell:
     """Return the algorithm that a solver runs."""
     from rlccfr.catalog import Cell
 
-    return Cell(**{axis: spec["id"] for axis, spec in solver.specs.items()}).canonical
+    return Cell(**{axis: _written(**spec) for axis, spec in solver.specs.items()}).canonical
+
+
+def _written(id: str, **hyperparameters: Any) -> str:
+    """Return a component as the command line takes it, with the hyperparameters that it was given."""
+    arguments = ", ".join(f"{name}={value!r}" for name, value in hyperparameters.items())
+    return f"{id}({arguments})" if arguments else id
 
 
 def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpoint: Path | None) -> Solver:

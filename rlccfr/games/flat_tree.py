@@ -125,7 +125,7 @@ COMPILED = Form(
     states="rlccfr.policies.listing:compiled_states",
     page="rlccfr.explorer.points:whole_page",
     table="rlccfr.play.tables:CompiledTable",
-    best_run={"control": "shipped", "blend": True},
+    best_run={"control": "schedule", "blend": True},
     target_runs=(
         TargetRun({"update_rule": "dcfr_plus"}, (0.39, 0.50, 0.05), most_decades=3, chance=True),
         TargetRun(

@@ -12,8 +12,10 @@ from support import game
 
 import rlccfr
 from benchmarks import control, steering
+from rlccfr.catalog.scheduled import controller_named
 from rlccfr.components.controller import SETTINGS, Controller
 from rlccfr.errors import RLCCFRError
+from rlccfr.games.flat_tree import COMPILED
 
 
 def schedule(**settings: float) -> np.ndarray:
@@ -73,6 +75,19 @@ def test_an_interrupted_search_goes_on(monkeypatch, tmp_path):
     assert [error for _, error, _ in again] == [error for _, error, _ in whole[-2:]]
     steering.record(4, *whole[-1][::2])
     assert np.allclose(steering.recorded_schedules()[4], whole[-1][2], atol=1e-4)
+
+
+def test_the_package_has_the_recorded_schedules():
+    schedules = steering.recorded_schedules()
+    shipped = controller_named("schedule")
+    assert shipped.digest == steering.together(schedules).digest
+    assert not shipped.looks
+    uniform = rlccfr.Policy.uniform(game("leduc")).exploitability()
+    for horizon, schedule in schedules.items():
+        solver = rlccfr.Solver(game("leduc"), control="schedule", blend=horizon >= COMPILED.least_blended)
+        solver.run(iterations=horizon, curve=False)
+        followed = steering.follow(game("leduc"), schedule, horizon)
+        assert np.log10(solver.exploitability() / uniform) == pytest.approx(followed, abs=0.01)
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ class ControlOptions:
 
     TITLE: ClassVar[str] = "A controller instead"
     control: bool = option(False, "Train a controller: it chooses settings during runs.", "--control")
-    rounds: int | None = option(None, "Rounds of 20 runs each. [45,000, which takes hours]", callback=at_least(1))
+    rounds: int | None = option(None, "Rounds of 20 runs each. [20,000, which takes an hour]", callback=at_least(1))
     members: int | None = option(
         None, "Trainings, which decide together. [as for the shipped one]", callback=at_least(1)
     )
