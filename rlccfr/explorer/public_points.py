@@ -304,8 +304,8 @@ class _PublicPoints:
         deal = view.deals[deal_index]
         num_rows = len(reach)
         hand_reach = np.repeat(reach, self.game.deals[deal_index].sizes)
-        hands = view.hands[int(deal["hand"]) : int(deal["hand"]) + len(hand_reach)]
-        first_hands = view.firsts[int(deal["row"]) : int(deal["row"]) + num_rows].astype(np.int64)
+        hands = view.hands[int(deal["hand"][player]) : int(deal["hand"][player]) + len(hand_reach)]
+        first_hands = view.firsts[int(deal["row"][player]) : int(deal["row"][player]) + num_rows].astype(np.int64)
         # All hands, less those with either card; the same hand was then subtracted twice, so it is added once.
         card_reach = np.bincount(hands[:, 0], hand_reach, CARDS) + np.bincount(hands[:, 1], hand_reach, CARDS)
         compatible: np.ndarray = hand_reach.sum() - card_reach[first_hands].sum(axis=1) + reach
