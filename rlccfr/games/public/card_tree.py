@@ -68,7 +68,7 @@ class CardTree:
     Args:
         levels: the deals of each round.
         round_of: the betting of each round.
-        start: what players have put in before the first round; None where ``round_of`` knows it.
+        start: what ``round_of`` gets for the first round.
         dead: each player's share of chips that were in the pot before, which the winner of a showdown gets too.
         chip: value of a chip.
 

@@ -7,6 +7,9 @@ import numpy as np
 from rlccfr.games.public.records import CARDS
 from rlccfr.games.public.view import PublicGame
 
+ROUNDING = 1e-13
+"""A difference of sums counts as 0 below this share of the larger one."""
+
 
 def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
     """Return, for each deal, the index in ``above`` of the row that each of a player's rows comes from.
@@ -93,5 +96,7 @@ def allowed_on(game: PublicGame, deal_number: int, player: int, reach: np.ndarra
     # All hands, less those with either card; the same hand, if the opponent has it, was then subtracted twice.
     same = view.same[own_rows]
     same_reach = np.where(same >= 0, reach[np.maximum(same, 0)], 0.0)
-    allowed: np.ndarray = hand_reach.sum() - card_reach[view.firsts[own_rows].astype(np.int64)].sum(axis=1) + same_reach
-    return allowed
+    total = hand_reach.sum()
+    allowed = total - card_reach[view.firsts[own_rows].astype(np.int64)].sum(axis=1) + same_reach
+    rounded: np.ndarray = np.where(allowed > ROUNDING * total, allowed, 0.0)
+    return rounded

@@ -58,12 +58,12 @@ SUBGAME = replace(
     check_components="rlccfr.engine.public.public_state:check_components_of_ranges",
     merge="",
     features="",
-    page="",
-    table="",
+    catalogs=("schedules",),
 )
 """The form of no-limit subgames: public trees in which each player has hands, and weights, of its own.
 
-What assumes that all hands are dealt alike is left out: draws of chance, buckets, the explorer's page, play.
+What assumes that all hands are dealt alike is left out: draws of chance, buckets, and choosers, which have learned from
+such games.
 """
 
 
@@ -115,6 +115,12 @@ class Subgame(PublicGame):
     def source(self) -> dict[str, str]:
         """The name by which the game is built again."""
         return {"name": self.full_name}
+
+    def sizes(self) -> dict[str, Any]:
+        """Return the game's name and sizes, and the pot in place of a big blind."""
+        sizes = super().sizes()
+        del sizes["big_blind"]
+        return {**sizes, "pot": self.pot}
 
     def dealt_to(self, player: int) -> tuple[Deal, ...]:
         """Return what each of the view's deals is to a player."""

@@ -57,9 +57,10 @@ class PublicGame:
     Attributes:
         name: the name by which it was loaded.
         view: the public tree as arrays.
-        unit: probability of each pair of private states at the root. Tables omit this factor and a deal's ``share``
-            from counterfactual values.
-        mass: for each player, (rows,) the number of private states that each row of the root stands for.
+        unit: probability of each pair of private states at the root, where both have a weight of 1. Tables omit this
+            factor and a deal's ``share`` from counterfactual values.
+        mass: for each player, (rows,) the number of private states that each row of the root stands for, times their
+            weight in a range.
         utility_range: largest minus smallest terminal utility.
         depth: edges on the longest path.
         big_blind: chips in the big blind; exploitability in poker is reported in thousandths of it. None for other
