@@ -45,9 +45,9 @@ FORMS = (
     ),
     NamesOfForm(
         SUBGAME,
-        serves="rlccfr.games.public.subgame:is_subgame",
-        load="rlccfr.games.public.subgame:subgame_named",
-        identity="rlccfr.games.public.subgame:identity_of_subgame",
+        serves="rlccfr.games.public.spots:is_subgame",
+        load="rlccfr.games.public.spots:subgame_named",
+        identity="rlccfr.games.public.spots:identity_of_subgame",
     ),
 )
 """The forms of games that have names of their own; all other names are those of games that are compiled."""

@@ -233,8 +233,8 @@ class BetRules:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """What a player who is to act sees of the betting; amounts are in chips.
+class Facing:
+    """What a player who is to act faces; amounts are in chips.
 
     Attributes:
         pot: the pot after a call.
@@ -251,48 +251,50 @@ class Turn:
     streets: int
 
 
-def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], turn: Turn) -> list[int]:
-    """Return the amounts to which a player may bet or raise, ascending; ``turn.most`` stands for an all-in.
+def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], facing: Facing) -> list[int]:
+    """Return the amounts to which a player may bet or raise, ascending; ``facing.most`` stands for an all-in.
 
     Args:
         rules: the spot's rules.
         sizes: sizes that apply here.
-        turn: where the player stands; the opponent is not all-in.
+        facing: where the player stands; the opponent is not all-in.
     """
     if not sizes:
         return []
-    least = min(turn.bet + max(turn.increase, rules.min_bet), turn.most)
-    amounts = {min(max(_amount_of(rules, size, turn), least), turn.most) for size in sizes if _applies(size, turn)}
-    if turn.most - turn.bet <= rules.add_allin * turn.pot:
-        amounts.add(turn.most)
-    forced = {turn.most if _is_nearly_all_in(rules, turn, amount) else amount for amount in amounts}
-    return _merged(sorted(forced, reverse=True), turn, rules.merging)
+    least = min(facing.bet + max(facing.increase, rules.min_bet), facing.most)
+    amounts = {
+        min(max(_amount_of(rules, size, facing), least), facing.most) for size in sizes if _applies(size, facing)
+    }
+    if facing.most - facing.bet <= rules.add_allin * facing.pot:
+        amounts.add(facing.most)
+    forced = {facing.most if _is_nearly_all_in(rules, facing, amount) else amount for amount in amounts}
+    return _merged(sorted(forced, reverse=True), facing, rules.merging)
 
 
-def _applies(size: BetSize, turn: Turn) -> bool:
+def _applies(size: BetSize, facing: Facing) -> bool:
     """Return whether a size exists here: an all-in may be too large for the pot."""
     if size.kind != "all-in" or size.most is None:
         return True
-    return turn.most - turn.bet <= size.most * turn.pot
+    return facing.most - facing.bet <= size.most * facing.pot
 
 
-def _amount_of(rules: BetRules, size: BetSize, turn: Turn) -> int:
+def _amount_of(rules: BetRules, size: BetSize, facing: Facing) -> int:
     """Return the amount of a size, rounded to whole chips, before it is compared with the least and the largest one."""
     if size.kind == "all-in":
-        return turn.most
+        return facing.most
     if size.kind == "pot":
-        return turn.bet + _rounded(size.number * turn.pot)
+        return facing.bet + _rounded(size.number * facing.pot)
     if size.kind == "multiple":
-        return _rounded(size.number * turn.bet)
+        return _rounded(size.number * facing.bet)
     if size.kind == "chips":
-        return turn.bet + _rounded(size.number / rules.chip)
+        return facing.bet + _rounded(size.number / rules.chip)
     # A geometric bet: (1 + 2 share)^streets is the factor by which the pot grows until all chips are in.
-    streets = int(size.number) or turn.streets
-    growth = 1 + Fraction(2 * (turn.most - turn.bet), turn.pot)
+    streets = int(size.number) or facing.streets
+    growth = 1 + Fraction(2 * (facing.most - facing.bet), facing.pot)
     share = Fraction((float(growth) ** (1 / streets) - 1) / 2)
     if size.most is not None:
         share = min(share, size.most)
-    return turn.bet + _rounded(share * turn.pot)
+    return facing.bet + _rounded(share * facing.pot)
 
 
 def _rounded(amount: Fraction) -> int:
@@ -300,18 +302,18 @@ def _rounded(amount: Fraction) -> int:
     return math.floor(amount + Fraction(1, 2))
 
 
-def _is_nearly_all_in(rules: BetRules, turn: Turn, amount: int) -> bool:
+def _is_nearly_all_in(rules: BetRules, facing: Facing, amount: int) -> bool:
     """Return whether a call of an amount would leave so little that the amount becomes an all-in."""
-    pot_after_call = turn.pot + 2 * (amount - turn.bet)
-    chips_left = turn.most - amount
+    pot_after_call = facing.pot + 2 * (amount - facing.bet)
+    chips_left = facing.most - amount
     return chips_left <= rules.force_allin * pot_after_call or chips_left <= (1 - rules.commit) * rules.stack
 
 
-def _merged(descending: list[int], turn: Turn, merging: float) -> list[int]:
+def _merged(descending: list[int], facing: Facing, merging: float) -> list[int]:
     """Return the amounts, ascending, without those that are close to a larger one."""
     kept: list[int] = []
     for amount in descending:
-        if kept and turn.pot + kept[-1] - turn.bet < (1 + merging) * (turn.pot + amount - turn.bet):
+        if kept and facing.pot + kept[-1] - facing.bet < (1 + merging) * (facing.pot + amount - facing.bet):
             continue
         kept.append(amount)
     return kept[::-1]
@@ -328,8 +330,8 @@ def checked_rules(rules: BetRules, first_street: int) -> BetRules:
     """
     for street, sizes in list(zip(STREETS, rules.sizes, strict=True))[first_street:]:
         for size in (*sizes.bets[0], *sizes.bets[1], *(sizes.donk or ())):
-            turn = Turn(pot=rules.pot, bet=0, increase=0, most=rules.stack, streets=1)
-            amount = _amount_of(rules, size, turn)
+            facing = Facing(pot=rules.pot, bet=0, increase=0, most=rules.stack, streets=1)
+            amount = _amount_of(rules, size, facing)
             if size.kind in ("pot", "chips") and amount < min(rules.min_bet, rules.stack):
                 raise GameError(
                     f"bets of the {street} has a bet of {rules.in_units(amount):g} into the pot of "

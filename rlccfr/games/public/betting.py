@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from rlccfr.errors import GameError
-from rlccfr.games.public.bet_sizes import BetRules, StreetSizes, Turn, amounts_of
+from rlccfr.games.public.bet_sizes import BetRules, Facing, StreetSizes, amounts_of
 from rlccfr.games.public.records import CHANCE, FOLD
 
 ROUND_ENDS = CHANCE
@@ -189,15 +189,15 @@ def no_limit_moves(rules: BetRules, street: int, start: RoundEnd) -> Moves:
             steps.append(("c", replace(state, actor=1 - state.actor, acted=True)))
         if opponent_spent == rules.stack:  # a bet could not be called
             return steps
-        turn = Turn(
+        facing = Facing(
             pot=rules.pot + 2 * opponent_spent,
             bet=opponent_spent - start.spent,
             increase=to_call,
             most=rules.stack - start.spent,
             streets=len(rules.sizes) - street,
         )
-        for amount in amounts_of(rules, _sizes_for(sizes, state, bool(to_call), start), turn):
-            name = "a" if amount == turn.most else f"{'r' if to_call else 'b'}{rules.in_units(amount):.12g}"
+        for amount in amounts_of(rules, _sizes_for(sizes, state, bool(to_call), start), facing):
+            name = "a" if amount == facing.most else f"{'r' if to_call else 'b'}{rules.in_units(amount):.12g}"
             spent = state.put(start.spent + amount)
             steps.append((name, BettingState(1 - state.actor, spent, state.raises + 1, True)))
         return steps

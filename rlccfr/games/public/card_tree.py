@@ -165,18 +165,17 @@ class CardTree:
         table = np.zeros(len(deals), DEAL)
         table["groups"] = sides[0].num_groups
         table["share"] = [deal.share for deal, _ in deals]
-        num_rows = num_hands = num_groups = 0
         for player in range(2):
-            side = sides[0 if is_shared else player]
+            place = 0 if is_shared else player
+            side = sides[place]
+            first_row = sum(sum(before.rows) for before in sides[:place])
+            first_hand = sum(sum(before.hands) for before in sides[:place])
+            first_group = sum(sum(before.num_groups) for before in sides[:place])
             table["rows"][:, player] = side.rows
-            table["edge"][:, player] = num_rows + _begins(side.rows)
-            table["row"][:, player] = num_rows + _begins(side.rows)
-            table["hand"][:, player] = num_hands + _begins(side.hands)
-            table["group"][:, player] = num_groups + _begins(side.num_groups)
-            if not is_shared:
-                num_rows += sum(side.rows)
-                num_hands += sum(side.hands)
-                num_groups += sum(side.num_groups)
+            table["edge"][:, player] = first_row + _begins(side.rows)
+            table["row"][:, player] = first_row + _begins(side.rows)
+            table["hand"][:, player] = first_hand + _begins(side.hands)
+            table["group"][:, player] = first_group + _begins(side.num_groups)
         nodes = self.nodes
         nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], table["rows"])
         outcomes = number_outcomes(nodes)

@@ -1,4 +1,6 @@
-"""Files of no-limit subgames, in the formats of other programs.
+"""Names of no-limit subgames: full names, and files in the formats of other programs.
+
+A full name is ``subgame`` and a JSON object of all arguments. Formats of files are:
 
 - *TexasSolver's commands*, one a line, such as ``set_board Qs,Jh,2h`` and ``set_bet_sizes oop,flop,bet,50``. Commands
   on how to run, such as ``set_thread_num 8``, are passed over. Amounts are rounded to hundredths.
@@ -25,6 +27,7 @@ from typing import Any
 from rlccfr.errors import GameError, brief, what_failed
 from rlccfr.games.gambit.files import path_shown, read_text
 from rlccfr.games.public.bet_sizes import STREETS
+from rlccfr.games.public.subgame import DEFAULTS, PREFIX, Subgame, SubgameRules
 
 SUFFIXES = (".txt", ".json")
 """Suffixes of files that describe subgames."""
@@ -261,3 +264,41 @@ def _range_of(player: Mapping[str, Any]) -> str:
     weights = player.get("weights") or [1.0] * len(hands)
     largest = max(weights)
     return ",".join(f"{hand}:{weight / largest!r}" for hand, weight in zip(hands, weights, strict=True))
+
+
+def is_subgame(name: Any) -> bool:
+    """Return whether a name stands for a subgame: its full name, or a file that describes one."""
+    return isinstance(name, str) and (name.startswith(PREFIX + "{") or is_spot_file(name))
+
+
+def rules_named(name: str) -> SubgameRules:
+    """Return the rules that a subgame's full name or file stands for.
+
+    Raises:
+        GameError: an argument is invalid, or the file can't be read.
+    """
+    if is_spot_file(name):
+        arguments = read_spot(name)
+    else:
+        try:
+            arguments = json.loads(name.removeprefix(PREFIX))
+        except json.JSONDecodeError:
+            raise GameError(f"{brief(name)} is not the whole name of a subgame: call rlccfr.subgame(...)") from None
+    missing = [argument for argument in ("board", "pot", "stack", "oop", "ip", "bets") if argument not in arguments]
+    if missing:
+        raise GameError(f"{brief(name)} names no {missing[0]}")
+    unknown = [argument for argument in arguments if argument not in DEFAULTS]
+    if unknown:
+        raise GameError(f"{brief(name)} has an unknown argument {unknown[0]!r}; known are {', '.join(DEFAULTS)}")
+    return SubgameRules.of({**DEFAULTS, **arguments})
+
+
+def subgame_named(name: str) -> Subgame:
+    """Build the subgame of a full name or of a file; see :func:`rules_named`."""
+    rules = rules_named(name)
+    return rules.build(None if name.startswith(PREFIX + "{") else name)
+
+
+def identity_of_subgame(name: str) -> str:
+    """Return the full name of the subgame that a name stands for; see :func:`rules_named`."""
+    return rules_named(name).full_name

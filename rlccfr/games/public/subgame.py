@@ -19,14 +19,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from rlccfr.errors import GameError, brief
 from rlccfr.game import Form
 from rlccfr.games.memory import available_memory, gigabytes
-from rlccfr.games.public.bet_sizes import STREETS, BetRules, checked_rules, sizes_by_street
+from rlccfr.games.public.bet_sizes import BetRules, checked_rules, sizes_by_street
 from rlccfr.games.public.betting import Round, RoundEnd, no_limit_round
 from rlccfr.games.public.card_tree import CardTree, Dealt, Level, levels_from
 from rlccfr.games.public.cards import names_of
@@ -45,6 +45,12 @@ from rlccfr.games.public.view import LARGE, PUBLIC_TREE, PublicGame
 
 PREFIX = "subgame"
 """Beginning of the names under which subgames are kept; a JSON object of all arguments follows."""
+
+DEFAULTS: Mapping[str, Any] = {
+    "board": "", "pot": 0, "stack": 0, "oop": "", "ip": "", "bets": "", "raises": "", "donk": None, "add_allin": 0.0,
+    "force_allin": 0.0, "merging": 0.0, "commit": 1.0, "min_bet": None, "chip": 1,
+}  # fmt: skip
+"""Arguments of :func:`subgame` that a name may have, with their defaults; the first six must be given."""
 
 START_CARDS = (3, 4, 5)
 """Numbers of cards that a board may have at the start."""
@@ -67,8 +73,7 @@ such games.
 """
 
 
-@dataclass(frozen=True, eq=False)
-class SubgameSize:
+class SubgameSize(NamedTuple):
     """How large a subgame is, before it is built.
 
     Attributes:
@@ -80,6 +85,22 @@ class SubgameSize:
     nodes: int
     infosets: int
     sequences: int
+
+    @classmethod
+    def of_round(cls, tree: Round, num_deals: int, rows: tuple[int, int]) -> SubgameSize:
+        """Return the size of one street.
+
+        Args:
+            tree: the street's betting.
+            num_deals: number of boards.
+            rows: for each player, the number of its rows on all boards.
+        """
+        decisions = [(kind, count) for kind, count in zip(tree.kinds, tree.counts, strict=True) if kind < CHANCE]
+        return cls(
+            nodes=num_deals * tree.size,
+            infosets=sum(rows[player] for player, _ in decisions),
+            sequences=sum(count * rows[player] for player, count in decisions),
+        )
 
     @property
     def gigabytes_of_tables(self) -> float:
@@ -319,29 +340,34 @@ class SubgameRules:
 
     def size(self) -> SubgameSize:
         """Return how large the game is, without building its nodes."""
-        rows = [
-            np.sum([[deal.rows for deal in dealt] for dealt in level.deals], axis=0).tolist() for level in self.levels
+        return self._size_from(0, RoundEnd(0))
+
+    def _size_from(self, number: int, start: RoundEnd) -> SubgameSize:
+        """Return the size of the part of the game from a street on; it is computed once for each start.
+
+        Args:
+            number, start: see :meth:`round_of`.
+        """
+        key = number, start
+        if key not in self._sizes:
+            tree = self.round_of(number, start)
+            sizes = [SubgameSize.of_round(tree, len(self.levels[number].deals), self._rows_of_streets[number])]
+            if number + 1 < len(self.levels):
+                sizes.extend(self._size_from(number + 1, end) for end in tree.ends.values())
+            self._sizes[key] = SubgameSize(*(sum(numbers) for numbers in zip(*sizes, strict=True)))
+        return self._sizes[key]
+
+    @cached_property
+    def _sizes(self) -> dict[tuple[int, RoundEnd], SubgameSize]:
+        return {}
+
+    @cached_property
+    def _rows_of_streets(self) -> list[tuple[int, int]]:
+        """For each street, the number of each player's rows on all boards."""
+        return [
+            (sum(first.rows for first, _ in level.deals), sum(second.rows for _, second in level.deals))
+            for level in self.levels
         ]
-        known: dict[tuple[int, RoundEnd], tuple[int, int, int]] = {}
-
-        def size_of(number: int, start: RoundEnd) -> tuple[int, int, int]:
-            if (number, start) not in known:
-                tree = self.round_of(number, start)
-                nodes = tree.size * len(self.levels[number].deals)
-                infosets = sequences = 0
-                for kind, count in zip(tree.kinds, tree.counts, strict=True):
-                    if kind < CHANCE:
-                        infosets += rows[number][kind]
-                        sequences += count * rows[number][kind]
-                if number + 1 < len(self.levels):
-                    below = [size_of(number + 1, end) for end in tree.ends.values()]
-                    nodes += sum(size[0] for size in below)
-                    infosets += sum(size[1] for size in below)
-                    sequences += sum(size[2] for size in below)
-                known[number, start] = nodes, infosets, sequences
-            return known[number, start]
-
-        return SubgameSize(*size_of(0, RoundEnd(0)))
 
     def build(self, name: str | None = None) -> Subgame:
         """Build the game.
@@ -433,55 +459,3 @@ def _following(dealt: Dealt, cards: int) -> Iterable[Dealt]:
         opponents = replace(deal, deck=second.deck)
         if deal.has_hands and opponents.has_hands:
             yield deal, opponents
-
-
-def is_subgame(name: Any) -> bool:
-    """Return whether a name stands for a subgame: its full name, or a file that describes one."""
-    from rlccfr.games.public.spots import is_spot_file
-
-    return isinstance(name, str) and (name.startswith(PREFIX + "{") or is_spot_file(name))
-
-
-def rules_named(name: str) -> SubgameRules:
-    """Return the rules that a subgame's full name or file stands for.
-
-    Raises:
-        GameError: an argument is invalid, or the file can't be read.
-    """
-    from rlccfr.games.public.spots import is_spot_file, read_spot
-
-    if is_spot_file(name):
-        arguments = read_spot(name)
-    else:
-        try:
-            arguments = json.loads(name.removeprefix(PREFIX))
-        except json.JSONDecodeError:
-            raise GameError(f"{brief(name)} is not the whole name of a subgame: call rlccfr.subgame(...)") from None
-    missing = [argument for argument in ("board", "pot", "stack", "oop", "ip", "bets") if argument not in arguments]
-    if missing:
-        raise GameError(f"{brief(name)} names no {missing[0]}")
-    unknown = [argument for argument in arguments if argument not in DEFAULTS]
-    if unknown:
-        raise GameError(f"{brief(name)} has an unknown argument {unknown[0]!r}; known are {', '.join(DEFAULTS)}")
-    return SubgameRules.of({**DEFAULTS, **arguments})
-
-
-DEFAULTS: Mapping[str, Any] = {
-    "board": "", "pot": 0, "stack": 0, "oop": "", "ip": "", "bets": "", "raises": "", "donk": None, "add_allin": 0.0,
-    "force_allin": 0.0, "merging": 0.0, "commit": 1.0, "min_bet": None, "chip": 1,
-}  # fmt: skip
-"""Arguments of :func:`subgame` that a name may have, with their defaults; the first six must be given."""
-
-
-def subgame_named(name: str) -> Subgame:
-    """Build the subgame of a full name or of a file; see :func:`rules_named`."""
-    rules = rules_named(name)
-    return rules.build(None if name.startswith(PREFIX + "{") else name)
-
-
-def identity_of_subgame(name: str) -> str:
-    """Return the full name of the subgame that a name stands for; see :func:`rules_named`."""
-    return rules_named(name).full_name
-
-
-__all__ = ["STREETS", "Subgame", "subgame"]

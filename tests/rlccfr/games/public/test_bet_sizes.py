@@ -8,24 +8,24 @@ from fractions import Fraction
 import pytest
 
 import rlccfr
-from rlccfr.games.public.bet_sizes import BetRules, Turn, amounts_of, parsed_sizes, sizes_by_street
+from rlccfr.games.public.bet_sizes import BetRules, Facing, amounts_of, parsed_sizes, sizes_by_street
 from rlccfr.games.public.betting import RoundEnd, no_limit_round
 from rlccfr.games.public.records import FOLD
 
 RULES = BetRules(
     pot=200, stack=900, sizes=(), add_allin=0.0, force_allin=0.0, merging=0.0, commit=1.0, min_bet=1, chip=Fraction(1)
 )
-FIRST = Turn(pot=200, bet=0, increase=0, most=900, streets=2)
-AFTER_BET = Turn(pot=440, bet=120, increase=120, most=900, streets=2)
+FIRST = Facing(pot=200, bet=0, increase=0, most=900, streets=2)
+AFTER_BET = Facing(pot=440, bet=120, increase=120, most=900, streets=2)
 
 
-def amounts(text: str, turn: Turn, **thresholds: float) -> list[int]:
-    sizes = parsed_sizes(text, "sizes", raises=turn.bet > 0)
-    return amounts_of(replace(RULES, **thresholds), sizes, turn)
+def amounts(text: str, facing: Facing, **thresholds: float) -> list[int]:
+    sizes = parsed_sizes(text, "sizes", raises=facing.bet > 0)
+    return amounts_of(replace(RULES, **thresholds), sizes, facing)
 
 
 @pytest.mark.parametrize(
-    ("text", "turn", "expected"),
+    ("text", "facing", "expected"),
     [
         ("60%", FIRST, [120]),
         ("60", FIRST, [120]),
@@ -51,8 +51,8 @@ def amounts(text: str, turn: Turn, **thresholds: float) -> list[int]:
         ("", AFTER_BET, []),
     ],
 )
-def test_amounts_by_hand(text, turn, expected):
-    assert amounts(text, turn) == expected
+def test_amounts_by_hand(text, facing, expected):
+    assert amounts(text, facing) == expected
 
 
 def test_thresholds_by_hand():
@@ -75,9 +75,9 @@ def test_thresholds_by_hand():
 def test_small_chips_and_smallest_bets():
     sizes = parsed_sizes("33%, 2.5c", "bets", raises=False)
     cents = replace(RULES, pot=500, stack=2000, chip=Fraction(1, 100))
-    turn = Turn(pot=500, bet=0, increase=0, most=2000, streets=1)
-    assert amounts_of(cents, sizes, turn) == [165, 250]
-    assert amounts_of(replace(cents, min_bet=200), sizes, turn) == [200, 250]
+    facing = Facing(pot=500, bet=0, increase=0, most=2000, streets=1)
+    assert amounts_of(cents, sizes, facing) == [165, 250]
+    assert amounts_of(replace(cents, min_bet=200), sizes, facing) == [200, 250]
 
 
 @pytest.mark.parametrize(
