@@ -68,7 +68,6 @@ def fill_fold(view, node, player, payoff, vectors, reach, value, sums, zero):
     hands = view.hands[deal["hand"][opponent] :]
     ends = view.hand_end[opponent_row : opponent_row + opponent_rows]
     firsts = view.firsts[own_row : own_row + own_rows]
-    same = view.same[own_row : own_row + own_rows]
     # The reach of all hands, and of those with each card.
     card_sums[:] = zero
     total = zero
@@ -82,6 +81,11 @@ def fill_fold(view, node, player, payoff, vectors, reach, value, sums, zero):
             hand += 1
     # Less the hands that share a card; the same hand, if the opponent may hold it, was then subtracted twice. By
     # symmetry, the row's first hand stands for all of the row.
+    if own_row == opponent_row:  # players share rows
+        for r in range(own_rows):
+            row_value[r] = payoff * (total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]] + row_reach[r])
+        return
+    same = view.same[own_row : own_row + own_rows]
     for r in range(own_rows):
         same_reach = row_reach[same[r]] if same[r] >= 0 else zero
         row_value[r] = payoff * (total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]] + same_reach)
