@@ -143,6 +143,8 @@ def _from_texas_solver(lines: list[tuple[int, str]], shown: str) -> dict[str, An
             arguments["commit"] = _amount(value, place)
         elif command == "set_bet_sizes":
             _add_texas_sizes(sizes, value, place)
+        elif command.startswith("set_") and command not in _RUN_COMMANDS:
+            raise GameError(f"{place} has the command {command}, which this library does not have: leave it out")
         elif command not in _RUN_COMMANDS:
             raise _unfitting(shown, number, line)
     return {**arguments, **sizes.arguments()}

@@ -195,6 +195,18 @@ def test_values_by_hand_add_up_to_the_game():
         assert chance @ row_value == pytest.approx(policy.values().game[player], abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["holdem(ranks=4,suits=2,private=2,flop=1)", "bluff"])
+def test_other_games_have_values_by_hand_too(name):
+    game = rlccfr.load_game(name)
+    policy = rlccfr.PublicPolicy(game, np.random.default_rng(0).exponential(size=game.num_sequences))
+    for player in range(2):
+        values = np.array(list(policy.values_by_hand(player).values()))
+        weights = game.mass[player] if game.private_names else np.ones(len(values))  # hands are dealt alike
+        assert values @ weights / weights.sum() == pytest.approx(policy.values().game[player], abs=1e-9)
+    with pytest.raises(rlccfr.PolicyError, match="a player is 0 or 1, not 2"):
+        policy.values_by_hand(2)
+
+
 def test_blends_end_lower_and_say_what_they_reached():
     game = rlccfr.subgame(**TURN)
     plain, blended = (rlccfr.Solver(game, "dcfr", blend=blend) for blend in (False, True))

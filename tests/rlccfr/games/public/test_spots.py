@@ -140,6 +140,10 @@ def test_the_librarys_own_json(written):
         ("", "is empty"),
         ("hello\n", "line 1 of spot.txt is 'hello', which no format has"),
         (TEXAS_SOLVER.replace("build_tree", "build tree"), "line 14 of spot.txt is 'build tree'"),
+        (
+            TEXAS_SOLVER.replace("set_accuracy 0.5", "set_raise_limit 3"),
+            "line 16 of spot.txt has the command set_raise_limit",
+        ),
         (TEXAS_SOLVER.replace("set_pot 10", "set_pot ten"), "line 1 of spot.txt has 'ten' where a number should be"),
         (TEXAS_SOLVER.replace("oop,turn,raise,60", "oop,turn,raise"), "line 8 of spot.txt has the sizes"),
         (TEXAS_SOLVER.replace("ip,turn,bet", "btn,turn,bet"), "line 11 of spot.txt has the sizes"),
@@ -163,6 +167,16 @@ def test_files_that_do_not_fit_are_refused_with_their_line(text, message, writte
 def test_a_file_that_is_not_there_is_refused(written):
     with pytest.raises(rlccfr.GameError, match=r"there is no file missing.txt; name a subgame's file"):
         rlccfr.load_game("missing.txt")
+
+
+def test_a_file_that_has_changed_is_read_again(written):
+    from rlccfr.envs.measuring.compiled_games import compiled
+
+    name = written(TEXAS_SOLVER)
+    first = compiled(name)
+    assert compiled(name) is first
+    written(TEXAS_SOLVER.replace("set_pot 10", "set_pot 12"))
+    assert compiled(name).pot == 12
 
 
 def test_a_spot_is_solved_from_the_command_line(run, written):
