@@ -132,8 +132,8 @@ class Deal:
 
     @cached_property
     def _possible(self) -> np.ndarray:
-        """Indices of the hands without a card of the board, in the deck's order."""
-        return np.flatnonzero(~np.isin(self.deck.hands, self.board).any(1))
+        """Indices of the hands without a card of the board, in the deck's order; as all caches of deals, in 32 bits."""
+        return np.flatnonzero(~np.isin(self.deck.hands, self.board).any(1)).astype(np.int32)
 
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -145,9 +145,9 @@ class Deal:
         strength = self._strengths(hands[first_hand])
         # Then rows are numbered from the weakest on.
         order = np.argsort(strength, kind="stable")
-        new_row = np.empty_like(order)
+        new_row = np.empty(len(order), np.int32)
         new_row[order] = np.arange(len(order))
-        return new_row[row.reshape(-1)], strength[order]
+        return new_row[row.reshape(-1)], strength[order].astype(np.int32)
 
     def _strengths(self, hands: np.ndarray) -> np.ndarray:
         """Return the strength of each of some hands, (hands, private), on the board."""
@@ -169,7 +169,7 @@ class Deal:
     @cached_property
     def row_of_hand(self) -> np.ndarray:
         """Row of each of the deck's hands, (deck's hands,); -1 where the board holds one of its cards."""
-        row_of_hand = np.full(len(self.deck.hands), -1)
+        row_of_hand = np.full(len(self.deck.hands), -1, np.int32)
         row_of_hand[self._possible] = self._rows[0]
         return row_of_hand
 
@@ -190,7 +190,7 @@ class Deal:
     @cached_property
     def hand_end(self) -> np.ndarray:
         """(rows,) end of each row's hands."""
-        return np.cumsum(np.bincount(self._rows[0]))
+        return np.cumsum(np.bincount(self._rows[0]), dtype=np.int32)
 
     @property
     def firsts(self) -> np.ndarray:
