@@ -45,6 +45,7 @@ class MatrixGame:
     form: ClassVar[Form] = MATRIX
     opponent_payoffs: ClassVar[OpponentPayoffs] = ZERO_SUM
     big_blind: ClassVar[None] = None
+    pot: ClassVar[None] = None
     draws_chance: ClassVar[bool] = False
     num_infosets: ClassVar[int] = 2
 

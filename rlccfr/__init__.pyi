@@ -18,6 +18,7 @@ from .errors import (
 from .games.flat_tree import GameTree
 from .games.matrices import matrix_game
 from .games.names import load_game, random_game
+from .games.public.subgame import Subgame, subgame
 from .games.public.view import PublicGame
 from .pictures import draw_tree
 from .plugins import load_plugins
@@ -48,6 +49,7 @@ __all__ = [
     "RunResult",
     "Solution",
     "Solver",
+    "Subgame",
     "Values",
     "__version__",
     "agents",
@@ -64,4 +66,5 @@ __all__ = [
     "recommend",
     "solve",
     "solve_exactly",
+    "subgame",
 ]

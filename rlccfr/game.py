@@ -150,7 +150,8 @@ class Form:
         """
         path = getattr(self, name)
         if not path:
-            raise GameError(f"games that are held {self.title} have no {name} in this library: take another game")
+            missing = "buckets" if name == "merge" else name
+            raise GameError(f"games that are held {self.title} have no {missing} in this library: take another game")
         return resolve_name(path)
 
 
@@ -199,6 +200,10 @@ class Game(Protocol):
     @property
     def big_blind(self) -> float | None:
         """Chips in the big blind, in thousandths of which poker's exploitability is reported; None for other games."""
+
+    @property
+    def pot(self) -> float | None:
+        """Chips in the pot at the start, in per cent of which a target may be given; None for most games."""
 
     @property
     def opponent_payoffs(self) -> OpponentPayoffs:

@@ -26,6 +26,9 @@ UNIFORM_UNIT = "x"
 BLIND_UNIT = "mbb"
 """Unit of targets: thousandths of a big blind per game."""
 
+POT_UNIT = "%"
+"""Unit of targets: per cent of the pot at the start."""
+
 STALLED = 0.9
 """A run has stalled if tenfold work leaves the exploitability above this share of what it was."""
 
@@ -241,7 +244,8 @@ def check_target(target: Any) -> float:
     if not 0 < number < math.inf:
         raise BudgetError(
             "a target must be a positive exploitability, or a share of the uniform policy's with an x after it, as in "
-            f'"1e-6x", or in poker thousandths of a big blind, as in "10mbb", not {brief(target)}'
+            f'"1e-6x", or in poker thousandths of a big blind or per cent of the pot, as in "10mbb" and "0.5%", not '
+            f"{brief(target)}"
         )
     return number
 
@@ -249,7 +253,7 @@ def check_target(target: Any) -> float:
 def _unit_of(target: Any) -> str:
     """Return the unit at the end of a target, or an empty text if it has none."""
     if isinstance(target, str):
-        for unit in (UNIFORM_UNIT, BLIND_UNIT):
+        for unit in (UNIFORM_UNIT, BLIND_UNIT, POT_UNIT):
             if target.strip().endswith(unit):
                 return unit
     return ""
@@ -261,7 +265,8 @@ def target_of(game: Game, target: float | str) -> float:
     Args:
         game: the game.
         target: a number in the game's units, or a text: ``"1e-6"`` is in the game's units, ``"1e-6x"`` is a share of
-            the uniform policy's exploitability, and ``"10mbb"`` is in thousandths of a big blind, if the game has one.
+            the uniform policy's exploitability. ``"10mbb"`` is in thousandths of a big blind, and ``"0.5%"`` in per
+            cent of the pot at the start, if the game has one.
 
     Raises:
         BudgetError: ``target`` is not a positive number, or is too small to be told from rounding.
@@ -277,6 +282,10 @@ def target_of(game: Game, target: float | str) -> float:
         if game.big_blind is None:
             raise BudgetError(f"{game.name!r} has no big blind: give the target in the game's units")
         exploitability *= game.big_blind / 1000
+    if _unit_of(target) == POT_UNIT:
+        if game.pot is None:
+            raise BudgetError(f"{game.name!r} has no pot at its start: give the target in the game's units")
+        exploitability *= game.pot / 100
     if exploitability < least:
         raise BudgetError(
             f"an exploitability of {exploitability:.3g} can't be told from rounding in {game.name!r}: give a target "

@@ -57,6 +57,11 @@ class Values(NamedTuple):
         return cls(game=(value, -value), best_response=(first, second))
 
     @property
+    def gains(self) -> tuple[float, float]:
+        """What each player gains by a best response to the opponent's policy, in the game's units."""
+        return self.best_response[0] - self.game[0], self.best_response[1] - self.game[1]
+
+    @property
     def nash_conv(self) -> float:
         """Sum of both players' gains from best responses; 0 in a Nash equilibrium."""
         return nash_conv_of(*self.best_response)

@@ -40,7 +40,11 @@ LATE = {
 }
 """Imports that close a circle, and the reason for each: a method of a class that another module carries out."""
 
-FORMS = {"rlccfr.games.flat_tree": "COMPILED", "rlccfr.games.public.view": "PUBLIC_TREE"}
+FORMS = {
+    "rlccfr.games.flat_tree": "COMPILED",
+    "rlccfr.games.public.view": "PUBLIC_TREE",
+    "rlccfr.games.public.subgame": "SUBGAME",
+}
 """The module and the name of each form of games."""
 
 
@@ -130,8 +134,12 @@ def is_factory(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(one, ast.Name) and one.id in {"abstraction", "sampler", "update_rule"} for one in called)
 
 
-FRONT_DOORS = {"rlccfr.solver.__init__", "rlccfr.agents.control.train.train_controller"}
-"""Functions with more parameters: each is an option of a run, and one call with all of them is what users want."""
+FRONT_DOORS = {
+    "rlccfr.solver.__init__",
+    "rlccfr.agents.control.train.train_controller",
+    "rlccfr.games.public.subgame.subgame",
+}
+"""Functions with more parameters: each is an option of a run or a game, and one call with all is what users want."""
 
 
 @pytest.mark.slow

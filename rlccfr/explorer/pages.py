@@ -100,6 +100,9 @@ def _summary(policy: Policy) -> str:
     if big_blind:
         scale = 1000 / big_blind
         unit = " mbb/g"
+    elif policy.game.pot:
+        scale = 100 / policy.game.pot
+        unit = " % of the pot"
     else:
         scale = 1.0
         unit = ""
@@ -114,6 +117,8 @@ def _summary(policy: Policy) -> str:
     )
     if big_blind:
         summary += " One mbb/g is a thousandth of a big blind per game."
+    if policy.game.pot:
+        summary += " Values count from half of the pot, which is each player's."
     return summary
 
 

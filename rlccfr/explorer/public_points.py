@@ -11,8 +11,10 @@ import numpy as np
 
 from rlccfr.engine.public.evaluation import public_action_values
 from rlccfr.explorer.points import ENDS, MOST_STATES, Content, PlayerState, Point
-from rlccfr.games.public.cards import ACTIONS, RANKS
-from rlccfr.games.public.records import CARDS, CHANCE
+from rlccfr.games.public.cards import ACTIONS, RANKS, action_in_words
+from rlccfr.games.public.masses import allowed_on, root_reach
+from rlccfr.games.public.records import CHANCE
+from rlccfr.games.public.view import PublicGame
 from rlccfr.policies.public_policy import PublicPolicy
 
 
@@ -29,7 +31,20 @@ def public_page(policy: PublicPolicy, start: str, most: int) -> Content:
         return Content(points, {bid: place for place, bid in enumerate(bids)})
     has_two_cards = deals[0].deck.private == 2
     ranks = RANKS[: deals[0].deck.ranks][::-1] if has_two_cards else ""
-    return Content(points, {name: place for place, name in enumerate(ACTIONS.values())}, ranks)
+    return Content(points, _places_of_actions(policy.game), ranks)
+
+
+def _places_of_actions(game: PublicGame) -> dict[str, int]:
+    """Return the place of each action's name among all actions, by which the page colours it.
+
+    Folds, checks and calls come first, then raises of one size, or bets and raises in the order of their amounts.
+    """
+    moves = {move.decode() for move in np.unique(game.moves).tolist()} - {""}
+    if moves <= ACTIONS.keys():
+        return {name: place for place, name in enumerate(ACTIONS.values())}
+    sizes = sorted(moves - {"f", "c", "a"}, key=lambda move: (float(move[1:]), move))
+    places = {"fold": 0, "check": 1, "call": 1, "all-in": 2}
+    return places | {action_in_words(move): 3 + place for place, move in enumerate(sizes)}
 
 
 def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES) -> Iterator[Point]:
@@ -56,7 +71,8 @@ class _Reach(NamedTuple):
     """How likely play leads to a node.
 
     Attributes:
-        of_player: for each player, (rows,): probability that the player's own moves lead there, by private state.
+        of_player: for each player, (rows,): probability that the player's own moves lead there, by private state; in a
+            subgame times the weight of its hand.
         chance_factor: probability of one pair of private states and one board, times the number of boards that are
             the same up to suits.
     """
@@ -135,7 +151,8 @@ class _PublicPoints:
     def _figures(self, node: int, reach: _Reach) -> _NodeFigures:
         """Return the figures at a node."""
         kind = int(self.nodes["kind"][node])
-        opponent_reach = [self._compatible_reach(node, 1 - player, reach.of_player[1 - player]) for player in (0, 1)]
+        deal = int(self.nodes["deal"][node])
+        opponent_reach = [allowed_on(self.game, deal, player, reach.of_player[1 - player]) for player in (0, 1)]
         row_mass = [
             size * own_reach * compatible
             for size, own_reach, compatible in zip(self._row_sizes(node), reach.of_player, opponent_reach, strict=True)
@@ -232,7 +249,8 @@ class _PublicPoints:
         """Return the names of a player's private states at a node."""
         if self.game.private_names:
             return list(self.game.private_names[player])
-        return self.game.row_names(node)
+        deal = self.game.deal_at(node, player)
+        return [deal.hand_name(hand) for hand in deal.firsts.tolist()]
 
     def _move_to(self, node: int) -> str:
         """Return the name of the move, or of the board cards, that lead to a node."""
@@ -240,7 +258,13 @@ class _PublicPoints:
         if self.nodes["kind"][parent] == CHANCE:
             return self.game.deals[int(self.nodes["deal"][node])].board_name
         letter: str = self.game.moves[node].decode().strip()
-        return ACTIONS.get(letter, letter) if self.game.deals else letter
+        if not self.game.deals:  # Bluff
+            return letter
+        if self.game.pot is None:  # limit hold'em
+            return ACTIONS[letter]
+        if letter == "c":  # one may fold where there is a bet to call
+            return "call" if "f" in self.game.letters(parent) else "check"
+        return action_in_words(letter)
 
     def _child_nodes(self, node: int) -> range:
         first_child = int(self.nodes["first_child"][node])
@@ -252,8 +276,7 @@ class _PublicPoints:
         while (parent := int(self.game.parents[path[-1]])) >= 0:
             path.append(parent)
         path.reverse()
-        rows = self.game.view.deals["rows"][0]
-        reach = _Reach((np.ones(rows[0]), np.ones(rows[1])), self.game.unit)
+        reach = _Reach((root_reach(self.game, 0), root_reach(self.game, 1)), self.game.unit)
         for parent, child in pairwise(path):
             reach = self._child_reach(parent, child, reach)
         return reach
@@ -283,30 +306,5 @@ class _PublicPoints:
         """Return for each player the number of private states in each row, (rows,)."""
         if not self.game.deals:
             return self.game.mass
-        sizes = self.game.deals[int(self.nodes["deal"][node])].sizes.astype(float)
-        return sizes, sizes
-
-    def _compatible_reach(self, node: int, player: int, reach: np.ndarray) -> np.ndarray:
-        """Return for each of the opponent's private states the player's reach, summed over compatible private states.
-
-        Args:
-            node: index of the public node.
-            player: the player whose reach is summed.
-            reach: (rows,) that player's reach.
-
-        Returns:
-            (opponent's rows,) array.
-        """
-        if not self.game.deals:  # rolls of dice exclude nothing
-            return np.full(len(self.game.mass[1 - player]), float(self.game.mass[player] @ reach))
-        view = self.game.view
-        deal_index = int(self.nodes["deal"][node])
-        deal = view.deals[deal_index]
-        num_rows = len(reach)
-        hand_reach = np.repeat(reach, self.game.deals[deal_index].sizes)
-        hands = view.hands[int(deal["hand"]) : int(deal["hand"]) + len(hand_reach)]
-        first_hands = view.firsts[int(deal["row"]) : int(deal["row"]) + num_rows].astype(np.int64)
-        # All hands, less those with either card; the same hand was then subtracted twice, so it is added once.
-        card_reach = np.bincount(hands[:, 0], hand_reach, CARDS) + np.bincount(hands[:, 1], hand_reach, CARDS)
-        compatible: np.ndarray = hand_reach.sum() - card_reach[first_hands].sum(axis=1) + reach
-        return compatible
+        first_deal, second_deal = (self.game.deal_at(node, player) for player in (0, 1))
+        return first_deal.sizes.astype(float), second_deal.sizes.astype(float)

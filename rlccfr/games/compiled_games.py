@@ -8,7 +8,8 @@ from functools import lru_cache
 from rlccfr.game import Game, policy_class
 from rlccfr.games.flat_tree import GameTree, checked_tree
 from rlccfr.games.gambit.files import is_file
-from rlccfr.games.names import load_game, openspiel_name
+from rlccfr.games.names import identity_of, load_game
+from rlccfr.games.public.spots import is_spot_file
 
 _compiled: dict[str, tuple[Game, tuple[type, ...] | None]] = {}
 """Game by name, with the game's classes at that time if this process registered them."""
@@ -31,8 +32,8 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
 
     if game in _compiled:
         tree, classes = _compiled[game]
-        if is_file(game):  # its full name depends on its content
-            is_current = openspiel_name(game) == tree.full_name
+        if is_file(game) or is_spot_file(game):  # its full name depends on its content
+            is_current = identity_of(game) == tree.full_name
         else:
             is_current = not classes or classes == registered_here(tree.full_name)
         if is_current:

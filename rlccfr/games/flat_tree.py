@@ -156,6 +156,7 @@ class GameTree(SequenceForm):
     opponent_payoffs: OpponentPayoffs = ZERO_SUM
     form: ClassVar[Form] = COMPILED
     big_blind: ClassVar[None] = None  # only public-tree games know theirs
+    pot: ClassVar[None] = None
 
     @property
     def full_name(self) -> str:

@@ -13,6 +13,7 @@ from rlccfr.game import Form
 from rlccfr.games.flat_tree import COMPILED, GameTree
 from rlccfr.games.gambit.files import is_file, shown, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parts_of
+from rlccfr.games.public.subgame import SUBGAME
 from rlccfr.games.public.view import PUBLIC_TREE
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ FORMS = (
         serves="rlccfr.games.public.names:is_public",
         load="rlccfr.games.public.names:public_game",
         identity="rlccfr.games.public.names:rules_of",
+    ),
+    NamesOfForm(
+        SUBGAME,
+        serves="rlccfr.games.public.spots:is_subgame",
+        load="rlccfr.games.public.spots:subgame_named",
+        identity="rlccfr.games.public.spots:identity_of_subgame",
     ),
 )
 """The forms of games that have names of their own; all other names are those of games that are compiled."""

@@ -38,7 +38,8 @@ class Knowledge(NamedTuple):
 def payoff_unit(game: Game) -> str:
     """Return what a game's payoffs are counted in, as a word for people: chips in poker, otherwise points."""
     name = getattr(game, "openspiel_name", game.name)
-    return "chips" if "poker" in name or game.big_blind is not None else "points"
+    is_poker = "poker" in name or game.big_blind is not None or game.pot is not None
+    return "chips" if is_poker else "points"
 
 
 def described(game: str, text: str) -> list[str]:

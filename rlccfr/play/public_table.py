@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlccfr.games.public.cards import ACTIONS, codes_of, names_of
+from rlccfr.games.public.cards import ACTIONS, action_in_words, codes_of, names_of
 from rlccfr.games.public.deals import Deal
+from rlccfr.games.public.masses import allowed_on, root_reach
 from rlccfr.games.public.records import CHANCE, DICE, FOLD
 from rlccfr.policies.public_policy import PublicPolicy
 
@@ -16,7 +17,7 @@ class PublicTable:
     """A game with a public tree in play; see :class:`rlccfr.play.tables.Table`.
 
     Of all boards that differ only by a permutation of suits, the tree has one. Cards are dealt from the full deck, and
-    a permutation of suits turns them into the tree's cards.
+    a permutation of suits turns them into the tree's cards. In a subgame, each player's hand is drawn from its range.
 
     Args:
         policy: the policy that plays, and is asked for advice.
@@ -38,12 +39,33 @@ class PublicTable:
         if self._game.deals:
             deck = self._game.deals[0].deck
             self._tree_card = np.arange(deck.size)  # the tree's card for each card of the deck
-            cards = rng.permutation(deck.size)[: 2 * deck.private]
-            self._hands = [np.sort(hand) for hand in cards.reshape(2, deck.private)]
+            self._board = self._game.deals[0].board
+            self._hands = self._dealt_hands()
             self._find_rows()
         else:
             probabilities = [mass / mass.sum() for mass in self._game.mass]
             self._rows = [int(rng.choice(len(of_player), p=of_player)) for of_player in probabilities]
+
+    def _dealt_hands(self) -> list[np.ndarray]:
+        """Return a hand for each player; those of ranges are drawn in proportion to the products of their weights."""
+        game = self._game
+        first_deal, second_deal = (game.deal_at(0, player) for player in (0, 1))
+        if first_deal is second_deal:
+            deck = first_deal.deck
+            cards = self._rng.permutation(deck.size)[: 2 * deck.private]
+            return [np.sort(hand) for hand in cards.reshape(2, deck.private)]
+        # Player 0's hand with the weight of all pairs that it is in, then player 1's among the hands that it allows.
+        second_reach = root_reach(game, 1)
+        row_weights = root_reach(game, 0) * allowed_on(game, 0, 0, second_reach)
+        first = first_deal.deck.hands[self._drawn(first_deal.hands, np.repeat(row_weights, first_deal.sizes))]
+        is_blocked = np.isin(second_deal.deck.hands[second_deal.hands], first).any(axis=1)
+        weights = np.where(is_blocked, 0.0, np.repeat(second_reach, second_deal.sizes))
+        second = second_deal.deck.hands[self._drawn(second_deal.hands, weights)]
+        return [np.sort(first), np.sort(second)]
+
+    def _drawn(self, hands: np.ndarray, weights: np.ndarray) -> int:
+        """Return one of some hands, drawn in proportion to their weights."""
+        return int(self._rng.choice(hands, p=weights / weights.sum()))
 
     @property
     def actor(self) -> int | None:
@@ -65,8 +87,10 @@ class PublicTable:
         letters = self._game.letters(self._node)
         if not self._game.deals:
             return letters
-        words = ACTIONS if "f" in letters else {**ACTIONS, "c": "check"}  # one may fold where there is a bet to call
-        return [words[letter] for letter in letters]
+        call = "call" if "f" in letters else "check"  # one may fold where there is a bet to call
+        if self._game.pot is None:  # limit hold'em
+            return [{**ACTIONS, "c": call}[letter] for letter in letters]
+        return [call if letter == "c" else action_in_words(letter) for letter in letters]
 
     def probabilities(self) -> np.ndarray:
         actor = self.actor
@@ -91,9 +115,8 @@ class PublicTable:
             return self._payoff_of_dice(node)
         if node["kind"] == FOLD:
             return float(node["payoff"])
-        # Rows are sorted by the strength of their hands; equal hands share a group.
-        strength = np.searchsorted(self._current_deal().group_end, self._rows, side="right")
-        return float(node["payoff"] * np.sign(strength[0] - strength[1]))
+        strengths = [self._current_deal(player).row_strengths[self._rows[player]] for player in (0, 1)]
+        return float(node["payoff"] * np.sign(strengths[0] - strengths[1]))
 
     def _payoff_of_dice(self, node: np.void) -> float:
         """Return player 0's payoff after a call: the last bid holds if enough dice count for it."""
@@ -133,15 +156,15 @@ class PublicTable:
 
     def _find_rows(self) -> None:
         """Find the row of each player's hand, on the board as it is now."""
-        deal = self._current_deal()
-        codes = codes_of(deal.deck.hands, deal.deck.size)
         for player, hand in enumerate(self._hands):
+            deal = self._current_deal(player)
+            codes = codes_of(deal.deck.hands, deal.deck.size)
             code = codes_of(self._tree_card[hand][None], deal.deck.size)[0]
             hand_number = np.flatnonzero(codes == code)[0]
             self._rows[player] = int(deal.row_of_hand[hand_number])
 
-    def _current_deal(self) -> Deal:
-        return self._game.deals[int(self._game.view.nodes["deal"][self._node])]
+    def _current_deal(self, player: int = 0) -> Deal:
+        return self._game.deal_at(self._node, player)
 
     def _first_child(self) -> int:
         return int(self._game.view.nodes["first_child"][self._node])

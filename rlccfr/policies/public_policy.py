@@ -104,12 +104,46 @@ class PublicPolicy(Policy):
         probabilities = self.at(node)
         game.require_names()
         if game.deals:
-            row = game.deals[game.view.nodes["deal"][node]].row_named(private)
+            row = game.deal_at(node).row_named(private)
         elif private in (names := game.row_names(node)):
             row = names.index(private)
         else:
             raise GameError(f"no player rolls {private!r}; the rolls are {', '.join(names)}")
         return dict(zip(game.letters(node), probabilities[:, row].tolist(), strict=True))
+
+    def values_by_hand(self, player: int) -> dict[str, float]:
+        """Return a player's expected payoff with each hand or roll that it may be dealt, if both follow the policy.
+
+        In a subgame of no-limit hold'em, half of the pot, ``game.pot / 2``, added to a payoff gives the expected value
+        that other programs print.
+
+        Args:
+            player: 0 or 1; in a subgame, 0 is out of position.
+
+        Raises:
+            PolicyError: the game's private states have no names, or there is no such player.
+
+        Example:
+            >>> import rlccfr
+            >>> game = rlccfr.subgame("2c3d4h8s9s", pot=10, stack=10, oop="AA,QQ", ip="KK", bets="a")
+            >>> solver = rlccfr.Solver(game, "dcfr")
+            >>> _ = solver.run(until="0.01%")
+            >>> round(solver.average_policy().values_by_hand(1)["KhKd"], 3)
+            -2.5
+        """
+        game = self.game
+        game.require_names()
+        if player not in (0, 1):
+            raise PolicyError(f"a player is 0 or 1, not {player!r}")
+        from rlccfr.engine.public.evaluation import root_row_values
+
+        row_values = root_row_values(game, player, self.table)
+        if game.private_names:
+            return dict(zip(game.private_names[player], row_values.tolist(), strict=True))
+        deal = game.deal_at(0, player)
+        hands = deal.hands.tolist()
+        value_of_hand = np.repeat(row_values, deal.sizes).tolist()
+        return {deal.hand_name(hand): value for hand, value in zip(hands, value_of_hand, strict=True)}
 
     def _at(self, place: int) -> np.ndarray:
         """Return the action probabilities at the decision that has this place in ``game.decisions``."""

@@ -43,7 +43,7 @@ def save_public_policy(policy: PublicPolicy, path: Path) -> None:
     if checked_public_path(path, policy.game).suffix == ".csv":
         write_atomically(path, policy.to_frame().to_csv(index=False).encode())
         return
-    header = {"format": FORMAT, "game": policy.game.name, "game_hash": policy.game.content_hash}
+    header = {"format": FORMAT, "game": policy.game.full_name, "game_hash": policy.game.content_hash}
     with written_atomically(path) as file:
         write_archive(file, {"header": np.array(json.dumps(header)), "table": policy.table})
 
@@ -55,11 +55,12 @@ def is_public_policy(path: Path) -> bool:
 
 def load_public_policy(path: Path, kind: type[PublicPolicy], game: PublicGame | None) -> PublicPolicy:
     """Read a policy from a file; see :meth:`PublicPolicy.load`."""
-    from rlccfr.games.public.names import public_game
+    from rlccfr.games.names import load_game
 
     name, content_hash, table = _read(path)
     if game is None:
-        game = public_game(name)
+        game = load_game(name)
+    assert game is not None
     if content_hash != game.content_hash:
         raise of_another_game(path, name, game)
     return kind(game, table)

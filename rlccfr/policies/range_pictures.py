@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlccfr.games.public.cards import RANKS
+from rlccfr.games.public.cards import RANKS, action_in_words, card_sets
 from rlccfr.pictures import action_colour, as_image, new_axes
 
 if TYPE_CHECKING:
@@ -16,12 +16,8 @@ if TYPE_CHECKING:
 
     from rlccfr.policies.public_policy import PublicPolicy
 
-ACTIONS = {
-    "f": ("fold", action_colour(0)),
-    "c": ("call or check", action_colour(1)),
-    "r": ("bet or raise", action_colour(2)),
-}
-"""Names and colours of hold'em's actions."""
+PLACES = {"f": 0, "c": 1, "r": 2}
+"""Places of limit hold'em's actions among colours; those of bets and raises of several sizes follow in their order."""
 
 LEAST_PROBABILITY = 0.01
 """Bids of Bluff are drawn if some roll makes them with at least this probability."""
@@ -82,16 +78,21 @@ def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, move
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
-    deal = policy.game.deals[policy.game.view.nodes["deal"][node]]
-    shares, names = range_grid(deal.deck.hands, deal.deck.suits, deal.row_of_hand, probabilities)
+    deal = policy.game.deal_at(node)
+    deck = deal.deck
+    row_of_hand = np.full(deck.num_hands, -1)
+    row_of_hand[deck.hand_numbers] = deal.row_of_hand
+    shares, names = range_grid(card_sets(np.arange(deck.size), deck.private), deck.suits, row_of_hand, probabilities)
+    sizes = [move for move in moves if move not in PLACES]
+    colours = [action_colour(PLACES[move] if move in PLACES else 2 + sizes.index(move)) for move in moves]
     height, width = CELL
     # Each cell is a strip of pixels, divided among the actions from left to right.
     picture = np.ones((shares.shape[1] * height, shares.shape[2] * width, 3))
     font_size = float(np.clip(FONT_SIZES[0] * len(RANKS) / shares.shape[2], *FONT_SIZES))
     for (i, j), name in names.items():
         edges = np.round(np.cumsum([0, *shares[:, i, j]]) * width).astype(int)
-        for move, begin, end in zip(moves, edges, edges[1:], strict=False):
-            picture[i * height : (i + 1) * height, j * width + begin : j * width + end] = to_rgb(ACTIONS[move][1])
+        for colour, begin, end in zip(colours, edges, edges[1:], strict=False):
+            picture[i * height : (i + 1) * height, j * width + begin : j * width + end] = to_rgb(colour)
         centre = ((j + 0.5) * width - 0.5, (i + 0.5) * height - 0.5)
         axes.text(*centre, name, ha="center", va="center", fontsize=font_size)
     axes.imshow(picture, aspect="auto", interpolation="nearest")
@@ -100,7 +101,7 @@ def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, move
         axes.axvline(line * width - 0.5, color="white", linewidth=1)
     for line in range(shares.shape[1] + 1):
         axes.axhline(line * height - 0.5, color="white", linewidth=1)
-    legend = [Patch(color=ACTIONS[move][1], label=ACTIONS[move][0]) for move in moves]
+    legend = [Patch(color=colour, label=action_in_words(move)) for colour, move in zip(colours, moves, strict=True)]
     axes.legend(handles=legend, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(legend), frameon=False)
 
 

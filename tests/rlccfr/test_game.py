@@ -68,7 +68,10 @@ def test_a_form_without_a_measured_run_is_solved_by_the_plain_default(own_form):
     assert (solution.reached, solution.why) == (True, "exact passes by cfr_plus")
 
 
-@pytest.mark.parametrize("name", ["kuhn", "holdem(rounds=1,ranks=3,suits=2)"])
+SUBGAME = 'subgame{"board": "2c3d4h8s9s", "pot": 10, "stack": 10, "oop": "AA,QQ", "ip": "KK", "bets": "a"}'
+
+
+@pytest.mark.parametrize("name", ["kuhn", "holdem(rounds=1,ranks=3,suits=2)", SUBGAME])
 def test_every_part_of_a_form_is_there(name):
     game = rlccfr.load_game(name)
     for field in fields(game.form):

@@ -436,7 +436,9 @@ def _fail_if_cut_short(attempt: Attempt, has_budget: bool, checkpoint: Path | No
         raise Interrupted(message)
     if not attempt.reached:
         game = attempt.solver.game
-        alternatives = f"another algorithm (`rlccfr recommend {quoted(game.name)}` names one)"
+        alternatives = "another algorithm"
+        if game.form.features:  # without these, nothing recommends an algorithm
+            alternatives += f" (`rlccfr recommend {quoted(game.name)}` names one)"
         if game.form.has_histories:
             alternatives += ", or --exact"
         if has_budget:

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlccfr.errors import GameError
-from rlccfr.games.public.cards import RANKS, SUITS, suit_permutations
-from rlccfr.games.public.ranges import HOLDEM_DECK, cards_of, range_weights
+from rlccfr.games.public.ranges import (
+    HOLDEM_DECK,
+    cards_of,
+    images_of,
+    meets_any,
+    possible_weights,
+    range_symmetries,
+    range_weights,
+)
 from rlccfr.kernels.public.hand_strength import BOARD, DECK, add_boards
 
 KNOWN_CARDS = (0, 3, 4, 5)
@@ -56,15 +63,15 @@ def equity(first: str, second: str, board: str = "") -> Equity:
     known = cards_of(board)
     if len(known) not in KNOWN_CARDS:
         raise GameError(f"the board {board!r} has {len(known)} cards; name none, or three to five, such as 'Td9d6h'")
-    all_weights = np.stack([_possible(range_weights(text), known) for text in (first, second)])
+    all_weights = np.stack([possible_weights(range_weights(text), known) for text in (first, second)])
     hand_index = np.flatnonzero(all_weights.any(axis=0))
     weights = np.ascontiguousarray(all_weights[:, hand_index])
     hands = HOLDEM_DECK.hands[hand_index]
-    may_meet = _meets_any(hands, weights)
+    may_meet = meets_any(hands, weights)
     if not may_meet.any():
         raise GameError(f"no hand of {first!r} can meet a hand of {second!r}" + (f" on {board}" if board else ""))
     # Sums are differences of sums, so where nothing is met they are 0 but for rounding.
-    beaten, tied, met = np.where(may_meet, _sums(known, hands, weights, _symmetries(known, all_weights)), 0.0)
+    beaten, tied, met = np.where(may_meet, _sums(known, hands, weights, range_symmetries(known, all_weights)), 0.0)
     pairs_met = float((weights[0] * met[0]).sum())
     first_share = float((weights[0] * (beaten[0] + tied[0] / 2)).sum()) / pairs_met
     return Equity(
@@ -73,56 +80,6 @@ def equity(first: str, second: str, board: str = "") -> Equity:
         hands=_by_name(hand_index, may_meet, (beaten + tied / 2) / np.where(may_meet, met, 1.0)),
         weights=_by_name(hand_index, may_meet, weights),
     )
-
-
-def _possible(weights: np.ndarray, known: list[int]) -> np.ndarray:
-    """Return a range's weights, (1326,), with 0 for hands that hold a card of the board."""
-    return np.where(np.isin(HOLDEM_DECK.hands, known).any(axis=1), 0.0, weights)
-
-
-def _meets_any(hands: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return for each player and hand, (2, hands), whether it has a weight and can meet a hand of the opponent.
-
-    Args:
-        hands: (hands, 2) cards.
-        weights: (2, hands) each player's weight of each hand.
-    """
-    cards_held = np.zeros((len(hands), DECK), np.int64)
-    np.put_along_axis(cards_held, hands, 1, axis=1)
-    are_disjoint = cards_held @ cards_held.T == 0
-    has_hand = weights > 0
-    meets_any: np.ndarray = np.stack([are_disjoint[:, has_hand[1 - player]].any(axis=1) for player in range(2)])
-    may_meet: np.ndarray = has_hand & meets_any
-    return may_meet
-
-
-def _symmetries(known: list[int], weights: np.ndarray) -> np.ndarray:
-    """Return the permutations of suits that change neither the board nor a weight, (permutations, DECK).
-
-    Args:
-        known: cards of the board.
-        weights: (2, 1326) both ranges' weights.
-    """
-    permutations = suit_permutations(len(RANKS), len(SUITS))
-    keeps_all = [
-        set(permutation[known].tolist()) == set(known)
-        and np.array_equal(weights[:, _images(permutation, HOLDEM_DECK.hands)], weights)
-        for permutation in permutations
-    ]
-    return np.ascontiguousarray(permutations[keeps_all])
-
-
-def _images(permutation: np.ndarray, hands: np.ndarray) -> np.ndarray:
-    """Return the place among some hands of what each of them becomes under a permutation of the cards, (hands,).
-
-    Args:
-        permutation: (DECK,) the card that each card becomes.
-        hands: (hands, 2) cards, which ascend in each hand; the hands ascend, too, and hold all images.
-    """
-    place_values = np.array([DECK, 1])
-    images = np.sort(permutation[hands], axis=1)
-    places: np.ndarray = np.searchsorted(hands @ place_values, images @ place_values)
-    return places
 
 
 def _sums(known: list[int], hands: np.ndarray, weights: np.ndarray, permutations: np.ndarray) -> np.ndarray:
@@ -143,7 +100,7 @@ def _sums(known: list[int], hands: np.ndarray, weights: np.ndarray, permutations
     ):  # fmt: skip
         pass
     # Each board stood for its images. A hand's sum over the images is its images' sums over the board, on average.
-    mean_sums: np.ndarray = np.mean([sums[:, :, _images(permutation, hands)] for permutation in permutations], axis=0)
+    mean_sums: np.ndarray = np.mean([sums[:, :, images_of(permutation, hands)] for permutation in permutations], axis=0)
     return mean_sums
 
 

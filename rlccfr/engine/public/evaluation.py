@@ -8,6 +8,7 @@ import numpy as np
 
 from rlccfr.engine.public.draws import first_entries
 from rlccfr.engine.public.public_crew import PublicCrew
+from rlccfr.games.public.masses import allowed_on, root_reach
 from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.layout import PARAMETERS
 from rlccfr.kernels.public.public_iterations import action_values, public_value, responses_to
@@ -138,4 +139,19 @@ def public_action_values(game: PublicGame, table: np.ndarray) -> np.ndarray:
     workspace, outcomes = workspace_of(game, table.dtype)
     for player in (0, 1):
         action_values(game.view, player, table, PublicTables.read_only(values), workspace, outcomes)
+    return values
+
+
+def root_row_values(game: PublicGame, player: int, table: np.ndarray) -> np.ndarray:
+    """Return a player's expected payoff with each private state at the root, (rows,), if both follow a policy.
+
+    Args:
+        table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
+    """
+    root_value(game, player, table, PublicTables.read_only(table), MEAN, None)
+    workspace, _ = workspace_of(game, table.dtype)
+    num_rows = len(game.mass[player])
+    # The pass has left each row's value there, weighted by the opponent's reach.
+    opponent_reach = allowed_on(game, 0, player, root_reach(game, 1 - player))
+    values: np.ndarray = workspace.vectors[:num_rows] / opponent_reach
     return values

@@ -80,7 +80,16 @@ def digest_of(text: str) -> str:
 
 
 def read(path: Path) -> str:
+    """Return the text of a Gambit file; see :func:`read_text`."""
+    return read_text(path, "a Gambit file of an extensive game")
+
+
+def read_text(path: Path, kind: str) -> str:
     """Return a file's text.
+
+    Args:
+        path: the file.
+        kind: what it should be, with an article, for errors.
 
     Raises:
         GameError: the file is missing, can't be read, is too large or is not text.
@@ -92,9 +101,10 @@ def read(path: Path) -> str:
             raise GameError(f"{name} has {size:,} bytes; files of at most {LARGEST:,} are read")
         return path.read_text(encoding="utf-8-sig")  # some programs of Windows write a byte order mark
     except FileNotFoundError:
-        raise GameError(f"there is no file {name}; name a Gambit file of an extensive game") from None
+        raise GameError(f"there is no file {name}; name {kind}") from None
     except OSError as error:
         advice = "name a file" if path.is_dir() else "check its permissions"
         raise GameError(f"can't read {name} ({error.strerror}); {advice}") from None
     except UnicodeDecodeError:
-        raise GameError(f"{name} is not text in UTF-8, so it is not a Gambit file; save it again in Gambit") from None
+        short_kind = kind.partition(" of ")[0]
+        raise GameError(f"{name} is not text in UTF-8, so it is not {short_kind}; save it again as text") from None

@@ -1,14 +1,39 @@
-"""Limit betting: the public tree of one round."""
+"""Betting, with limits or without: the public tree of one round."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+from rlccfr.errors import GameError
+from rlccfr.games.public.bet_sizes import BetRules, Facing, StreetSizes, amounts_of
 from rlccfr.games.public.records import CHANCE, FOLD
 
 ROUND_ENDS = CHANCE
 """Kind of the leaves at which the round's betting is over and nobody has folded."""
+
+MOST_NODES = 1_000_000
+"""Largest number of nodes of one round's tree: one deal of a larger one would not fit into memory."""
+
+
+class RoundEnd(NamedTuple):
+    """Where the betting of a round ends without a fold.
+
+    Attributes:
+        spent: chips that each player has put in.
+        bettor: the player who bet or raised last in this round; -1 if nobody did.
+    """
+
+    spent: int
+    bettor: int = -1
+
+
+class Fold(NamedTuple):
+    """The end of a game by a fold; ``payoff`` is player 0's utility."""
+
+    payoff: float
 
 
 @dataclass(frozen=True)
@@ -32,9 +57,11 @@ class BettingState:
         return (amount, self.spent[1]) if self.actor == 0 else (self.spent[0], amount)
 
 
-Step = BettingState | tuple[int, int] | int
-"""What follows an action: where the betting stands; what players have put in when the round ends; or player 0's utility
-after a fold."""
+Step = BettingState | RoundEnd | Fold
+"""What follows an action: where the betting stands, the end of the round, or a fold."""
+
+Moves = Callable[[Any], list[tuple[str, Step]]]
+"""Function from a betting state to the actions there, in their order, each with what follows it."""
 
 
 @dataclass
@@ -46,49 +73,54 @@ class Round:
         counts: number of children.
         first_child: index of the first child.
         payoffs: at FOLD, player 0's utility.
-        moves: the action that leads to each node: f, c or r, for fold, call or check, raise; nothing at the root.
+        moves: the action that leads to each node; nothing at the root.
         depth: edges on the longest path.
-        ends: the chips that players have put in at each leaf of ROUND_ENDS, by node.
+        ends: the end of the round at each leaf of ROUND_ENDS, by node.
     """
 
     kinds: list[int] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     first_child: list[int] = field(default_factory=list)
-    payoffs: list[int] = field(default_factory=list)
+    payoffs: list[float] = field(default_factory=list)
     moves: list[str] = field(default_factory=lambda: [""])
-    ends: dict[int, tuple[int, int]] = field(default_factory=dict)
+    ends: dict[int, RoundEnd] = field(default_factory=dict)
     depth: int = 0
 
     @classmethod
-    def of(cls, first: int, spent: tuple[int, int], bet: int, raises: int) -> Round:
+    def of(cls, start: Step, moves: Moves) -> Round:
         """Build the tree of a round.
 
         Args:
-            first: the player who acts first.
-            spent: chips that each player has put in before.
-            bet: chips of a bet or raise.
-            raises: largest number of raises.
+            start: where the betting stands at its root; an end, if nobody can bet.
+            moves: the actions at each state.
+
+        Raises:
+            GameError: the tree has more than :data:`MOST_NODES` nodes.
         """
         tree = cls()
-        waiting = deque[tuple[Step, int]]([(BettingState(first, spent), 0)])
+        waiting = deque[tuple[Step, int]]([(start, 0)])
         num_met = 1
         while waiting:
             step, depth = waiting.popleft()
             tree.depth = max(tree.depth, depth)
             if isinstance(step, BettingState):
-                children = followers(step, bet, raises)
+                children = moves(step)
                 tree._append(step.actor, len(children), num_met)
                 waiting.extend((child, depth + 1) for _, child in children)
                 tree.moves.extend(move for move, _ in children)
                 num_met += len(children)
-            elif isinstance(step, tuple):  # the round ends, with these chips put in
+                if num_met > MOST_NODES:
+                    raise GameError(
+                        f"one round of betting has more than {MOST_NODES:,} nodes: take fewer sizes, or larger ones"
+                    )
+            elif isinstance(step, RoundEnd):
                 tree.ends[len(tree.kinds)] = step
                 tree._append(ROUND_ENDS, 0, 0)
-            else:  # a fold, with this utility
-                tree._append(FOLD, 0, 0, step)
+            else:
+                tree._append(FOLD, 0, 0, step.payoff)
         return tree
 
-    def _append(self, kind: int, count: int, first_child: int, payoff: int = 0) -> None:
+    def _append(self, kind: int, count: int, first_child: int, payoff: float = 0.0) -> None:
         self.kinds.append(kind)
         self.counts.append(count)
         self.first_child.append(first_child)
@@ -100,18 +132,100 @@ class Round:
         return len(self.kinds)
 
 
-def followers(state: BettingState, bet: int, raises: int) -> list[tuple[str, Step]]:
-    """Return the actions, in the order fold, call or check, raise, each with what follows it."""
-    actor_spent = state.spent[state.actor]
-    opponent_spent = state.spent[1 - state.actor]
-    most_spent = max(actor_spent, opponent_spent)
-    steps: list[tuple[str, Step]] = []
-    if opponent_spent > actor_spent:
-        steps.append(("f", actor_spent if state.actor == 1 else -actor_spent))
-    called = state.put(most_spent)
-    steps.append(("c", called if state.acted else BettingState(1 - state.actor, called, state.raises, True)))
-    if state.raises < raises:
-        raised = state.put(most_spent + bet)
-        after_raise = replace(state, actor=1 - state.actor, spent=raised, raises=state.raises + 1, acted=True)
-        steps.append(("r", after_raise))
-    return steps
+def limit_moves(bet: int, raises: int) -> Moves:
+    """Return the actions of limit betting, in the order fold, call or check, raise, named f, c and r.
+
+    Args:
+        bet: chips of a bet or raise.
+        raises: largest number of raises.
+    """
+
+    def moves(state: BettingState) -> list[tuple[str, Step]]:
+        actor_spent = state.spent[state.actor]
+        opponent_spent = state.spent[1 - state.actor]
+        most_spent = max(actor_spent, opponent_spent)
+        steps: list[tuple[str, Step]] = []
+        if opponent_spent > actor_spent:
+            steps.append(("f", Fold(actor_spent if state.actor == 1 else -actor_spent)))
+        called = state.put(most_spent)
+        after_call = RoundEnd(most_spent) if state.acted else BettingState(1 - state.actor, called, state.raises, True)
+        steps.append(("c", after_call))
+        if state.raises < raises:
+            raised = state.put(most_spent + bet)
+            after_raise = replace(state, actor=1 - state.actor, spent=raised, raises=state.raises + 1, acted=True)
+            steps.append(("r", after_raise))
+        return steps
+
+    return moves
+
+
+def no_limit_moves(rules: BetRules, street: int, start: RoundEnd) -> Moves:
+    """Return the actions of no-limit betting: fold, call or check, then bets or raises, the smallest first.
+
+    Their names are f, c, b and the amount of a bet, r and the amount of a raise, and a for an all-in. Amounts are what
+    the player has then put in on this street, in the units of the pot.
+
+    Args:
+        rules: the spot's rules.
+        street: 0 for the flop, 1 for the turn, 2 for the river.
+        start: how the street before has ended; at the spot's start, without a bettor.
+    """
+    sizes = rules.sizes[street]
+    # Half of the pot at the start is each player's: so payoffs sum to 0.
+    half_pot = rules.pot / 2
+
+    def moves(state: BettingState) -> list[tuple[str, Step]]:
+        actor_spent = state.spent[state.actor]
+        opponent_spent = state.spent[1 - state.actor]
+        to_call = opponent_spent - actor_spent
+        steps: list[tuple[str, Step]] = []
+        if to_call:
+            lost = rules.in_units(1) * (half_pot + actor_spent)
+            steps.append(("f", Fold(lost if state.actor == 1 else -lost)))
+            steps.append(("c", RoundEnd(opponent_spent, 1 - state.actor)))
+        elif state.acted:
+            steps.append(("c", RoundEnd(opponent_spent)))
+        else:
+            steps.append(("c", replace(state, actor=1 - state.actor, acted=True)))
+        if opponent_spent == rules.stack:  # a bet could not be called
+            return steps
+        facing = Facing(
+            pot=rules.pot + 2 * opponent_spent,
+            bet=opponent_spent - start.spent,
+            increase=to_call,
+            most=rules.stack - start.spent,
+            streets=len(rules.sizes) - street,
+        )
+        for amount in amounts_of(rules, _sizes_for(sizes, state, bool(to_call), start), facing):
+            name = "a" if amount == facing.most else f"{'r' if to_call else 'b'}{rules.in_units(amount):.12g}"
+            spent = state.put(start.spent + amount)
+            steps.append((name, BettingState(1 - state.actor, spent, state.raises + 1, True)))
+        return steps
+
+    return moves
+
+
+def _sizes_for(sizes: StreetSizes, state: BettingState, faces_bet: bool, start: RoundEnd) -> Any:
+    """Return the sizes that apply to the player who acts."""
+    if faces_bet:
+        return sizes.raises[state.actor]
+    is_donk = state.actor == 0 and start.bettor == 1
+    if is_donk and sizes.donk is not None:
+        return sizes.donk
+    return sizes.bets[state.actor]
+
+
+def no_limit_round(rules: BetRules, street: int, start: RoundEnd) -> Round:
+    """Return the tree of a street of no-limit betting, in which the player out of position, 0, acts first.
+
+    If all chips are in, the tree is a single end: nobody can bet any more.
+
+    Args:
+        rules, street, start: see :func:`no_limit_moves`.
+
+    Raises:
+        GameError: the tree has too many nodes.
+    """
+    if start.spent == rules.stack:
+        return Round.of(RoundEnd(start.spent), no_limit_moves(rules, street, start))
+    return Round.of(BettingState(0, (start.spent, start.spent)), no_limit_moves(rules, street, start))

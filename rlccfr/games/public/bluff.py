@@ -82,6 +82,8 @@ class Bluff:
             group_end=np.zeros(0, np.int32),
             outcomes=outcomes,
             matches=np.array([[matching(roll, face) for face in FACES] for roll in all_rolls], np.uint8),
+            reach=np.ones(len(all_rolls)),
+            same=np.zeros(0, np.int32),
         )
         game = PublicGame(
             name=name,

@@ -31,6 +31,18 @@ ACTIONS = {"f": "fold", "c": "call", "r": "raise"}
 """Words for the letters of hold'em's actions."""
 
 
+def action_in_words(name: str) -> str:
+    """Return the name of an action of no-limit hold'em in words.
+
+    Examples:
+        >>> [action_in_words(name) for name in ("c", "b120", "r300", "a")]
+        ['call or check', 'bet 120', 'raise to 300', 'all-in']
+    """
+    if name[1:]:
+        return f"{'bet' if name[0] == 'b' else 'raise to'} {name[1:]}"
+    return {"f": "fold", "c": "call or check", "r": "bet or raise", "a": "all-in"}.get(name, name)
+
+
 def names_of(cards: np.ndarray, suits: int) -> str:
     """Return cards as text, the highest first, such as ``Kh7d2c``."""
     pairs = [divmod(card, suits) for card in sorted(cards.tolist(), reverse=True)]

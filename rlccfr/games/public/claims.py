@@ -6,16 +6,20 @@ nodes, so all histories of an infoset offer the same ones.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from rlccfr.errors import GameError
 from rlccfr.games.claims import broken_at, near, no_moves
-from rlccfr.games.public.masses import row_masses
+from rlccfr.games.public.masses import allowed_reach, row_masses
 from rlccfr.games.public.records import CHANCE, MATRIX, SHOWDOWN
 from rlccfr.games.public.view import PublicGame
 
+GameType = TypeVar("GameType", bound=PublicGame)
 
-def check_public(game: PublicGame) -> PublicGame:
+
+def check_public(game: GameType) -> GameType:
     """Check the claims of a public-tree game, and return the game unchanged.
 
     Raises:
@@ -49,22 +53,22 @@ def _check_chances(game: PublicGame) -> None:
     """Check that the first deal has probability 1, and that the deals which follow a deal sum to its probability.
 
     The probability of a deal is the sum over all its pairs of private states. It is computed from either player's rows:
-    the sum of their masses, times the number of the opponent's private states that each private state allows, times the
-    game's ``unit``.
+    the sum of their masses, each times the opponent's reach of the private states that the row's state allows, times
+    the game's ``unit``.
 
     Raises:
         GameError: a probability is wrong.
     """
-    allowed = _allowed_opponents(game)
     parents = game.deal_parents
     for player in (0, 1):
         begin = game.view.deals["edge"][:, player]
-        ends = begin + game.view.deals["rows"][:, player]
-        sums = np.concatenate([[0.0], np.cumsum(row_masses(game, player))])
-        weight = game.unit * (sums[ends] - sums[begin]) * allowed[:, player]
+        rows = game.view.deals["rows"][:, player]
+        weighted = row_masses(game, player) * allowed_reach(game, player)
+        sums = np.concatenate([[0.0], np.cumsum(weighted)])
+        probability = game.unit * (sums[begin + rows] - sums[begin])
         # Place 0 stands for the root, which the first deal follows; place 1 + i for deal i.
-        before = np.append(1.0, weight)
-        dealt = np.bincount(parents + 1, weight, len(before))
+        before = np.append(1.0, probability)
+        dealt = np.bincount(parents + 1, probability, len(before))
         followed = np.bincount(parents + 1, minlength=len(before)) > 0
         wrong = np.flatnonzero(followed & ~near(dealt, before))
         if len(wrong):
@@ -76,25 +80,3 @@ def _check_chances(game: PublicGame) -> None:
                 where,
                 f"the chances of player {player}'s private states sum to {total:.12g}; they must sum to 1",
             )
-
-
-def _allowed_opponents(game: PublicGame) -> np.ndarray:
-    """Return how many of the opponent's private states each private state of a deal allows, (deals, 2).
-
-    Two hands exclude each other if they share a card; a hand also excludes itself. By symmetry, all hands of a deal
-    exclude equally many hands. Each hand is listed as two cards; a hand of one card is listed as two numbers that no
-    other hand has.
-    """
-    view = game.view  # view.hands is (hands of all deals, 2)
-    opponents = np.stack([game.mass[1].sum(), game.mass[0].sum()])
-    if not len(view.hands):
-        return np.tile(opponents, (len(view.deals), 1))
-    ends = np.append(view.deals["hand"][1:], len(view.hands))
-    allowed = []
-    for begin, end in zip(view.deals["hand"].tolist(), ends.tolist(), strict=True):
-        num_hands = end - begin
-        hands_with_card = np.bincount(view.hands[begin:end].reshape(-1)).astype(float)
-        # Ordered pairs of hands that share a card, card by card. A hand and itself share both, and are counted twice.
-        excluded_pairs = (hands_with_card**2).sum() - num_hands
-        allowed.append(num_hands - excluded_pairs / num_hands)
-    return np.repeat(np.array(allowed)[:, None], 2, axis=1)

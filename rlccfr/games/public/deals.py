@@ -7,7 +7,7 @@ the probability of all of them. Hands that differ only by a permutation that lea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
 
@@ -15,6 +15,12 @@ import numpy as np
 
 from rlccfr.errors import GameError
 from rlccfr.games.public.cards import card_sets, codes_of, names_of, strengths, suit_permutations
+
+TEXAS = 13, 4
+"""Ranks and suits of the whole deck, for which the strengths of hands with a whole board are compiled."""
+
+WHOLE_BOARD = 5
+"""Number of cards of a whole board."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,16 @@ class Deck:
         return card_sets(np.arange(self.size), self.private)
 
     @property
+    def num_hands(self) -> int:
+        """Number of hands that the cards allow."""
+        return comb(self.size, self.private)
+
+    @cached_property
+    def hand_numbers(self) -> np.ndarray:
+        """Number of each of :attr:`hands` among all hands that the cards allow, (hands,)."""
+        return np.arange(self.num_hands)
+
+    @property
     def num_pairs(self) -> int:
         """Number of pairs of hands that do not share a card."""
         return comb(self.size, self.private) * comb(self.size - self.private, self.private)
@@ -52,6 +68,28 @@ class Deck:
         """Return the deal before any board card."""
         permutations = suit_permutations(self.ranks, self.suits)
         return Deal(self, np.zeros(0, np.int64), permutations if self.merged else permutations[:1], 1, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class RangeDeck(Deck):
+    """A deck of which one player holds only some hands: those in its range.
+
+    Attributes:
+        held: (hands,) number of each hand of the range among all hands, ascending.
+    """
+
+    held: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @cached_property
+    def hands(self) -> np.ndarray:
+        """The range's hands, (hands, private)."""
+        hands: np.ndarray = card_sets(np.arange(self.size), self.private)[self.held]
+        return hands
+
+    @cached_property
+    def hand_numbers(self) -> np.ndarray:
+        """Number of each of :attr:`hands` among all hands that the cards allow, (hands,)."""
+        return self.held
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +125,15 @@ class Deal:
         row, _ = self._rows
         return self._possible[np.argsort(row, kind="stable")]
 
+    @property
+    def has_hands(self) -> bool:
+        """Whether any hand is possible on the board."""
+        return len(self._possible) > 0
+
     @cached_property
     def _possible(self) -> np.ndarray:
-        """Indices of the hands without a card of the board, in the deck's order."""
-        return np.flatnonzero(~np.isin(self.deck.hands, self.board).any(1))
+        """Indices of the hands without a card of the board, in the deck's order; as all caches of deals, in 32 bits."""
+        return np.flatnonzero(~np.isin(self.deck.hands, self.board).any(1)).astype(np.int32)
 
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -99,18 +142,34 @@ class Deal:
         hands = self.deck.hands[self._possible]
         images = [codes_of(permutation[hands], self.deck.size) for permutation in self.permutations]
         _, first_hand, row = np.unique(np.min(images, axis=0), return_index=True, return_inverse=True)
-        boards = np.broadcast_to(self.board, (len(first_hand), len(self.board)))
-        strength = strengths(np.hstack([hands[first_hand], boards]), self.deck.ranks, self.deck.suits)
+        strength = self._strengths(hands[first_hand])
         # Then rows are numbered from the weakest on.
         order = np.argsort(strength, kind="stable")
-        new_row = np.empty_like(order)
+        new_row = np.empty(len(order), np.int32)
         new_row[order] = np.arange(len(order))
-        return new_row[row.reshape(-1)], strength[order]
+        return new_row[row.reshape(-1)], strength[order].astype(np.int32)
+
+    def _strengths(self, hands: np.ndarray) -> np.ndarray:
+        """Return the strength of each of some hands, (hands, private), on the board."""
+        deck = self.deck
+        if (deck.ranks, deck.suits) == TEXAS and deck.private == 2 and len(self.board) == WHOLE_BOARD:
+            from rlccfr.kernels.public.hand_strength import fill_strengths  # the same numbers, a hundred times sooner
+
+            strength = np.empty(len(hands), np.int64)
+            fill_strengths(self.board.astype(np.int64), np.ascontiguousarray(hands), strength)
+            return strength
+        boards = np.broadcast_to(self.board, (len(hands), len(self.board)))
+        return strengths(np.hstack([hands, boards]), deck.ranks, deck.suits)
+
+    @property
+    def row_strengths(self) -> np.ndarray:
+        """(rows,) a number for each row, ascending: the larger, the stronger its hands."""
+        return self._rows[1]
 
     @cached_property
     def row_of_hand(self) -> np.ndarray:
         """Row of each of the deck's hands, (deck's hands,); -1 where the board holds one of its cards."""
-        row_of_hand = np.full(len(self.deck.hands), -1)
+        row_of_hand = np.full(len(self.deck.hands), -1, np.int32)
         row_of_hand[self._possible] = self._rows[0]
         return row_of_hand
 
@@ -131,7 +190,7 @@ class Deal:
     @cached_property
     def hand_end(self) -> np.ndarray:
         """(rows,) end of each row's hands."""
-        return np.cumsum(np.bincount(self._rows[0]))
+        return np.cumsum(np.bincount(self._rows[0]), dtype=np.int32)
 
     @property
     def firsts(self) -> np.ndarray:

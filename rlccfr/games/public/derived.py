@@ -257,6 +257,8 @@ class PublicTree:
             group_end=np.zeros(0, np.int32),
             outcomes=outcomes,
             matches=np.zeros((0, 1), np.uint8),
+            reach=np.ones(int(deals["rows"][0].sum())),
+            same=np.zeros(0, np.int32),
         )
         return PublicGame(
             name=self.game.name,

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from rlccfr.games.public.records import CARDS
 from rlccfr.games.public.view import PublicGame
+
+ROUNDING = 1e-13
+"""A difference of sums counts as 0 below this share of the larger one."""
 
 
 def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
@@ -37,3 +41,62 @@ def row_masses(game: PublicGame, player: int) -> np.ndarray:
         rows = slice(edge, edge + count)
         mass[rows] = mass[above] * view.weight[rows] if len(above) else game.mass[player]
     return mass
+
+
+def root_reach(game: PublicGame, player: int) -> np.ndarray:
+    """Return a player's reach of the root's rows, (rows,): the weights of a range, or 1."""
+    num_rows = int(game.view.deals["rows"][0, 0])
+    reach: np.ndarray = game.view.reach[num_rows:] if player else game.view.reach[:num_rows]
+    return reach
+
+
+def allowed_reach(game: PublicGame, player: int) -> np.ndarray:
+    """Return the opponent's reach of all private states that each of a player's rows allows, if nobody has acted.
+
+    Two hands exclude each other if they share a card. By symmetry, a row's first hand stands for all of the row. In
+    games without cards, nothing is excluded.
+
+    Returns:
+        An array in the order of the view's ``above``; 0 for the other player's rows.
+    """
+    view = game.view
+    opponent = 1 - player
+    allowed = np.zeros(len(view.above))
+    reach_of_deal: list[np.ndarray] = []
+    for number, parent in enumerate(game.deal_parents.tolist()):
+        deal = view.deals[number]
+        begin = int(deal["edge"][opponent])
+        above = view.above[begin : begin + int(deal["rows"][opponent])]
+        reach_of_deal.append(root_reach(game, opponent) if parent < 0 else reach_of_deal[parent][above])
+        own_begin = int(deal["edge"][player])
+        own_rows = slice(own_begin, own_begin + int(deal["rows"][player]))
+        allowed[own_rows] = allowed_on(game, number, player, reach_of_deal[-1])
+    return allowed
+
+
+def allowed_on(game: PublicGame, deal_number: int, player: int, reach: np.ndarray) -> np.ndarray:
+    """Return the opponent's reach of all private states that each of a player's rows allows on a deal, (rows,).
+
+    Args:
+        reach: (rows,) the opponent's reach of each private state of its rows.
+    """
+    view = game.view
+    opponent = 1 - player
+    deal = view.deals[deal_number]
+    own_row = int(deal["row"][player])
+    own_rows = slice(own_row, own_row + int(deal["rows"][player]))
+    if not len(view.hands):
+        return np.full(int(deal["rows"][player]), float(game.mass[opponent] @ reach))
+    first_row = int(deal["row"][opponent])
+    hand_end = view.hand_end[first_row : first_row + len(reach)]
+    hand_reach = np.repeat(reach, np.diff(hand_end, prepend=0))
+    first_hand = int(deal["hand"][opponent])
+    hands = view.hands[first_hand : first_hand + len(hand_reach)]
+    card_reach = np.bincount(hands[:, 0], hand_reach, CARDS) + np.bincount(hands[:, 1], hand_reach, CARDS)
+    # All hands, less those with either card; the same hand, if the opponent has it, was then subtracted twice.
+    same = view.same[own_rows]
+    same_reach = np.where(same >= 0, reach[np.maximum(same, 0)], 0.0)
+    total = hand_reach.sum()
+    allowed = total - card_reach[view.firsts[own_rows].astype(np.int64)].sum(axis=1) + same_reach
+    rounded: np.ndarray = np.where(allowed > ROUNDING * total, allowed, 0.0)
+    return rounded

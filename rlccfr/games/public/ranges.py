@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from rlccfr.errors import GameError, brief
-from rlccfr.games.public.cards import RANKS, SUITS
+from rlccfr.games.public.cards import RANKS, SUITS, suit_permutations
 from rlccfr.games.public.deals import Deck
 
 HOLDEM_DECK = Deck(ranks=len(RANKS), suits=len(SUITS), private=2)
@@ -211,3 +211,53 @@ def _hands_of_class(hand_class: HandClass) -> np.ndarray:
     if suits:
         is_member &= (card_suits[:, 0] == card_suits[:, 1]) == (suits == "s")
     return np.flatnonzero(is_member)
+
+
+def possible_weights(weights: np.ndarray, known: list[int]) -> np.ndarray:
+    """Return a range's weights, (1326,), with 0 for hands that hold a card of the board."""
+    return np.where(np.isin(HOLDEM_DECK.hands, known).any(axis=1), 0.0, weights)
+
+
+def meets_any(hands: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return for each player and hand, (2, hands), whether it has a weight and can meet a hand of the opponent.
+
+    Args:
+        hands: (hands, 2) cards.
+        weights: (2, hands) each player's weight of each hand.
+    """
+    cards_held = np.zeros((len(hands), HOLDEM_DECK.size), np.float32)  # small counts, which floats multiply sooner
+    np.put_along_axis(cards_held, hands, 1.0, axis=1)
+    are_disjoint = cards_held @ cards_held.T == 0
+    has_hand = weights > 0
+    can_meet: np.ndarray = np.stack([are_disjoint[:, has_hand[1 - player]].any(axis=1) for player in range(2)])
+    may_meet: np.ndarray = has_hand & can_meet
+    return may_meet
+
+
+def range_symmetries(known: list[int], weights: np.ndarray) -> np.ndarray:
+    """Return the permutations of suits that change neither the board nor a weight, (permutations, 52).
+
+    Args:
+        known: cards of the board.
+        weights: (2, 1326) both ranges' weights.
+    """
+    permutations = suit_permutations(len(RANKS), len(SUITS))
+    keeps_all = [
+        set(permutation[known].tolist()) == set(known)
+        and np.array_equal(weights[:, images_of(permutation, HOLDEM_DECK.hands)], weights)
+        for permutation in permutations
+    ]
+    return np.ascontiguousarray(permutations[keeps_all])
+
+
+def images_of(permutation: np.ndarray, hands: np.ndarray) -> np.ndarray:
+    """Return the place among some hands of what each of them becomes under a permutation of the cards, (hands,).
+
+    Args:
+        permutation: (52,) the card that each card becomes.
+        hands: (hands, 2) cards, which ascend in each hand; the hands ascend, too, and hold all images.
+    """
+    place_values = np.array([HOLDEM_DECK.size, 1])
+    images = np.sort(permutation[hands], axis=1)
+    places: np.ndarray = np.searchsorted(hands @ place_values, images @ place_values)
+    return places

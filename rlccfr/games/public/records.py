@@ -50,10 +50,10 @@ DEAL = np.dtype(
     [
         ("rows", np.int32, 2),  # number of each player's private states
         ("edge", np.int64, 2),  # each player's first entry of ``above`` and ``weight``
-        ("row", np.int64),  # first entry of ``hand_end`` and ``firsts``
-        ("hand", np.int64),  # first entry of ``hands``
-        ("group", np.int64),  # first entry of ``group_end``
-        ("groups", np.int32),  # number of groups of equal strength
+        ("row", np.int64, 2),  # each player's first entry of ``hand_end``, ``firsts`` and ``same``
+        ("hand", np.int64, 2),  # each player's first entry of ``hands``
+        ("group", np.int64, 2),  # each player's first entry of ``group_end``
+        ("groups", np.int32),  # number of groups of equal strength, some of them without rows of one of the players
         ("share", np.float64),  # probability of one such board, given any private states that allow it
     ],
     align=True,
@@ -65,7 +65,7 @@ class PublicView(NamedTuple):
 
     A *row* is a private state of a deal, or several that symmetry makes equal. Hands are sorted by strength. So the
     hands of a row are neighbours, and the rows of a group of equal strength, too. Ranges are given by their end,
-    counted from the deal's first entry.
+    counted from the deal's first entry. Players who may hold the same hands share all these entries.
     """
 
     nodes: np.ndarray  # of NODE
@@ -79,3 +79,5 @@ class PublicView(NamedTuple):
     group_end: np.ndarray  # for each group of equal strength, the end of its rows
     outcomes: np.ndarray  # (outcomes, 2): those of the first chance on each path: its node, and the number of the child
     matches: np.ndarray  # (rows of both players, faces): number of a roll's dice that count for each face
+    reach: np.ndarray  # (root's rows of player 0, then those of player 1): reach at the root, a range's weights, or 1
+    same: np.ndarray  # for each row, the opponent's row that has the row's first hand, or -1

@@ -11,6 +11,7 @@ equal, such as hands that differ by a permutation of suits, share one row.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -56,13 +57,15 @@ class PublicGame:
     Attributes:
         name: the name by which it was loaded.
         view: the public tree as arrays.
-        unit: probability of each pair of private states at the root. Tables omit this factor and a deal's ``share``
-            from counterfactual values.
-        mass: for each player, (rows,) the number of private states that each row of the root stands for.
+        unit: probability of each pair of private states at the root, where both have a weight of 1. Tables omit this
+            factor and a deal's ``share`` from counterfactual values.
+        mass: for each player, (rows,) the number of private states that each row of the root stands for, times their
+            weight in a range.
         utility_range: largest minus smallest terminal utility.
         depth: edges on the longest path.
         big_blind: chips in the big blind; exploitability in poker is reported in thousandths of it. None for other
             games.
+        pot: chips in the pot at the start, in per cent of which targets may be given; None for other games.
         moves: (nodes,) text of the action that leads to each node, such as ``r``; empty for games derived from a
             compiled one.
         deals: what is dealt at each of the view's deals; empty for games without cards.
@@ -76,6 +79,7 @@ class PublicGame:
     utility_range: float
     depth: int
     big_blind: float | None = None
+    pot: float | None = None
     moves: np.ndarray = field(default_factory=lambda: np.zeros(0, "S1"))
     deals: tuple[Deal, ...] = ()
     private_names: tuple[tuple[str, ...], ...] = ()
@@ -153,10 +157,21 @@ class PublicGame:
     def content_hash(self) -> str:
         """Hash of the view and the masses, which determine the game's other numbers."""
         digest = hashlib.sha256()
-        for array in (*self.view, *self.mass):
-            for name in array.dtype.names or ((),):  # field by field, since the padding between fields holds anything
-                digest.update(np.ascontiguousarray(array[name]).tobytes())
+        for array in (*self._hashed_arrays(), *self.mass):
+            digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
+
+    def _hashed_arrays(self) -> Iterator[np.ndarray]:
+        """Yield the view's arrays that are hashed, field by field, since the padding between fields holds anything.
+
+        Players share their rows, so what tells these apart is left out: the hashes are those of earlier versions.
+        """
+        for name, array in self.view._asdict().items():
+            if name in ("reach", "same"):
+                continue
+            for field_name in array.dtype.names or ((),):
+                is_shared = field_name in ("row", "hand", "group")
+                yield array[field_name][:, 0] if is_shared else array[field_name]
 
     @cached_property
     def parents(self) -> np.ndarray:
@@ -176,6 +191,15 @@ class PublicGame:
         deal_parents = np.full(len(self.view.deals), -1)
         deal_parents[nodes["deal"][children]] = np.repeat(chances["deal"], chances["num_children"])
         return deal_parents
+
+    def dealt_to(self, player: int) -> tuple[Deal, ...]:
+        """Return what each of the view's deals is to a player; all players may hold the same hands."""
+        return self.deals
+
+    def deal_at(self, node: int, player: int | None = None) -> Deal:
+        """Return the board at a node with a player's hands; by default those of the player who acts there."""
+        record = self.view.nodes[node]
+        return self.dealt_to(int(record["kind"]) if player is None else player)[int(record["deal"])]
 
     def path(self, node: int) -> str:
         """Return what leads to a node, such as ``rc/Kh7d2c/cr``: actions, and after each round the board dealt."""
@@ -205,11 +229,12 @@ class PublicGame:
             first_child = int(self.view.nodes["first_child"][node])
             num_children = int(self.view.nodes["num_children"][node])
             steps = [self._step(node, child).strip() for child in range(first_child, first_child + num_children)]
-            index = next((k for k, step in enumerate(steps) if remaining.startswith(step)), None)
-            if index is None:
+            fitting = [step for step in steps if step and remaining.startswith(step)]
+            if not fitting:
                 raise self._no_node(path, node, steps)
-            node = first_child + index
-            remaining = remaining[len(steps[index]) :].lstrip()
+            longest = max(fitting, key=len)  # b500, not b50
+            node = first_child + steps.index(longest)
+            remaining = remaining[len(longest) :].lstrip()
         return node
 
     def _no_node(self, path: str, node: int, steps: list[str]) -> GameError:
@@ -233,7 +258,7 @@ class PublicGame:
         record = self.view.nodes[node]
         if self.private_names:
             return list(self.private_names[record["kind"]])
-        deal = self.deals[record["deal"]]
+        deal = self.deal_at(node)
         return [deal.hand_name(hand) for hand in deal.firsts.tolist()]
 
     def require_names(self) -> None:
@@ -267,7 +292,7 @@ class PublicGame:
 
     def __repr__(self) -> str:
         return (
-            f"PublicGame({self.name!r}, nodes={self.num_nodes:,}, infosets={self.num_infosets:,}, "
+            f"{type(self).__name__}({self.name!r}, nodes={self.num_nodes:,}, infosets={self.num_infosets:,}, "
             f"sequences={self.num_sequences:,})"
         )
 

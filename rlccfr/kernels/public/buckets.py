@@ -27,10 +27,10 @@ def fill_strengths(view, nodes, vectors, strengths):
         edge = deal["edge"][0]
         # Against a reach of 1, a fold for a payoff of 1 counts the opponent's hands, and a showdown wins less losses.
         vectors[:rows] = 1.0
-        fill_fold(view, node, 1.0, vectors, 0, rows, 2 * rows, 0.0)
+        fill_fold(view, node, 0, 1.0, vectors, 0, rows, 2 * rows, 0.0)
         for r in range(rows):
             strengths[edge + r] = vectors[rows + r]
-        fill_showdown(view, node, 1.0, vectors, 0, rows, 2 * rows, 0.0)
+        fill_showdown(view, node, 0, 1.0, vectors, 0, rows, 2 * rows, 0.0)
         for r in range(rows):
             num_hands = strengths[edge + r]
             strengths[edge + r] = 0.5 + 0.5 * vectors[rows + r] / num_hands if num_hands > 0.0 else 0.5
@@ -62,10 +62,10 @@ def add_pairs(view, nodes, bucket, mass, vectors, last_met, pairs, won):
             # Player 1 reaches the deal with the hands of this bucket: terminals then add up over them.
             for r in range(rows):
                 vectors[r] = 1.0 if bucket[edge + r] == opponent_bucket else 0.0
-            fill_fold(view, node, 1.0, vectors, 0, rows, 2 * rows, 0.0)
+            fill_fold(view, node, 0, 1.0, vectors, 0, rows, 2 * rows, 0.0)
             for r in range(rows):
                 pairs[bucket[edge + r], opponent_bucket] += mass[edge + r] * vectors[rows + r]
-            fill_showdown(view, node, 1.0, vectors, 0, rows, 2 * rows, 0.0)
+            fill_showdown(view, node, 0, 1.0, vectors, 0, rows, 2 * rows, 0.0)
             for r in range(rows):
                 won[bucket[edge + r], opponent_bucket] += mass[edge + r] * vectors[rows + r]
 

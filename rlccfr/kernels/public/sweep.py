@@ -399,10 +399,12 @@ def sweep_outcomes(view, player, policy_source, tables, workspace, outcomes, now
 
 @inlined
 def sweep_top(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, phase):
-    """Pass over the tree down to the first public chance; at the root, every private state has a reach of 1."""
+    """Pass over the tree down to the first public chance; at the root, the view has the opponent's reach."""
     rows = view.deals[view.nodes[0]["deal"]]["rows"]
     set_first_frame(view, 0, player, workspace)
-    workspace.vectors[rows[player] : rows[0] + rows[1]] = workspace.reciprocals[1]
+    opponent_reach = view.reach[: rows[0]] if player == 1 else view.reach[rows[0] :]
+    for r in range(rows[1 - player]):
+        workspace.vectors[rows[player] + r] = opponent_reach[r]
     if phase == DOWN:  # only the opponent's reach is wanted, and tables are not to change
         mode = BEST_AGAINST_RESPONSE if mode == UPDATE_AGAINST_RESPONSE else BEST
     sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, np.int64(mode), np.int64(phase))

@@ -29,9 +29,9 @@ def fill_terminal(view, node, player, vectors, reach, value, sums, zero):
     elif node["kind"] == DICE:
         fill_dice(view, node, player, vectors, reach, value, sums, zero)
     elif node["kind"] == FOLD:
-        fill_fold(view, node, payoff if player == 0 else -payoff, vectors, reach, value, sums, zero)
+        fill_fold(view, node, player, payoff if player == 0 else -payoff, vectors, reach, value, sums, zero)
     else:
-        fill_showdown(view, node, payoff, vectors, reach, value, sums, zero)
+        fill_showdown(view, node, player, payoff, vectors, reach, value, sums, zero)
 
 
 @inlined
@@ -54,56 +54,73 @@ def fill_matrix(view, node, player, vectors, reach, value, zero):
 
 
 @inlined
-def fill_fold(view, node, payoff, vectors, reach, value, sums, zero):
+def fill_fold(view, node, player, payoff, vectors, reach, value, sums, zero):
     """Set a player's value where ``payoff`` does not depend on the hands."""
     deal = view.deals[node["deal"]]
-    rows = deal["rows"][0]
-    first_row = deal["row"]
-    row_reach = vectors[reach : reach + rows]
-    row_value = vectors[value : value + rows]
+    opponent = 1 - player
+    opponent_rows = deal["rows"][opponent]
+    own_rows = deal["rows"][player]
+    opponent_row = deal["row"][opponent]
+    own_row = deal["row"][player]
+    row_reach = vectors[reach : reach + opponent_rows]
+    row_value = vectors[value : value + own_rows]
     card_sums = vectors[sums : sums + CARDS]
-    hands = view.hands[deal["hand"] :]
-    ends = view.hand_end[first_row : first_row + rows]
-    firsts = view.firsts[first_row : first_row + rows]
+    hands = view.hands[deal["hand"][opponent] :]
+    ends = view.hand_end[opponent_row : opponent_row + opponent_rows]
+    firsts = view.firsts[own_row : own_row + own_rows]
     # The reach of all hands, and of those with each card.
     card_sums[:] = zero
     total = zero
     hand = 0
-    for r in range(rows):
+    for r in range(opponent_rows):
         hand_reach = row_reach[r]
         while hand < ends[r]:
             card_sums[hands[hand, 0]] += hand_reach
             card_sums[hands[hand, 1]] += hand_reach
             total += hand_reach
             hand += 1
-    # Less the hands that share a card. By symmetry, the row's first hand stands for all of the row.
-    for r in range(rows):
-        row_value[r] = payoff * (total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]] + row_reach[r])
+    # Less the hands that share a card; the same hand, if the opponent may hold it, was then subtracted twice. By
+    # symmetry, the row's first hand stands for all of the row.
+    if own_row == opponent_row:  # players share rows
+        for r in range(own_rows):
+            row_value[r] = payoff * (total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]] + row_reach[r])
+        return
+    same = view.same[own_row : own_row + own_rows]
+    for r in range(own_rows):
+        same_reach = row_reach[same[r]] if same[r] >= 0 else zero
+        row_value[r] = payoff * (total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]] + same_reach)
 
 
 @inlined
-def fill_showdown(view, node, payoff, vectors, reach, value, sums, zero):
+def fill_showdown(view, node, player, payoff, vectors, reach, value, sums, zero):
     """Set a player's value where the stronger hand wins ``payoff``.
 
     It is ``payoff`` times (weaker hands + hands that are not stronger - all hands), each without those excluded.
     """
     deal = view.deals[node["deal"]]
-    rows = deal["rows"][0]
-    first_row = deal["row"]
-    row_reach = vectors[reach : reach + rows]
-    row_value = vectors[value : value + rows]
+    opponent = 1 - player
+    opponent_rows = deal["rows"][opponent]
+    own_rows = deal["rows"][player]
+    opponent_row = deal["row"][opponent]
+    own_row = deal["row"][player]
+    row_reach = vectors[reach : reach + opponent_rows]
+    row_value = vectors[value : value + own_rows]
     card_sums = vectors[sums : sums + CARDS]
-    hands = view.hands[deal["hand"] :]
-    ends = view.hand_end[first_row : first_row + rows]
-    firsts = view.firsts[first_row : first_row + rows]
-    group_ends = view.group_end[deal["group"] : deal["group"] + deal["groups"]]
+    hands = view.hands[deal["hand"][opponent] :]
+    ends = view.hand_end[opponent_row : opponent_row + opponent_rows]
+    firsts = view.firsts[own_row : own_row + own_rows]
+    own_group_ends = view.group_end[deal["group"][player] : deal["group"][player] + deal["groups"]]
+    group_ends = view.group_end[deal["group"][opponent] : deal["group"][opponent] + deal["groups"]]
     card_sums[:] = zero
     total = zero
     hand = 0
+    own_first = 0
     first = 0
-    for end in group_ends:
+    for group in range(len(group_ends)):
+        own_end = own_group_ends[group]
+        end = group_ends[group]
         # Before the sums get the hands of equal strength: the weaker ones.
-        for r in range(first, end):
+        for r in range(own_first, own_end):
             row_value[r] = total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]]
         for r in range(first, end):
             hand_reach = row_reach[r]
@@ -113,12 +130,13 @@ def fill_showdown(view, node, payoff, vectors, reach, value, sums, zero):
                 total += hand_reach
                 hand += 1
         # Afterwards: those that are not stronger.
-        for r in range(first, end):
+        for r in range(own_first, own_end):
             row_value[r] += total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]]
+        own_first = own_end
         first = end
-    # Less all hands. These and those that are not stronger lack the hand itself, which both of its cards have
-    # subtracted; this cancels.
-    for r in range(rows):
+    # Less all hands. These and those that are not stronger lack the same hand of the opponent, which both of its cards
+    # have subtracted; this cancels.
+    for r in range(own_rows):
         row_value[r] = payoff * (row_value[r] - (total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]]))
 
 
@@ -172,16 +190,17 @@ def fill_pairwise(view, node, player, frame, factor, vectors, zero):
 
 @inlined
 def equal_rows(view, deal, row):
-    """Return the range of a deal's rows that are as strong as a given one."""
-    low = deal["group"]
-    high = deal["group"] + deal["groups"] - 1
+    """Return the range of a deal's rows that are as strong as a given one, where players share rows."""
+    first_group = deal["group"][0]
+    low = first_group
+    high = first_group + deal["groups"] - 1
     while low < high:
         middle = (low + high) // 2
         if view.group_end[middle] > row:
             high = middle
         else:
             low = middle + 1
-    return 0 if low == deal["group"] else view.group_end[low - 1], view.group_end[low]
+    return 0 if low == first_group else view.group_end[low - 1], view.group_end[low]
 
 
 @inlined
@@ -215,11 +234,12 @@ def pair_payoff(view, node, player, own_row, opponent_row, low, high):
             return 0.0
         sign = 1.0 if own_row > opponent_row else -1.0
     # Count the hands of the opponent's row that share no card with the own row's first hand.
-    own_cards = view.firsts[deal["row"] + own_row]
-    row = deal["row"] + opponent_row
+    own_cards = view.firsts[deal["row"][player] + own_row]
+    row = deal["row"][1 - player] + opponent_row
     begin = 0 if opponent_row == 0 else view.hand_end[row - 1]
     count = 0
-    for hand in range(deal["hand"] + begin, deal["hand"] + view.hand_end[row]):
+    first_hand = deal["hand"][1 - player]
+    for hand in range(first_hand + begin, first_hand + view.hand_end[row]):
         cards = view.hands[hand]
         shares_first = cards[0] == own_cards[0] or cards[0] == own_cards[1]
         excluded = shares_first or cards[1] == own_cards[0] or cards[1] == own_cards[1]

@@ -126,6 +126,36 @@ def test_points_beyond_the_limit_have_no_states():
         assert [point[:5] for point in part] == [point[:5] for point in whole[: len(part)]]
 
 
+def test_a_subgame_shows_sizes_in_words_and_each_players_own_hands():
+    game = rlccfr.subgame(
+        "Td9d6hQc", pot=100, stack=120, oop="AA:0.5,8d7d,TT:0.25", ip="KhKd,8d7d,QJs:0.3", bets="50%", raises="a",
+        donk={"river": "a"},
+    )  # fmt: skip
+    policy = random_policy(game)
+    points = list(public_points(policy, most=ALL))
+    first = points[0]
+    assert first.value == pytest.approx(policy.values().game[0], abs=1e-9)
+    assert [action[0] for action in first.states[0].actions] == ["check", "bet 50"]
+    after_bet = next(point for point in points if point.move == "bet 50")
+    assert [action[0] for action in after_bet.states[0].actions] == ["fold", "call", "all-in"]
+    # Values by hand are those that a pass finds, and shares those of the pairs' weights.
+    values = policy.values_by_hand(0)
+    assert {state.text: state.value for state in first.states} == pytest.approx(values, abs=1e-9)
+    share = {state.text: state.share for state in first.opponent_states}
+    assert set(share) == set(policy.values_by_hand(1))
+    weights = dict(zip(game.row_names(0), game.view.reach[: len(first.states)].tolist(), strict=True))
+    meeting_8d7d = game.unit * sum(weight for hand, weight in weights.items() if hand != "8d7d")
+    assert share["8d7d"] == pytest.approx(meeting_8d7d, abs=1e-12)
+    for point in points:
+        if point.states and point.value == point.value:
+            assert sum(state.share for state in point.states) == pytest.approx(1.0, abs=1e-9)
+            mean = np.nansum([state.share * state.value for state in point.states if state.share > 0])
+            assert mean == pytest.approx(point.value if point.actor == 0 else -point.value, abs=1e-8)
+    page = any_content(policy, "", 1000)
+    assert page.places.keys() >= {"fold", "check", "call", "all-in", "bet 50"}
+    assert page.ranks == "AKQJT98765432"
+
+
 def test_any_policy_has_points():
     holdem = random_policy(rlccfr.load_game("holdem(ranks=4,suits=2,private=2,flop=1)"))
     found = any_content(holdem)

@@ -54,6 +54,26 @@ def test_games_with_a_public_tree_have_their_values(name):
 
 
 @pytest.mark.slow
+def test_a_subgame_deals_its_ranges_and_has_its_value():
+    game = rlccfr.subgame(
+        "TdJd6d2d", pot=20, stack=30, oop="AA:0.5,8d7d,KQ:0.1", ip="KK,8d7d,5c4c:0.25", bets="50%, a", raises="2.5x"
+    )
+    policy = rlccfr.PublicPolicy(game, np.random.default_rng(0).exponential(size=game.num_sequences))
+    check_mean(policy, PublicTable, 2000)
+    rng = np.random.default_rng(2)
+    tables = [PublicTable(policy, rng) for _ in range(2000)]
+    assert {table.known(0).split("Board: ")[1].split()[0] for table in tables} == {"JdTd6d2d"}
+    assert tables[0].actions() == ["check", "bet 10", "all-in"]
+    hands = Counter(tuple(table.known(player).split()[1] for player in (0, 1)) for table in tables)
+    # Pairs have the products of weights: 8d7d against a pair of kings 1, aces against 5c4c 0.5 x 0.25.
+    often, seldom = hands["8d7d", "KsKh"], hands["AsAh", "5c4c"]
+    chance = game.unit * 2000
+    assert often == pytest.approx(chance, abs=4 * chance**0.5)
+    assert seldom == pytest.approx(chance / 8, abs=4 * (chance / 8) ** 0.5)
+    assert ("8d7d", "8d7d") not in hands
+
+
+@pytest.mark.slow
 def test_all_cards_are_dealt_alike():
     policy = rlccfr.PublicPolicy.uniform(rlccfr.load_game("holdem(ranks=3,suits=3,private=1,flop=2)"))
     rng, cards, boards = np.random.default_rng(0), Counter(), Counter()

@@ -9,7 +9,7 @@ from public_games import derived_game
 
 import rlccfr
 from rlccfr.games.public.deals import Deck
-from rlccfr.policies.range_pictures import ACTIONS, range_grid
+from rlccfr.policies.range_pictures import range_grid
 
 
 @pytest.fixture(autouse=True)
@@ -51,10 +51,22 @@ def test_a_picture_of_hands(name, labels, height, font_size):
     assert axes.figure.get_figheight() == height
     assert {text.get_fontsize() for text in axes.texts} == {font_size}
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert legend == [ACTIONS[move][0] for move in "fcr"]
+    assert legend == ["fold", "call or check", "bet or raise"]
     assert axes.get_title() == "player 0 at the first decision"
     flop = next(node for node in policy.game.decisions.tolist() if "/" in policy.game.path(node))
     assert "cc/" in policy.plot_range(flop).get_title()
+
+
+def test_a_picture_of_a_subgame_names_sizes_and_shows_the_players_own_hands():
+    game = rlccfr.subgame("Td9d6hQcJs", pot=100, stack=400, oop="AA", ip="KK,54s", bets="50%, 100%", raises="3x, a")
+    policy = rlccfr.PublicPolicy.uniform(game)
+    axes = policy.plot_range(game.node("b50"))
+    legend = axes.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["fold", "call or check", "raise to 150", "all-in"]
+    assert len({patch.get_facecolor() for patch in legend.get_patches()}) == 4
+    assert {text.get_text() for text in axes.texts} == {"KK", "54s"}
+    assert len(axes.lines) == 2 * 14  # between 13 ranks, whatever the range has
+    assert {text.get_text() for text in policy.plot_range(0).texts} == {"AA"}
 
 
 def test_a_picture_of_rolls():

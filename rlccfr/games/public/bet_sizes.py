@@ -1,0 +1,341 @@
+"""Bet sizes of no-limit hold'em as text, and the moves that they allow where a player acts.
+
+The grammar follows PioSOLVER's and postflop-solver's. Sizes are a list, separated by commas. An amount is always the
+total that a player has put in on the street after the move: a bet *to* so many chips.
+
+======== ==========================================================================================================
+Size     A bet, or a raise, to
+======== ==========================================================================================================
+60%      the opponent's chips on the street, plus 60 % of the pot after a call; the sign may be left out
+2.5x     2.5 times the opponent's chips on the street; only for raises
+100c     the opponent's chips on the street, plus 100 chips
+2e       the share of the pot that puts all chips in on the second street from here, if each street has one such bet
+e        the same with all streets that remain: on the flop 3e, on the turn 2e, on the river 1e
+2e50%    the same, but at most 50 % of the pot
+a        all chips
+a500%    all chips, where that is at most 500 % of the pot, and no size elsewhere
+======== ==========================================================================================================
+
+An amount is rounded to whole chips, half a chip upwards. It is raised to the least legal amount and lowered to the
+stack: a first bet has at least ``min_bet`` chips, and a raise adds at least as much as the bet or raise before. Then,
+in this order:
+
+- An all-in is added if the stack is at most ``add_allin`` times the pot, both after a call, and there is any size.
+- A move becomes an all-in if a call would leave at most ``force_allin`` times the pot, or if the player would have put
+  in at least the share ``commit`` of its stack at the start.
+- Of two sizes of X % and Y % of the pot, X the larger, Y is dropped if (100 + X) / (100 + Y) < 1 + ``merging``. The
+  largest size is kept, and each smaller one is compared with the next larger one that is kept.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from rlccfr.errors import GameError, brief
+
+STREETS = ("flop", "turn", "river")
+
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?|\.\d+)%?")
+_MULTIPLE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x")
+_CHIPS = re.compile(r"(\d+(?:\.\d+)?|\.\d+)c")
+_GEOMETRIC = re.compile(r"(\d*)e(?:(\d+(?:\.\d+)?)%)?")
+_ALL_IN = re.compile(r"(?:a|allin|all-in)(?:(\d+(?:\.\d+)?)%)?")
+
+EXAMPLE = "sizes are like '33%', '2.5x', '100c', 'e', '2e' or 'a', separated by commas"
+
+
+@dataclass(frozen=True)
+class BetSize:
+    """One size of bets or raises.
+
+    Attributes:
+        kind: what the number counts: shares of the pot, multiples of the opponent's chips, chips, or streets of
+            geometric bets; an all-in has no number.
+        number: that number; 0 streets stand for those that remain.
+        most: largest share of the pot for a geometric size or an all-in; None without one.
+    """
+
+    kind: Literal["pot", "multiple", "chips", "geometric", "all-in"]
+    number: Fraction = Fraction(0)
+    most: Fraction | None = None
+
+
+def parsed_sizes(text: Any, where: str, *, raises: bool) -> tuple[BetSize, ...]:
+    """Return the sizes that a text lists; an empty text has none.
+
+    Args:
+        text: the sizes; the module's text has the grammar.
+        where: whose sizes they are, for errors.
+        raises: whether they are sizes of raises, which alone may be multiples.
+
+    Raises:
+        GameError: it is no text, or a size is not in the grammar.
+
+    Example:
+        >>> from rlccfr.games.public.bet_sizes import parsed_sizes
+        >>> [size.kind for size in parsed_sizes("60%, e, a", "bets", raises=False)]
+        ['pot', 'geometric', 'all-in']
+    """
+    if not isinstance(text, str):
+        raise GameError(f"{where} must be a text of sizes, such as '33%, 75%', not {brief(text)}")
+    items = [item.strip() for item in text.replace(";", ",").split(",")]
+    return tuple(_parsed_size(item, where, raises) for item in items if item)
+
+
+def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
+    """Return the size that a text stands for.
+
+    Raises:
+        GameError: it is not in the grammar, or can't be a size.
+    """
+    plain = text.lower().replace(" ", "")
+    if all_in := _ALL_IN.fullmatch(plain):
+        return BetSize("all-in", most=_positive(all_in[1], text, where) / 100 if all_in[1] else None)
+    if percent := _PERCENT.fullmatch(plain):
+        return BetSize("pot", _positive(percent[1], text, where) / 100)
+    if multiple := _MULTIPLE.fullmatch(plain):
+        if not raises:
+            raise GameError(f"{where} has {text!r}, but only raises are multiples of a bet: write a share of the pot")
+        number = _positive(multiple[1], text, where)
+        if number <= 1:
+            raise GameError(f"{where} has {text!r}, but a raise is to more than the bet: write at least 2x")
+        return BetSize("multiple", number)
+    if chips := _CHIPS.fullmatch(plain):
+        return BetSize("chips", _positive(chips[1], text, where))
+    if geometric := _GEOMETRIC.fullmatch(plain):
+        streets = Fraction(geometric[1] or 0)
+        if geometric[1] and not 1 <= streets <= len(STREETS):
+            raise GameError(f"{where} has {text!r}, but geometric bets are for one to three streets, as in '2e'")
+        return BetSize("geometric", streets, _positive(geometric[2], text, where) / 100 if geometric[2] else None)
+    raise GameError(f"{where} has {text!r}; {EXAMPLE}")
+
+
+def _positive(number: str, text: str, where: str) -> Fraction:
+    """Return a number of a size.
+
+    Raises:
+        GameError: it is 0.
+    """
+    fraction = Fraction(number)
+    if not fraction:
+        raise GameError(f"{where} has {text!r}, which is no bet; leave it out")
+    return fraction
+
+
+@dataclass(frozen=True)
+class StreetSizes:
+    """The sizes of one street.
+
+    Attributes:
+        bets: each player's first bets.
+        raises: each player's raises.
+        donk: bets of the player who acts first if the opponent bet or raised last on the street before; None for the
+            same as ``bets``.
+    """
+
+    bets: tuple[tuple[BetSize, ...], tuple[BetSize, ...]]
+    raises: tuple[tuple[BetSize, ...], tuple[BetSize, ...]]
+    donk: tuple[BetSize, ...] | None = None
+
+
+def sizes_by_street(bets: Any, raises: Any, donk: Any) -> tuple[StreetSizes, ...]:
+    """Return the sizes of the flop, the turn and the river.
+
+    Args:
+        bets, raises: a text for all streets and both players; a pair of texts, of the player out of position and of
+            the one in position; or a dict from streets to a text or a pair. A street that a dict leaves out has none.
+        donk: a text, or a dict from streets to a text; None, or a street left out, for the same sizes as ``bets``.
+
+    Raises:
+        GameError: a street is unknown, or a size is not in the grammar.
+    """
+    checked_bets = _by_street(bets, "bets")
+    checked_raises = _by_street(raises, "raises")
+    checked_donk = dict.fromkeys(STREETS, donk) if not isinstance(donk, Mapping) else _streets_of(donk, "donk")
+    sizes = []
+    for street in STREETS:
+        own_bets = [parsed_sizes(text, f"bets of the {street}", raises=False) for text in checked_bets[street]]
+        own_raises = [parsed_sizes(text, f"raises of the {street}", raises=True) for text in checked_raises[street]]
+        donk_text = checked_donk.get(street)
+        donk_sizes = None if donk_text is None else parsed_sizes(donk_text, f"donk of the {street}", raises=False)
+        sizes.append(StreetSizes((own_bets[0], own_bets[1]), (own_raises[0], own_raises[1]), donk_sizes))
+    return tuple(sizes)
+
+
+def _by_street(sizes: Any, name: str) -> dict[str, tuple[Any, Any]]:
+    """Return both players' texts for each street; see :func:`sizes_by_street`."""
+    by_street = _streets_of(sizes, name) if isinstance(sizes, Mapping) else dict.fromkeys(STREETS, sizes)
+    pairs: dict[str, tuple[Any, Any]] = {}
+    for street in STREETS:
+        given = by_street.get(street, "")
+        is_pair = isinstance(given, (tuple, list))
+        if is_pair and len(given) != 2:
+            raise GameError(f"{name} of the {street} has {len(given)} texts; give one, or one for each player")
+        pairs[street] = (given[0], given[1]) if is_pair else (given, given)
+    return pairs
+
+
+def _streets_of(sizes: Mapping[Any, Any], name: str) -> dict[Any, Any]:
+    """Return a dict of sizes by street.
+
+    Raises:
+        GameError: a key is no street.
+    """
+    unknown = [street for street in sizes if street not in STREETS]
+    if unknown:
+        raise GameError(f"{name} names the street {brief(unknown[0])}; streets are {', '.join(STREETS)}")
+    return dict(sizes)
+
+
+@dataclass(frozen=True)
+class BetRules:
+    """How much players may bet in a spot; all amounts are whole numbers of the smallest chip.
+
+    Attributes:
+        pot: chips in the pot at the spot's start.
+        stack: chips that each player has left at the start.
+        sizes: of the flop, the turn and the river.
+        add_allin, force_allin, merging, commit: see the module's text.
+        min_bet: smallest first bet of a street.
+        chip: value of the smallest chip, in the units in which pot and stack were given.
+    """
+
+    pot: int
+    stack: int
+    sizes: tuple[StreetSizes, ...]
+    add_allin: float
+    force_allin: float
+    merging: float
+    commit: float
+    min_bet: int
+    chip: Fraction
+
+    def with_one_size(self) -> BetRules:
+        """Return the rules with the first size of each list alone."""
+        sizes = [
+            StreetSizes(
+                bets=(street.bets[0][:1], street.bets[1][:1]),
+                raises=(street.raises[0][:1], street.raises[1][:1]),
+                donk=None if street.donk is None else street.donk[:1],
+            )
+            for street in self.sizes
+        ]
+        return replace(self, sizes=tuple(sizes))
+
+    def in_units(self, amount: int) -> float:
+        """Return an amount of chips in the units of the pot."""
+        return float(amount * self.chip)
+
+
+@dataclass(frozen=True)
+class Facing:
+    """What a player who is to act faces; amounts are in chips.
+
+    Attributes:
+        pot: the pot after a call.
+        bet: the opponent's chips on this street; 0 if there is no bet.
+        increase: by how much the last bet or raise went up; 0 if there is none.
+        most: the amount of an all-in.
+        streets: number of streets that remain, this one counted.
+    """
+
+    pot: int
+    bet: int
+    increase: int
+    most: int
+    streets: int
+
+
+def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], facing: Facing) -> list[int]:
+    """Return the amounts to which a player may bet or raise, ascending; ``facing.most`` stands for an all-in.
+
+    Args:
+        rules: the spot's rules.
+        sizes: sizes that apply here.
+        facing: where the player stands; the opponent is not all-in.
+    """
+    if not sizes:
+        return []
+    least = min(facing.bet + max(facing.increase, rules.min_bet), facing.most)
+    amounts = {
+        min(max(_amount_of(rules, size, facing), least), facing.most) for size in sizes if _applies(size, facing)
+    }
+    if facing.most - facing.bet <= rules.add_allin * facing.pot:
+        amounts.add(facing.most)
+    forced = {facing.most if _is_nearly_all_in(rules, facing, amount) else amount for amount in amounts}
+    return _merged(sorted(forced, reverse=True), facing, rules.merging)
+
+
+def _applies(size: BetSize, facing: Facing) -> bool:
+    """Return whether a size exists here: an all-in may be too large for the pot."""
+    if size.kind != "all-in" or size.most is None:
+        return True
+    return facing.most - facing.bet <= size.most * facing.pot
+
+
+def _amount_of(rules: BetRules, size: BetSize, facing: Facing) -> int:
+    """Return the amount of a size, rounded to whole chips, before it is compared with the least and the largest one."""
+    if size.kind == "all-in":
+        return facing.most
+    if size.kind == "pot":
+        return facing.bet + _rounded(size.number * facing.pot)
+    if size.kind == "multiple":
+        return _rounded(size.number * facing.bet)
+    if size.kind == "chips":
+        return facing.bet + _rounded(size.number / rules.chip)
+    # A geometric bet: (1 + 2 share)^streets is the factor by which the pot grows until all chips are in.
+    streets = int(size.number) or facing.streets
+    growth = 1 + Fraction(2 * (facing.most - facing.bet), facing.pot)
+    share = Fraction((float(growth) ** (1 / streets) - 1) / 2)
+    if size.most is not None:
+        share = min(share, size.most)
+    return facing.bet + _rounded(share * facing.pot)
+
+
+def _rounded(amount: Fraction) -> int:
+    """Return the nearest whole number, half upwards."""
+    return math.floor(amount + Fraction(1, 2))
+
+
+def _is_nearly_all_in(rules: BetRules, facing: Facing, amount: int) -> bool:
+    """Return whether a call of an amount would leave so little that the amount becomes an all-in."""
+    pot_after_call = facing.pot + 2 * (amount - facing.bet)
+    chips_left = facing.most - amount
+    return chips_left <= rules.force_allin * pot_after_call or chips_left <= (1 - rules.commit) * rules.stack
+
+
+def _merged(descending: list[int], facing: Facing, merging: float) -> list[int]:
+    """Return the amounts, ascending, without those that are close to a larger one."""
+    kept: list[int] = []
+    for amount in descending:
+        if kept and facing.pot + kept[-1] - facing.bet < (1 + merging) * (facing.pot + amount - facing.bet):
+            continue
+        kept.append(amount)
+    return kept[::-1]
+
+
+def checked_rules(rules: BetRules, first_street: int) -> BetRules:
+    """Return the rules, which must not have a first bet below the smallest bet.
+
+    Args:
+        first_street: the street on which the game begins; sizes of earlier ones are not used.
+
+    Raises:
+        GameError: a bet is below the smallest bet although the player has more chips.
+    """
+    for street, sizes in list(zip(STREETS, rules.sizes, strict=True))[first_street:]:
+        for size in (*sizes.bets[0], *sizes.bets[1], *(sizes.donk or ())):
+            facing = Facing(pot=rules.pot, bet=0, increase=0, most=rules.stack, streets=1)
+            amount = _amount_of(rules, size, facing)
+            if size.kind in ("pot", "chips") and amount < min(rules.min_bet, rules.stack):
+                raise GameError(
+                    f"bets of the {street} has a bet of {rules.in_units(amount):g} into the pot of "
+                    f"{rules.in_units(rules.pot):g}, but the smallest bet is {rules.in_units(rules.min_bet):g}: take a "
+                    "larger size, or a smaller min_bet or chip"
+                )
+    return rules

@@ -1,0 +1,306 @@
+"""Names of no-limit subgames: full names, and files in the formats of other programs.
+
+A full name is ``subgame`` and a JSON object of all arguments. Formats of files are:
+
+- *TexasSolver's commands*, one a line, such as ``set_board Qs,Jh,2h`` and ``set_bet_sizes oop,flop,bet,50``. Commands
+  on how to run, such as ``set_thread_num 8``, are passed over. Amounts are rounded to hundredths.
+- *PioSOLVER's script lines*: ``#Board#Qs Jh 2h``, ``#FlopConfig.BetSize#50``. Settings that change the tree and that
+  this library does not have are refused unless they are off.
+- *The JSON of Noam Brown's river solver*: board, pot, stack, bet sizes as shares of the pot, and each player's hands
+  with weights. Amounts are rounded to hundredths.
+- *This library's own JSON*: an object of arguments of :func:`rlccfr.subgame`.
+
+Sizes and thresholds are taken over. Where a program's rules for trees differ from those of
+:mod:`rlccfr.games.public.bet_sizes`, the latter hold: for example, TexasSolver leaves out an all-in against which the
+least raise is too large.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rlccfr.errors import GameError, brief, what_failed
+from rlccfr.games.gambit.files import path_shown, read_text
+from rlccfr.games.public.bet_sizes import STREETS
+from rlccfr.games.public.subgame import DEFAULTS, PREFIX, Subgame, SubgameRules
+
+SUFFIXES = (".txt", ".json")
+"""Suffixes of files that describe subgames."""
+
+SIDES = ("oop", "ip")
+
+CENT = 0.01
+"""Smallest chip where a program computes with fractions of chips."""
+
+_RUN_COMMANDS = {
+    "build_tree", "start_solve", "set_thread_num", "set_accuracy", "set_max_iteration", "set_print_interval",
+    "set_use_isomorphism", "set_dump_rounds", "dump_result",
+}  # fmt: skip
+"""TexasSolver's commands on how to run, which say nothing about the game."""
+
+_OFF = {"", "0", "false", "nolimit"}
+"""Values of PioSOLVER's settings that are off."""
+
+_UNLIMITED_RAISES = 20
+"""Least number of raises that no street of a river file can reach, with raises of half a pot at least."""
+
+
+def is_spot_file(name: Any) -> bool:
+    """Return whether a name is that of a file that describes a subgame, by its suffix."""
+    return isinstance(name, str) and name.lower().endswith(SUFFIXES)
+
+
+def read_spot(name: str) -> dict[str, Any]:
+    """Return the arguments of :func:`rlccfr.subgame` that a file stands for.
+
+    Args:
+        name: the file's path.
+
+    Raises:
+        GameError: the file can't be read, or no format fits its text; the message names the line.
+    """
+    path = Path(name).expanduser()
+    text = read_text(path, "a subgame's file")
+    shown = path_shown(path.resolve())
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    lines = [(number, line) for number, line in lines if line]
+    if not lines:
+        raise GameError(f"{shown} is empty; write a board, ranges, a pot, a stack and bet sizes")
+    if lines[0][1].startswith("{"):
+        return _from_json(text, shown)
+    if lines[0][1].startswith("#"):
+        return _from_pio(lines, shown)
+    if lines[0][1].startswith(("set_", "build_tree")):
+        return _from_texas_solver(lines, shown)
+    raise _unfitting(shown, *lines[0])
+
+
+def _unfitting(shown: str, number: int, line: str) -> GameError:
+    """Return the error for a line that no format has."""
+    return GameError(
+        f"line {number} of {shown} is {brief(line)}, which no format has: lines are like 'set_board Qs,Jh,2h' "
+        "(TexasSolver) or '#Board#Qs Jh 2h' (PioSOLVER), and JSON begins with a brace"
+    )
+
+
+def _amount(text: str, place: str) -> float:
+    """Return a number in a file.
+
+    Raises:
+        GameError: it is none.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise GameError(f"{place} has {brief(text)} where a number should be")
+    return int(number) if number == int(number) else number
+
+
+class _Sizes:
+    """Lists of sizes while a file is read: by kind, then by street, then for each player."""
+
+    def __init__(self) -> None:
+        self.lists: dict[str, dict[str, tuple[list[str], list[str]]]] = {
+            kind: {street: ([], []) for street in STREETS} for kind in ("bets", "raises", "donk")
+        }
+
+    def add(self, kind: str, street: str, player: int, sizes: list[str]) -> None:
+        """Add sizes to a list."""
+        self.lists[kind][street][player].extend(sizes)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments ``bets``, ``raises`` and ``donk``."""
+        found: dict[str, Any] = {
+            kind: {street: [",".join(sizes) for sizes in players] for street, players in self.lists[kind].items()}
+            for kind in ("bets", "raises")
+        }
+        found["donk"] = {street: ",".join(players[0]) for street, players in self.lists["donk"].items()}
+        return found
+
+
+def _from_texas_solver(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
+    """Return the arguments that TexasSolver's commands stand for."""
+    arguments: dict[str, Any] = {"chip": CENT}
+    sizes = _Sizes()
+    for number, line in lines:
+        command, _, value = line.partition(" ")
+        value = value.strip()
+        place = f"line {number} of {shown}"
+        if command == "set_board":
+            arguments["board"] = value
+        elif command in ("set_range_oop", "set_range_ip"):
+            arguments[command.removeprefix("set_range_")] = value
+        elif command in ("set_pot", "set_effective_stack"):
+            arguments["pot" if command == "set_pot" else "stack"] = _amount(value, place)
+        elif command == "set_allin_threshold":
+            arguments["commit"] = _amount(value, place)
+        elif command == "set_bet_sizes":
+            _add_texas_sizes(sizes, value, place)
+        elif command.startswith("set_") and command not in _RUN_COMMANDS:
+            raise GameError(f"{place} has the command {command}, which this library does not have: leave it out")
+        elif command not in _RUN_COMMANDS:
+            raise _unfitting(shown, number, line)
+    return {**arguments, **sizes.arguments()}
+
+
+def _add_texas_sizes(sizes: _Sizes, value: str, place: str) -> None:
+    """Add the sizes of a line such as ``set_bet_sizes oop,flop,bet,50``.
+
+    Raises:
+        GameError: the line is not of this form.
+    """
+    side, street, kind, *numbers = [*(part.strip() for part in value.split(",")), "", ""]
+    amounts = [f"{number}%" for number in numbers if number]
+    is_known = side in SIDES and street in STREETS and kind in ("bet", "raise", "donk", "allin")
+    if not is_known or bool(amounts) == (kind == "allin"):
+        raise GameError(f"{place} has the sizes {value!r}; they are like 'oop,flop,bet,50' or 'ip,river,allin'")
+    player = SIDES.index(side)
+    if kind == "allin":
+        sizes.add("bets", street, player, ["a"])
+        sizes.add("raises", street, player, ["a"])
+    else:
+        sizes.add({"bet": "bets", "raise": "raises", "donk": "donk"}[kind], street, player, amounts)
+
+
+_PIO_NUMBERS = {"Pot": "pot", "EffectiveStacks": "stack", "MinimumBetsize": "min_bet"}
+_PIO_TEXTS = {"Board": "board", "Range0": "oop", "Range1": "ip"}
+_PIO_LISTS = {"BetSize": "bets", "RaiseSize": "raises", "DonkBetSize": "donk"}
+_PIO_STREET = re.compile(r"(Flop|Turn|River)Config(IP)?\.(\w+)")
+_PIO_PASSED_OVER = {"TreeBuilding", "Rake.Cap", "Rake.Fraction", "Cap", "CapMode", "ICM.Stacks", "ICM.Payouts"}
+"""Settings that say nothing by themselves."""
+
+
+def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
+    """Return the arguments that PioSOLVER's script lines stand for."""
+    arguments: dict[str, Any] = {}
+    sizes = _Sizes()
+    adds_all_in: list[tuple[str, int]] = []
+    most_of_pot = math.inf
+    for number, line in lines:
+        match = re.fullmatch(r"#([\w.]+)#(.*)", line)
+        if match is None:
+            raise _unfitting(shown, number, line)
+        key, value = match[1], match[2].strip()
+        place = f"line {number} of {shown}"
+        if key in _PIO_TEXTS:
+            arguments[_PIO_TEXTS[key]] = value
+        elif key in _PIO_NUMBERS:
+            arguments[_PIO_NUMBERS[key]] = _amount(value, place)
+        elif key == "AllinThreshold":
+            arguments["commit"] = _amount(value, place) / 100
+        elif key == "AddAllinOnlyIfLessThanThisTimesThePot":
+            most_of_pot = _amount(value, place)
+        elif street := _PIO_STREET.fullmatch(key):
+            name, player = street[1].lower(), int(street[2] is not None)
+            if street[3] in _PIO_LISTS:
+                sizes.add(_PIO_LISTS[street[3]], name, player, [size for size in re.split(r"[,\s]+", value) if size])
+            elif street[3] == "AddAllin" and value.lower() == "true":
+                adds_all_in.append((name, player))
+            elif value.lower() not in _OFF:
+                raise GameError(f"{place} sets {key} to {value!r}, which this library does not have: turn it off")
+        elif key not in _PIO_PASSED_OVER and value.lower() not in _OFF:
+            raise GameError(f"{place} sets {key} to {value!r}, which this library does not have: turn it off")
+    for name, player in adds_all_in:
+        for kind in ("bets", "raises", "donk"):
+            if sizes.lists[kind][name][player]:  # an all-in is added to sizes, and never alone
+                sizes.add(kind, name, player, [f"a{most_of_pot:g}%" if most_of_pot < 1e5 else "a"])
+    if not arguments.get("min_bet"):
+        arguments.pop("min_bet", None)
+    return {**arguments, **sizes.arguments()}
+
+
+def _from_json(text: str, shown: str) -> dict[str, Any]:
+    """Return the arguments that a JSON object stands for: this library's, or that of Noam Brown's river solver."""
+    try:
+        spec = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise GameError(f"line {error.lineno} of {shown} is not JSON ({error.msg})") from None
+    if "players" not in spec:
+        return dict(spec)
+    try:
+        return _from_river_json(spec, shown)
+    except GameError:
+        raise
+    except Exception as error:  # what a spec of another form fails with has no common base
+        raise GameError(f"{shown} is not a river of Noam Brown's solver ({what_failed(error)})") from error
+
+
+def _from_river_json(spec: Mapping[str, Any], shown: str) -> dict[str, Any]:
+    """Return the arguments that the JSON object of Noam Brown's river solver stands for.
+
+    Raises:
+        GameError: it limits raises, or has sizes by the number of raises.
+    """
+    advanced = [key for key in spec if re.fullmatch(r"(oop|ip)_(first|next)_(bets|raises)", key) and spec[key]]
+    if advanced:
+        raise GameError(f"{shown} sets {advanced[0]}, which this library does not have: use bet_sizes alone")
+    if spec.get("max_raises", _UNLIMITED_RAISES) < _UNLIMITED_RAISES:
+        raise GameError(f"{shown} limits max_raises, which this library does not have: leave it out")
+    sizes = ",".join(
+        [*(f"{100 * size:.12g}%" for size in spec["bet_sizes"]), *["a"] * bool(spec.get("include_all_in"))]
+    )
+    first, second = spec["players"]
+    board = spec["board"]
+    return {
+        "board": board if isinstance(board, str) else "".join(board),
+        "pot": spec["pot"],
+        "stack": spec["stack"],
+        "oop": _range_of(first),
+        "ip": _range_of(second),
+        "bets": sizes,
+        "raises": sizes,
+        "chip": CENT,
+    }
+
+
+def _range_of(player: Mapping[str, Any]) -> str:
+    """Return a player's hands and weights as a range; the largest weight becomes 1."""
+    hands = player["hands"]
+    weights = player.get("weights") or [1.0] * len(hands)
+    largest = max(weights)
+    return ",".join(f"{hand}:{weight / largest!r}" for hand, weight in zip(hands, weights, strict=True))
+
+
+def is_subgame(name: Any) -> bool:
+    """Return whether a name stands for a subgame: its full name, or a file that describes one."""
+    return isinstance(name, str) and (name.startswith(PREFIX + "{") or is_spot_file(name))
+
+
+def rules_named(name: str) -> SubgameRules:
+    """Return the rules that a subgame's full name or file stands for.
+
+    Raises:
+        GameError: an argument is invalid, or the file can't be read.
+    """
+    if is_spot_file(name):
+        arguments = read_spot(name)
+    else:
+        try:
+            arguments = json.loads(name.removeprefix(PREFIX))
+        except json.JSONDecodeError:
+            raise GameError(f"{brief(name)} is not the whole name of a subgame: call rlccfr.subgame(...)") from None
+    missing = [argument for argument in ("board", "pot", "stack", "oop", "ip", "bets") if argument not in arguments]
+    if missing:
+        raise GameError(f"{brief(name)} names no {missing[0]}")
+    unknown = [argument for argument in arguments if argument not in DEFAULTS]
+    if unknown:
+        raise GameError(f"{brief(name)} has an unknown argument {unknown[0]!r}; known are {', '.join(DEFAULTS)}")
+    return SubgameRules.of({**DEFAULTS, **arguments})
+
+
+def subgame_named(name: str) -> Subgame:
+    """Build the subgame of a full name or of a file; see :func:`rules_named`."""
+    rules = rules_named(name)
+    return rules.build(None if name.startswith(PREFIX + "{") else name)
+
+
+def identity_of_subgame(name: str) -> str:
+    """Return the full name of the subgame that a name stands for; see :func:`rules_named`."""
+    return rules_named(name).full_name

@@ -1,0 +1,461 @@
+"""No-limit hold'em from a known board on: a *subgame*, which players call a spot.
+
+Each player holds a hand of its range, in proportion to the products of both hands' weights. Player 0 is out of position
+and acts first on every street. Payoffs are those of the zero-sum game in which half of the pot at the start is each
+player's: what a player gets of the pot, less the chips that it has put in since, less half of the pot at the start. Add
+half of the pot to compare them with the expected values that other programs print.
+
+Where the board and both ranges stay the same under a permutation of suits, hands and boards that differ only by it are
+merged. After an all-in that is called, all further boards are dealt, without decisions.
+
+Source: sizes and thresholds are those of the documentation of PioSOLVER and postflop-solver.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from numbers import Rational, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rlccfr.errors import GameError, brief
+from rlccfr.game import Form
+from rlccfr.games.memory import available_memory, gigabytes
+from rlccfr.games.public.bet_sizes import BetRules, checked_rules, sizes_by_street
+from rlccfr.games.public.betting import Round, RoundEnd, no_limit_round
+from rlccfr.games.public.card_tree import CardTree, Dealt, Level, levels_from
+from rlccfr.games.public.cards import names_of
+from rlccfr.games.public.claims import check_public
+from rlccfr.games.public.deals import Deal, RangeDeck
+from rlccfr.games.public.ranges import (
+    HOLDEM_DECK,
+    cards_of,
+    meets_any,
+    possible_weights,
+    range_symmetries,
+    range_weights,
+)
+from rlccfr.games.public.records import CHANCE, DOUBLE, NODE, SHOWDOWN, SINGLE
+from rlccfr.games.public.view import LARGE, PUBLIC_TREE, PublicGame
+
+PREFIX = "subgame"
+"""Beginning of the names under which subgames are kept; a JSON object of all arguments follows."""
+
+DEFAULTS: Mapping[str, Any] = {
+    "board": "", "pot": 0, "stack": 0, "oop": "", "ip": "", "bets": "", "raises": "", "donk": None, "add_allin": 0.0,
+    "force_allin": 0.0, "merging": 0.0, "commit": 1.0, "min_bet": None, "chip": 1,
+}  # fmt: skip
+"""Arguments of :func:`subgame` that a name may have, with their defaults; the first six must be given."""
+
+START_CARDS = (3, 4, 5)
+"""Numbers of cards that a board may have at the start."""
+
+LARGEST_AMOUNT = 10**9
+"""Largest number of smallest chips in the pot and both stacks; such numbers and their halves are exact."""
+
+SUBGAME = replace(
+    PUBLIC_TREE,
+    title="as a no-limit subgame",
+    check_components="rlccfr.engine.public.public_state:check_components_of_ranges",
+    merge="",
+    features="",
+    catalogs=("schedules",),
+)
+"""The form of no-limit subgames: public trees in which each player has hands, and weights, of its own.
+
+What assumes that all hands are dealt alike is left out: draws of chance, buckets, and choosers, which have learned from
+such games.
+"""
+
+
+class SubgameSize(NamedTuple):
+    """How large a subgame is, before it is built.
+
+    Attributes:
+        nodes: number of public nodes.
+        infosets: number of infosets; those in one row count once.
+        sequences: number of a table's entries.
+    """
+
+    nodes: int
+    infosets: int
+    sequences: int
+
+    @classmethod
+    def of_round(cls, tree: Round, num_deals: int, rows: tuple[int, int]) -> SubgameSize:
+        """Return the size of one street.
+
+        Args:
+            tree: the street's betting.
+            num_deals: number of boards.
+            rows: for each player, the number of its rows on all boards.
+        """
+        decisions = [(kind, count) for kind, count in zip(tree.kinds, tree.counts, strict=True) if kind < CHANCE]
+        return cls(
+            nodes=num_deals * tree.size,
+            infosets=sum(rows[player] for player, _ in decisions),
+            sequences=sum(count * rows[player] for player, count in decisions),
+        )
+
+    @property
+    def gigabytes_of_tables(self) -> float:
+        """Gigabytes of a run's tables of regrets and of policy sums."""
+        itemsize = (SINGLE if self.sequences >= LARGE else DOUBLE).itemsize
+        return 2 * itemsize * self.sequences / 1e9
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the public tree and of a run's tables."""
+        return int(1e9 * self.gigabytes_of_tables) + 2 * NODE.itemsize * self.nodes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Subgame(PublicGame):
+    """A no-limit subgame, made by :func:`rlccfr.subgame`; beside the attributes of a :class:`rlccfr.PublicGame`:
+
+    Attributes:
+        arguments: the arguments by which :func:`rlccfr.subgame` makes it again.
+        second_deals: like ``deals``, which are player 0's, for player 1.
+    """
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    second_deals: tuple[Deal, ...] = ()
+    form: ClassVar[Form] = SUBGAME
+
+    @property
+    def full_name(self) -> str:
+        """The name under which the subgame is kept: all arguments; :func:`rlccfr.load_game` takes it."""
+        return PREFIX + json.dumps(dict(self.arguments))
+
+    @property
+    def source(self) -> dict[str, str]:
+        """The name by which the game is built again."""
+        return {"name": self.full_name}
+
+    def sizes(self) -> dict[str, Any]:
+        """Return the game's name and sizes, and the pot in place of a big blind."""
+        sizes = super().sizes()
+        del sizes["big_blind"]
+        return {**sizes, "pot": self.pot}
+
+    def dealt_to(self, player: int) -> tuple[Deal, ...]:
+        """Return what each of the view's deals is to a player."""
+        return self.second_deals if player else self.deals
+
+    def _hashed_arrays(self) -> Iterator[np.ndarray]:
+        """Yield all of the view's arrays, field by field."""
+        for array in self.view:
+            for name in array.dtype.names or ((),):
+                yield array[name]
+
+
+def subgame(
+    board: str,
+    *,
+    pot: float,
+    stack: float,
+    oop: str,
+    ip: str,
+    bets: Any,
+    raises: Any = "",
+    donk: Any = None,
+    add_allin: float = 0.0,
+    force_allin: float = 0.0,
+    merging: float = 0.0,
+    commit: float = 1.0,
+    min_bet: float | None = None,
+    chip: float = 1,
+    rake: float = 0,
+) -> Subgame:
+    """Return a no-limit hold'em subgame: a board, two ranges, a pot, stacks and bet sizes.
+
+    Args:
+        board: three to five cards, such as ``"Td9d6hQc"``; the game begins on the flop, the turn or the river.
+        pot: chips in the pot at the start.
+        stack: chips that each player has left at the start: the smaller one of both stacks.
+        oop, ip: ranges of the player out of position, player 0, and of the one in position, player 1; see
+            :mod:`rlccfr.games.public.ranges`. Hands that can't be dealt are left out.
+        bets: sizes of first bets; see :mod:`rlccfr.games.public.bet_sizes`. A text for all streets and both players, a
+            pair of texts for both players, or a dict from ``"flop"``, ``"turn"`` and ``"river"`` to a text or a pair.
+        raises: sizes of raises, in the same form; without any, nobody raises.
+        donk: sizes of first bets of the player out of position if the other player bet or raised last on the street
+            before: a text, or a dict from streets to texts; by default the same as ``bets``.
+        add_allin, force_allin, merging, commit: thresholds; see :mod:`rlccfr.games.public.bet_sizes`.
+        min_bet: smallest first bet in chips; by default the smallest chip.
+        chip: smallest chip; amounts are multiples of it.
+        rake: must be 0, since a game with rake is not zero-sum.
+
+    Returns:
+        The game; ``game.sizes()`` has the memory that tables take, and ``game.pot`` the pot.
+
+    Raises:
+        GameError: an argument is invalid, the ranges block each other, or the game does not fit into memory.
+
+    Example:
+        >>> import rlccfr
+        >>> game = rlccfr.subgame("Td9d6hQcJs", pot=100, stack=100, oop="AA,KK:0.5,87s", ip="QQ-99,AKs", bets="50%, a")
+        >>> rlccfr.Solver(game, "dcfr").run(until="0.1%").exploitability <= 0.1
+        True
+        >>> game.letters(0)
+        ['c', 'b50', 'a']
+    """
+    arguments = {name: value for name, value in locals().items() if name in DEFAULTS}
+    if _number(rake, "rake", least=0.0):
+        raise GameError("a game with rake is not zero-sum, and is not solved here: leave rake out")
+    return SubgameRules.of(arguments).build()
+
+
+def _number(value: Any, name: str, least: float, *, above: bool = False) -> Fraction:
+    """Return a number as the fraction that its decimal digits say.
+
+    Args:
+        least: least value.
+        above: whether that value itself is not allowed.
+
+    Raises:
+        GameError: it is no number, or is too small.
+    """
+    is_number = isinstance(value, (Real, Rational, np.number)) and not isinstance(value, bool)
+    number = float(value) if is_number else np.nan
+    if not np.isfinite(number) or number < least or (above and number <= least):
+        wanted = f"a number above {least:g}" if above else f"a number of at least {least:g}"
+        raise GameError(f"{name} must be {wanted}, not {brief(value)}")
+    return Fraction(str(value)) if isinstance(value, (int, float)) else Fraction(number)
+
+
+def _share(value: Any, name: str) -> float:
+    """Return a number above 0 and up to 1.
+
+    Raises:
+        GameError: it is not.
+    """
+    share = float(_number(value, name, least=0.0, above=True))
+    if share > 1:
+        raise GameError(f"{name} must be a share of the stack, at most 1, not {brief(value)}")
+    return share
+
+
+def _chips(value: Any, name: str, chip: Fraction) -> int:
+    """Return an amount as a number of smallest chips.
+
+    Raises:
+        GameError: it is not a positive multiple of the smallest chip, or too large.
+    """
+    number = _number(value, name, least=0.0, above=True) / chip
+    if number.denominator != 1:
+        raise GameError(f"{name} must be a multiple of the chip, {float(chip):g}, not {brief(value)}: set chip=0.01")
+    if number > LARGEST_AMOUNT:
+        raise GameError(f"{name} has more than {LARGEST_AMOUNT:,} of the smallest chip: take a larger chip")
+    return int(number)
+
+
+@dataclass(frozen=True, eq=False)
+class SubgameRules:
+    """The rules of a subgame, checked.
+
+    Attributes:
+        arguments: the arguments of :func:`subgame`, as a JSON object holds them.
+        board: cards of the board.
+        weights: (2, 1326) each player's weight of each hand; 0 for hands that are not possible.
+        betting: pot, stack and sizes.
+    """
+
+    arguments: Mapping[str, Any]
+    board: list[int]
+    weights: np.ndarray
+    betting: BetRules
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> SubgameRules:
+        """Check the arguments of :func:`subgame`.
+
+        Raises:
+            GameError: one is invalid.
+        """
+        board = cards_of(arguments["board"])
+        if len(board) not in START_CARDS:
+            raise GameError(
+                f"the board {arguments['board']!r} has {len(board)} cards; a subgame begins with three to five, such "
+                "as 'Td9d6h'"
+            )
+        chip = _number(arguments["chip"], "chip", least=0.0, above=True)
+        min_bet = arguments["min_bet"]
+        betting = BetRules(
+            pot=_chips(arguments["pot"], "pot", chip),
+            stack=_chips(arguments["stack"], "stack", chip),
+            sizes=sizes_by_street(arguments["bets"], arguments["raises"], arguments["donk"]),
+            add_allin=float(_number(arguments["add_allin"], "add_allin", least=0.0)),
+            force_allin=float(_number(arguments["force_allin"], "force_allin", least=0.0)),
+            merging=float(_number(arguments["merging"], "merging", least=0.0)),
+            commit=_share(arguments["commit"], "commit"),
+            min_bet=1 if min_bet is None else _chips(min_bet, "min_bet", chip),
+            chip=chip,
+        )
+        first_street = len(board) - START_CARDS[0]
+        plain_arguments = json.loads(json.dumps(dict(arguments), default=float))
+        return cls(plain_arguments, board, _weights(arguments, board), checked_rules(betting, first_street))
+
+    @property
+    def full_name(self) -> str:
+        """The name under which the subgame is kept, which is equal for equal arguments."""
+        return PREFIX + json.dumps(dict(self.arguments))
+
+    @property
+    def first_street(self) -> int:
+        """The street on which the game begins: 0 is the flop."""
+        return len(self.board) - START_CARDS[0]
+
+    @cached_property
+    def levels(self) -> list[Level]:
+        """The deals of each street."""
+        permutations = range_symmetries(self.board, self.weights)
+        decks = [
+            RangeDeck(HOLDEM_DECK.ranks, HOLDEM_DECK.suits, HOLDEM_DECK.private, held=np.flatnonzero(weights))
+            for weights in self.weights
+        ]
+        first = [Deal(deck, np.array(self.board), permutations, orbit=1, share=1.0) for deck in decks]
+        num_further = START_CARDS[-1] - len(self.board)
+        return levels_from((first[0], first[1]), [1] * num_further, _following)
+
+    def round_of(self, number: int, start: RoundEnd) -> Round:
+        """Return the betting of a street; it is made once for each start.
+
+        Args:
+            number: number of the street, counted from the game's start.
+            start: how the street before has ended.
+        """
+        key = number, start
+        if key not in self._rounds:
+            self._rounds[key] = no_limit_round(self.betting, self.first_street + number, start)
+        return self._rounds[key]
+
+    @cached_property
+    def _rounds(self) -> dict[tuple[int, RoundEnd], Round]:
+        return {}
+
+    def size(self) -> SubgameSize:
+        """Return how large the game is, without building its nodes."""
+        return self._size_from(0, RoundEnd(0))
+
+    def _size_from(self, number: int, start: RoundEnd) -> SubgameSize:
+        """Return the size of the part of the game from a street on; it is computed once for each start.
+
+        Args:
+            number, start: see :meth:`round_of`.
+        """
+        key = number, start
+        if key not in self._sizes:
+            tree = self.round_of(number, start)
+            sizes = [SubgameSize.of_round(tree, len(self.levels[number].deals), self._rows_of_streets[number])]
+            if number + 1 < len(self.levels):
+                sizes.extend(self._size_from(number + 1, end) for end in tree.ends.values())
+            self._sizes[key] = SubgameSize(*(sum(numbers) for numbers in zip(*sizes, strict=True)))
+        return self._sizes[key]
+
+    @cached_property
+    def _sizes(self) -> dict[tuple[int, RoundEnd], SubgameSize]:
+        return {}
+
+    @cached_property
+    def _rows_of_streets(self) -> list[tuple[int, int]]:
+        """For each street, the number of each player's rows on all boards."""
+        return [
+            (sum(first.rows for first, _ in level.deals), sum(second.rows for _, second in level.deals))
+            for level in self.levels
+        ]
+
+    def build(self, name: str | None = None) -> Subgame:
+        """Build the game.
+
+        Raises:
+            GameError: it does not fit into memory.
+        """
+        board_name = "".join(names_of(np.array([card]), HOLDEM_DECK.suits) for card in self.board)
+        name = name or f"{PREFIX} {board_name}"
+        self._require_memory(name)
+        half_pot = self.betting.pot / 2
+        chip = float(self.betting.chip)
+        tree = CardTree(self.levels, self.round_of, RoundEnd(0), dead=half_pot, chip=chip)
+        sides = self.levels[0].deals[0]
+        reach = [
+            weights[deal.deck.hand_numbers[deal.firsts]] for weights, deal in zip(self.weights, sides, strict=True)
+        ]
+        payoffs = tree.nodes["payoff"]
+        most_lost = float(payoffs[tree.nodes["kind"] == SHOWDOWN].max(initial=0.0))
+        return check_public(
+            Subgame(
+                name=name,
+                view=tree.view((reach[0], reach[1])),
+                unit=1 / self._mass_of_pairs(),
+                mass=(sides[0].sizes * reach[0], sides[1].sizes * reach[1]),
+                utility_range=float(payoffs.max() - min(payoffs.min(), -most_lost)),
+                depth=tree.depth,
+                pot=self.betting.in_units(self.betting.pot),
+                moves=tree.moves,
+                deals=tree.deals(0),
+                second_deals=tree.deals(1),
+                arguments=self.arguments,
+            )
+        )
+
+    def _mass_of_pairs(self) -> float:
+        """Return the sum of the products of weights over all pairs of hands that share no card."""
+        hands = HOLDEM_DECK.hands
+        first, second = self.weights
+        held = np.zeros((len(hands), HOLDEM_DECK.size))
+        np.put_along_axis(held, hands, 1.0, axis=1)
+        # All hands, less those with either card; the same hand was then subtracted twice.
+        met = second.sum() - held @ (second @ held) + second
+        return float(first @ met)
+
+    def _require_memory(self, name: str) -> None:
+        """Refuse a game whose tree and tables do not fit into memory, and say what would fit.
+
+        Raises:
+            GameError: they do not fit.
+        """
+        available = available_memory()
+        size = self.size()
+        if available is None or size.bytes <= available:
+            return
+        smaller = replace(self, betting=self.betting.with_one_size()).size()
+        advice = f"with the first size of each list alone it needs {gigabytes(smaller.bytes)}"
+        fits = smaller.bytes <= available
+        advice += ", which fits" if fits else ", too much as well: begin on a later street, or take narrower ranges"
+        raise GameError(
+            f"{name!r} needs {gigabytes(size.bytes)} of memory for {size.nodes:,} public nodes and {size.sequences:,} "
+            f"table entries, and {gigabytes(available)} are left; {advice}"
+        )
+
+
+def _weights(arguments: Mapping[str, Any], board: list[int]) -> np.ndarray:
+    """Return both players' weights of the hands that can be dealt, (2, 1326).
+
+    Raises:
+        GameError: a range can't be read, or no hand of one range can meet one of the other.
+    """
+    weights = np.stack([possible_weights(range_weights(arguments[side]), board) for side in ("oop", "ip")])
+    for side, side_weights in zip(("oop", "ip"), weights, strict=True):
+        if not side_weights.any():
+            raise GameError(f"every hand of {side}={brief(arguments[side])} holds a card of the board")
+    may_meet = meets_any(HOLDEM_DECK.hands, weights)
+    if not may_meet.any():
+        raise GameError(
+            f"no hand of oop={brief(arguments['oop'])} can meet a hand of ip={brief(arguments['ip'])}: all pairs share "
+            "a card"
+        )
+    return np.where(may_meet, weights, 0.0)
+
+
+def _following(dealt: Dealt, cards: int) -> Iterable[Dealt]:
+    """Yield the deals that follow one; boards that leave a player without a hand are never dealt."""
+    first, second = dealt
+    for deal in first.following(cards):
+        opponents = replace(deal, deck=second.deck)
+        if deal.has_hands and opponents.has_hands:
+            yield deal, opponents
