@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rlccfr.catalog import Cell
     from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.game import Game
+    from rlccfr.policy import Values
     from rlccfr.solving import Solution
 
 LONGEST_TITLE = 80
@@ -149,6 +150,36 @@ def _print_why(facts: Mapping[str, Any]) -> None:
     """Print what was done and why, if the command chose the way."""
     if "why" in facts:
         print(f"Done by {facts['why']}.")
+
+
+def print_responses(game: Game, name: str, values: Values, json: bool) -> None:
+    """Print what best responses gain against a policy.
+
+    Args:
+        game: the game.
+        name: the policy, as the user named it.
+        values: its values.
+        json: whether to print JSON.
+    """
+    own_values = game.opponent_payoffs.of_both(values.game[0])
+    own_responses = game.opponent_payoffs.of_best_responses(values.best_response)
+    facts: dict[str, Any] = {
+        "game": game.name,
+        "method": "best responses",
+        "against": name,
+        "exploitability": values.exploitability,
+        "nash_conv": values.nash_conv,
+        "value": own_values,
+        "best_response_value": own_responses,
+        "gain": [response - value for response, value in zip(own_responses, own_values, strict=True)],
+    }
+    if json:
+        print_json(facts)
+        return
+    rows = [("exploitability", values.exploitability, f"NashConv / 2 of {name}")]
+    for player, (gain, value) in enumerate(zip(facts["gain"], own_responses, strict=True)):
+        rows.append((f"gain of player {player}", gain, f"a best response gets {value:.4g} against player {1 - player}"))
+    print_table(("", "", ""), rows, title=f"{game.name}: best responses to {name}")
 
 
 def print_solution(

@@ -13,7 +13,7 @@ from rlccfr.cli.command import check_only, is_on_command_line, option, rare
 from rlccfr.cli.console import Interrupted, load, quoted
 from rlccfr.cli.options import GameOptions, Json, OneBudget, Seed, parsed_algorithm
 from rlccfr.cli.progress import progress
-from rlccfr.cli.solve_results import print_found, print_run, print_solution, title_of
+from rlccfr.cli.solve_results import print_found, print_responses, print_run, print_solution, title_of
 from rlccfr.cli.solve_run import (
     Attempt,
     algorithm_of,
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 EXACT_OPTIONS = {"game", "exact", "seconds", "policy", "max_histories", "json"}
 """Parameters of the command that may be given with ``--exact``."""
+
+AGAINST_OPTIONS = {"game", "against", "policy", "max_histories", "json"}
+"""Parameters of the command that may be given with ``--against``."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +91,12 @@ class StopOptions(OneBudget):
 
     TITLE: ClassVar[str] = "When to stop"
     target: str | None = option(
-        None, 'At this exploitability: 1e-6, "1e-6x" of the uniform policy\'s, or "10mbb" (thousandths of a big blind).'
+        None,
+        'At an exploitability: 1e-6, "1e-6x" of the uniform policy\'s, "10mbb" (of a big blind), "0.5%" of the pot.',
     )
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
     any_way: bool = option(False, "Solve one if that is predicted to be faster than a run.", "--any")
+    against: str | None = option(None, "Find best responses to this policy or run instead.")
 
     @property
     def has_budget(self) -> bool:
@@ -226,7 +231,7 @@ class SolverOptions:
     """Further arguments of :class:`rlccfr.Solver`, by their names there."""
 
     TITLE: ClassVar[str] = ""
-    threads: int = option(1, "Threads of exact passes; results are the same.", callback=at_least(1))
+    threads: int = option(1, "Threads of exact passes; same results.", callback=at_least(1))
     averaging: str = rare("matching", "matching, or pre as in OpenSpiel. [matching]")
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
     walks: int = rare(1, "Walks per player and iteration. [1]", callback=at_least(1))
@@ -268,6 +273,8 @@ def solve(
     # Refuse what contradicts itself before a game is compiled, which may take minutes.
     if stop.exact:
         check_only(context, "--exact", EXACT_OPTIONS, "solves a linear program")
+    if stop.against is not None:
+        check_only(context, "--against", AGAINST_OPTIONS, "finds best responses")
     is_free = not algorithm.is_given and not options.choose_the_run
     algorithms = algorithm.algorithms(context)
     _check_together(context, algorithms, stop, files)
@@ -276,6 +283,9 @@ def solve(
     _check_for_game(tree, stop, files)
     if stop.exact:
         _solve_exactly(tree, stop.seconds, files, json)
+        return
+    if stop.against is not None:
+        _respond(tree, stop.against, files, json)
         return
     needs_a_solver = files.checkpoint is not None or options.need_a_run or stop.any_way or stop.nodes is not None
     if is_free and not needs_a_solver:
@@ -404,6 +414,25 @@ def _solve_exactly(tree: GameTree, seconds: float | None, files: FileOptions, js
             solution.policy.save(files.policy)
     finally:  # a full disk must not lose the results
         print_solution(tree, solution, json)
+    if not json:
+        files.print_names()
+
+
+def _respond(game: Game, name: str, files: FileOptions, json: bool) -> None:
+    """Find both players' best responses to a policy, write them, and print what they gain.
+
+    Args:
+        game: the game.
+        name: ``uniform``, or a file that holds a policy or a run.
+    """
+    from rlccfr.cli.policies.named import policy_of
+
+    policy = policy_of(name, game)
+    with progress("finding best responses"):
+        values = policy.values()
+        if files.policy is not None:
+            policy.best_response().save(files.policy)
+    print_responses(game, name, values, json)
     if not json:
         files.print_names()
 
