@@ -26,7 +26,7 @@ FAST_IP = (
     "74s:0.5,65s,64s,63s:0.5,54s,53s:0.5,43s"
 )
 
-FLOP = {  # PioSOLVER's 3betpotFAST
+FLOP = {  # ranges of PioSOLVER's 3betpotFAST, with the sizes of TexasSolver's issue 52
     "board": "QsJh2h", "pot": 180, "stack": 910, "oop": FAST_OOP, "ip": FAST_IP, "bets": "50%", "raises": "50%",
     "donk": {"river": "50%"},
 }  # fmt: skip

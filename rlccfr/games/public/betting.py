@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from rlccfr.errors import GameError
-from rlccfr.games.public.bet_sizes import BetRules, Facing, StreetSizes, amounts_of
+from rlccfr.games.public.bet_sizes import BetRules, BetSize, Facing, StreetSizes, amounts_of
 from rlccfr.games.public.records import CHANCE, FOLD
 
 ROUND_ENDS = CHANCE
@@ -205,7 +205,7 @@ def no_limit_moves(rules: BetRules, street: int, start: RoundEnd) -> Moves:
     return moves
 
 
-def _sizes_for(sizes: StreetSizes, state: BettingState, faces_bet: bool, start: RoundEnd) -> Any:
+def _sizes_for(sizes: StreetSizes, state: BettingState, faces_bet: bool, start: RoundEnd) -> tuple[BetSize, ...]:
     """Return the sizes that apply to the player who acts."""
     if faces_bet:
         return sizes.raises[state.actor]
