@@ -62,6 +62,10 @@ BOUNDS = {
 }
 """Bounds of what is searched for. The first four vary over a run, the last two are constant."""
 
+FAST = {"momentum": (0.0, 0.0), "power": (1.0, 1.0)}
+"""Bounds in runs that are too short for blends. An iteration with momentum or a power takes two to three times as long,
+which such runs can't win back."""
+
 VARYING = 4
 NUM_GENES = VARYING * KNOTS + len(BOUNDS) - VARYING
 FIXED = {"floor": 0.0, "memory": 0.85}
@@ -106,16 +110,18 @@ def follow(game: rlccfr.GameTree, schedule: np.ndarray, horizon: int) -> float:
     return last_error(run, picks)
 
 
-def schedule_of(genes: np.ndarray) -> np.ndarray:
+def schedule_of(genes: np.ndarray, horizon: int) -> np.ndarray:
     """Return the schedule, (KNOTS, settings), that a point of the search space stands for; 0 is the middle.
 
     Args:
         genes: (NUM_GENES,) any numbers.
+        horizon: number of iterations of the run.
     """
+    bounds = BOUNDS if horizon >= COMPILED.least_blended else BOUNDS | FAST
     shares = 1.0 / (1.0 + np.exp(-genes))
     ends = np.cumsum([KNOTS] * VARYING + [1] * (len(BOUNDS) - VARYING))[:-1]
     columns = {name: np.full(KNOTS, value) for name, value in FIXED.items()}
-    for (name, (low, high)), share in zip(BOUNDS.items(), np.split(shares, ends), strict=True):
+    for (name, (low, high)), share in zip(bounds.items(), np.split(shares, ends), strict=True):
         # Small exponents of the average matter more.
         columns[name] = low + (high - low) * (share**2 if name == "gamma" else share) * np.ones(KNOTS)
     return np.stack([columns[name] for name in SETTINGS], axis=1)
@@ -173,13 +179,15 @@ def search(horizon: int, seed: int = 0) -> Iterator[tuple[int, float, np.ndarray
         drawn_games = [
             pool[index] for pool in pools for index in rng.choice(len(pool), GAMES // len(pools), replace=False)
         ]
-        errors = np.array([[judged(game, schedule_of(genes), horizon) for game in drawn_games] for genes in population])
+        errors = np.array(
+            [[judged(game, schedule_of(genes, horizon), horizon) for game in drawn_games] for genes in population]
+        )
         # Games differ in how far all schedules come, so each schedule is compared with the generation's mean.
         evolution.tell(population, list((errors - errors.mean(axis=0)).clip(-3, 3).mean(axis=1)))
         if generation % 10 == 9:
             STATE.mkdir(parents=True, exist_ok=True)
             write_atomically(state, pickle.dumps((generation + 1, evolution, rng)))
-        yield generation + 1, float(errors.mean()), schedule_of(evolution.result.xfavorite)
+        yield generation + 1, float(errors.mean()), schedule_of(evolution.result.xfavorite, horizon)
 
 
 def recorded_schedules() -> dict[int, np.ndarray]:

@@ -223,8 +223,8 @@ def _controller(path: Path, modified: int) -> Controller:
 def controlled(controller: str = SHIPPED) -> UpdateRule:
     """Discounts, floor, prediction and average weights as in scheduled, chosen during the run by a controller.
 
-    The controller is shipped (networks), schedule (one for all games), or a file that `rlccfr train --control` wrote.
-    It chooses at doublings of the iterations. The rule needs exact passes. Its result is each player's best of up to
-    four average policies from the last eighth of the run.
+    The controller is shipped (trained networks), schedule (a schedule for each length of runs), or a file that
+    `rlccfr train --control` wrote. It chooses at doublings of the iterations. The rule needs exact passes. Its result
+    is each player's best of up to four average policies from the last eighth of the run.
     """
     return UpdateRule.controlled_by(controller_named(controller))

@@ -31,7 +31,7 @@ RAMP = 4.0
 """Ratio of the distance between two decisions to the length of the ramp at its middle; see :func:`_events`."""
 
 BORDER_RAMP = 1000.0
-"""The same ratio between two lengths of runs, which may be close to a border."""
+"""The same ratio for the border between two lengths. It is large, since a run's length may be close to the border."""
 
 
 def follow_schedule(
@@ -74,7 +74,8 @@ def follow_schedules(
     """Return a controller whose picks depend on the length of the run and on the share that is done.
 
     A run follows the schedule of the length that is nearest to its own, by their ratio, as :func:`follow_schedule`
-    says.
+    says. The length of a run to a target is taken for four times the iterations done, and at least 1,000, so it may
+    pass from one schedule to the next.
 
     Args:
         schedules: for each length, a number of iterations, the shares and the picks of its schedule.
@@ -177,6 +178,7 @@ def _events(shares: Mapping[int, np.ndarray], num_inputs: int) -> tuple[Layer, L
         entries = [LENGTH_SCALE * math.log10(length) for length in (shorter, longer)]
         middle = sum(entries) / 2
         slope = BORDER_RAMP / (entries[1] - entries[0])
+        middle += 1 / slope  # a run whose length is the very border has the shorter one's schedule, and only that
         excluding[shorter].append(unit(LENGTH, slope, middle))
         excluding[longer].append(unit(LENGTH, -slope, middle))
     # Units that exclude a decision: 1 or more while the change before it lies ahead.

@@ -58,7 +58,7 @@ class Values(NamedTuple):
 
     @property
     def gains(self) -> tuple[float, float]:
-        """What each player gains by a best response to the opponent's policy, in the game's units."""
+        """What each player gains by a best response to the opponent's policy, in player 0's payoffs."""
         return self.best_response[0] - self.game[0], self.best_response[1] - self.game[1]
 
     @property
@@ -186,7 +186,7 @@ class Policy:
     def best_response(self, player: int | None = None) -> Policy:
         """Return a best response to the policy, as a policy.
 
-        At each infoset, the first of equally good actions is taken; so it is where the opponent and chance never lead.
+        Of equally good actions, the first one is taken; also at infosets that the opponent and chance never reach.
 
         Args:
             player: the player who responds, 0 or 1; the other one keeps its policy, so that the values of the returned

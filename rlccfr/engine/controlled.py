@@ -21,6 +21,7 @@ from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.kernels.control.control_layout import (
     AGENTS,
     CONTROL,
+    DECIDED_AT,
     DECIDED_HORIZON,
     FIRST_SETTING,
     HORIZON,
@@ -120,7 +121,7 @@ class ControlledStepper(ExactStepper):
         last_horizon = controller_state[DECIDED_HORIZON]
         moved = not last_horizon / HORIZON_CHANGE <= iterations <= last_horizon * HORIZON_CHANGE
         if moved or 0 < last_horizon <= done:
-            soonest = max(done, math.ceil(LEAST_GROWTH * controller_state[SEEN_AT]))
+            soonest = max(done, math.ceil(LEAST_GROWTH * controller_state[DECIDED_AT]))
             controller_state[NEXT_DECISION] = min(soonest, next_mark(done, iterations))
 
     def _run(self, iterations: int) -> None:

@@ -202,7 +202,7 @@ def _from_string(openspiel_name: str) -> Any:
 
 
 def _try_in_child(load: Callable[[], Any]) -> None:
-    """Load a game in a child process, so that a crash ends the child only. Systems that can't fork skip this.
+    """Load a game in a child process, so that a crash ends the child only. Where nothing can be forked, skip this.
 
     Args:
         load: function that loads the game.
@@ -216,7 +216,10 @@ def _try_in_child(load: Callable[[], Any]) -> None:
     with warnings.catch_warnings():
         # Python warns of forks beside threads, whose locks the child may wait for; loading takes no lock.
         warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
+        try:
+            child = os.fork()
+        except OSError:  # no memory for a second process
+            return
     if child == 0:
         try:
             faulthandler.disable()  # the crash is expected
@@ -228,7 +231,7 @@ def _try_in_child(load: Callable[[], Any]) -> None:
     with open(readable, errors="replace") as stream:
         written = stream.read().strip()
     _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
+    if status:  # the child itself always ends with 0
         reason = written.splitlines()[0] if written else "its arguments do not fit together"
         raise ValueError(reason)
 

@@ -41,7 +41,7 @@ def test_a_constant_schedule_is_a_point():
 def test_schedules_stay_in_their_bounds():
     columns = {name: index for index, name in enumerate(SETTINGS)}
     for genes in (np.full(steering.NUM_GENES, -50.0), np.zeros(steering.NUM_GENES), np.full(steering.NUM_GENES, 50.0)):
-        found = steering.schedule_of(genes)
+        found = steering.schedule_of(genes, 1000)
         assert found.shape == (steering.KNOTS, len(SETTINGS))
         for name, (low, high) in steering.BOUNDS.items():
             values = found[:, columns[name]]
@@ -49,11 +49,19 @@ def test_schedules_stay_in_their_bounds():
 
 
 def test_each_gene_changes_one_setting():
-    middle = steering.schedule_of(np.zeros(steering.NUM_GENES))
-    changed = [steering.schedule_of(one) != middle for one in np.eye(steering.NUM_GENES)]
+    middle = steering.schedule_of(np.zeros(steering.NUM_GENES), 1000)
+    changed = [steering.schedule_of(one, 1000) != middle for one in np.eye(steering.NUM_GENES)]
     assert [int(cells.any(axis=0).sum()) for cells in changed] == [1] * steering.NUM_GENES
     varying = steering.VARYING * steering.KNOTS
     assert [int(cells.sum()) for cells in changed[:varying]] == [1] * varying
+
+
+def test_short_runs_have_no_momentum_and_no_power():
+    columns = {name: index for index, name in enumerate(SETTINGS)}
+    for genes in (np.full(steering.NUM_GENES, -50.0), np.full(steering.NUM_GENES, 50.0)):
+        found = steering.schedule_of(genes, 100)
+        assert (found[:, columns["momentum"]] == 0).all()
+        assert (found[:, columns["power"]] == 1).all()
 
 
 def test_points_are_held_over_the_run(monkeypatch):

@@ -131,6 +131,12 @@ def test_each_length_of_runs_has_a_schedule_of_its_own():
         assert np.array_equal(found, ControlRun(game("kuhn"), alone, horizon).episode().picks), horizon
 
 
+def test_a_run_at_the_border_of_two_lengths_follows_one_schedule():
+    schedules = {100: ([0.0], [(0, 7, 3)]), 10_000: ([0.0], [(5, 2, 8)])}
+    picks = ControlRun(game("kuhn"), follow_schedules(schedules), 1000).episode().picks
+    assert (picks == (0, 7, 3)).all()
+
+
 def test_no_schedules_and_lengths_that_are_none_are_refused():
     with pytest.raises(RLCCFRError, match="at least one schedule"):
         follow_schedules({})

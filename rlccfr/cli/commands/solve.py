@@ -92,7 +92,7 @@ class StopOptions(OneBudget):
     TITLE: ClassVar[str] = "When to stop"
     target: str | None = option(
         None,
-        'At an exploitability: 1e-6, "1e-6x" of the uniform policy\'s, "10mbb" (of a big blind), "0.5%" of the pot.',
+        'Such as 1e-6, "1e-6x" of the uniform policy\'s, "10mbb" (thousandths of a big blind), or "0.5%" of the pot.',
     )
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
     any_way: bool = option(False, "Solve one if that is predicted to be faster than a run.", "--any")

@@ -39,7 +39,8 @@ DECIDED_HORIZON = 20  # HORIZON at the last decision
 NEXT_LOOK = 21  # number of iterations at which the average policy is looked at next
 LOOKED_AT = 22  # number of iterations at the last look; negative before the first
 KEPT_VALUES = 23  # first of two: the value of the opponent's best response to each player's kept policy
-STATE_SIZE = 25  # number of entries
+DECIDED_AT = 25  # number of iterations at the last decision
+STATE_SIZE = 26  # number of entries
 
 NEVER = 2**62
 """Number of iterations at which something is due, if it never is."""

@@ -11,6 +11,7 @@ from rlccfr.kernels.control.control_layout import (
     AGENTS,
     ALPHA,
     BETA,
+    DECIDED_AT,
     DECIDED_HORIZON,
     ERROR,
     FIRST_SETTING,
@@ -107,6 +108,7 @@ def decide(view, tables, scratch, done, control):
     if decision < len(control.trace):
         record_decision(control, control.trace[decision], observation_size)
     state[NUM_DECISIONS] += 1
+    state[DECIDED_AT] = done
     state[DECIDED_HORIZON] = state[HORIZON]
     state[NEXT_DECISION] = next_mark(done, np.int64(state[HORIZON]))
 

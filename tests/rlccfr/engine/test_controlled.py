@@ -89,6 +89,20 @@ def test_segments_with_and_without_momentum_are_the_same_with_blends():
     assert np.array_equal(regrets(plain), regrets(blended))
 
 
+def test_when_the_end_moves_a_schedule_decides_as_seldom_as_networks(monkeypatch):
+    picks = np.array([(4, 3, 11), (4, 3, 2), (8, 4, 13), (2, 1, 7), (8, 4, 15)])
+
+    def regrets_after_moved_ends() -> np.ndarray:
+        solver = rlccfr.Solver(game("leduc"), control=follow_schedule([0.0, 0.1, 0.3, 0.6, 0.8], picks))
+        for iterations in (20, 5, 5, 60, 3, 7):
+            solver.run(iterations=iterations, curve=False)
+        return regrets(solver)
+
+    without_looking = regrets_after_moved_ends()
+    monkeypatch.setattr(Controller, "looks", True)
+    assert np.array_equal(regrets_after_moved_ends(), without_looking)
+
+
 def test_decisions_are_due_at_powers_of_two_and_near_the_end():
     assert marks_of(1000) == (0, 7, 15, 31, 62, 125, 250, 500, 750, 875)
     assert marks_of(100) == (0, 6, 12, 25, 50, 75, 88)
