@@ -17,8 +17,8 @@ import rlccfr
 from benchmarks import control, control_pictures, every_rule, new_games, overhead, steering
 from benchmarks.markdown import table
 from rlccfr.agents.control.games import FILE as GAMES
-from rlccfr.catalog.scheduled import DATA, NAMED_CONTROLLERS, SCHEDULE
-from rlccfr.components.controller import SETTINGS
+from rlccfr.catalog.scheduled import DATA, NAMED_CONTROLLERS
+from rlccfr.components.controller import SCHEDULE, SETTINGS
 from rlccfr.controller_file import training_of
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.experiments.curves import with_horizon

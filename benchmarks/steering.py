@@ -12,6 +12,7 @@ since one number is a noisy witness.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import pickle
 import sys
@@ -25,8 +26,8 @@ import numpy as np
 import rlccfr
 from rlccfr.agents.control.collecting import LEAST_LOG_SHARE
 from rlccfr.agents.control.games import Split, control_games
-from rlccfr.catalog.scheduled import NAMED_CONTROLLERS, SCHEDULE
-from rlccfr.components.controller import AGENTS, CHOICES, SETTINGS, Controller
+from rlccfr.catalog.scheduled import NAMED_CONTROLLERS
+from rlccfr.components.controller import AGENTS, CHOICES, SCHEDULE, SETTINGS, Controller
 from rlccfr.controller_file import save_controller
 from rlccfr.controller_schedule import follow_schedules
 from rlccfr.envs.control.run import ControlRun, marks_of
@@ -162,12 +163,13 @@ def judged(game: rlccfr.GameTree, schedule: np.ndarray, horizon: int) -> float:
 def search(horizon: int, seed: int = 0) -> Iterator[tuple[int, float, np.ndarray]]:
     """Yield, after each generation, its number, its mean error, and the schedule so far.
 
-    Every ten generations, the state is saved in :data:`STATE`; a new call goes on from there.
+    Every ten generations, the state is saved in :data:`STATE`; a new call with the same settings goes on from there.
     """
     import cma
 
     pools = [[rlccfr.load_game(name) for name in control_games(split)] for split in SPLITS]
-    state = STATE / f"{horizon}.pickle"
+    settings = repr((GAMES, POPULATION, SPLITS, NEARBY, KNOTS, BOUNDS, FAST, FIXED, seed))
+    state = STATE / f"{horizon}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}.pickle"
     if state.exists():
         done, evolution, rng = pickle.loads(state.read_bytes())
     else:

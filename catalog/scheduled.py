@@ -10,6 +10,7 @@ import numpy as np
 from rlccfr.catalog.extended import scheduled_decay, scheduled_discount
 from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
 from rlccfr.components import UNIT, ZERO, Controller, Guarantee, Momentum, Schedule, UpdateRule, always
+from rlccfr.components.controller import SCHEDULE, SHIPPED
 from rlccfr.controller_file import FILE_NAME, file_of, load_controller
 from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.registry import update_rule, update_rules
@@ -19,12 +20,6 @@ MENG_2025 = "Meng et al., Faster game solving via asymmetry of step sizes, AAAI 
 XU_2024 = "Xu et al., Dynamic discounted counterfactual regret minimization, ICLR 2024"
 DATA = Path(__file__).parent / "data"
 """Directory of the files that come with the package."""
-
-SHIPPED = "shipped"
-"""Name of the trained networks that come with the package."""
-
-SCHEDULE = "schedule"
-"""Name of the schedule that comes with the package: settings that depend on how far a run is, and on nothing else."""
 
 NAMED_CONTROLLERS = {SHIPPED: DATA / FILE_NAME, SCHEDULE: DATA / "schedule.npz"}
 """The controllers that come with the package, by name."""

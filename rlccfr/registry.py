@@ -28,6 +28,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 import numpy as np
 
 from rlccfr.components import Abstraction, Component, Controller, Guarantee, Sampler, UpdateRule
+from rlccfr.components.controller import NAMES
 from rlccfr.controller_file import load_controller, not_a_controller
 from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, first_line, listed_ids, nearest
 from rlccfr.errors import with_article as _a
@@ -418,9 +419,8 @@ def controlled_rule(control: str | Path | Controller) -> UpdateRule:
         raise ComponentError(not_a_controller(control))
     if isinstance(control, Controller):
         return UpdateRule.controlled_by(control)
-    if control in ("shipped", "schedule"):
-        name = str(control)
-    else:
+    name = str(control)
+    if control not in NAMES:
         name = str(Path(control).resolve())
         try:
             load_controller(name)  # the registry's error would name the rule, which nobody typed

@@ -26,6 +26,15 @@ AGENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 picks of those before it.
 """
 
+SHIPPED = "shipped"
+"""Name of the trained networks that come with the package."""
+
+SCHEDULE = "schedule"
+"""Name of the schedule that comes with the package: settings that depend on how far a run is, and on nothing else."""
+
+NAMES = (SHIPPED, SCHEDULE)
+"""Controllers that are given by name, not by file."""
+
 SETTINGS = tuple(name for names in AGENTS.values() for name in names)
 OF_RUN = (
     "iterations", "horizon", "share", "error", "slope", "earlier_slope", "current", "zeros", "distance", "growth",
