@@ -258,20 +258,10 @@ def measured(split: str) -> pd.DataFrame:
     return rows[(rows["split"] == split) & (rows["controller"] == shipped())]
 
 
-def measured_whole(split: str) -> pd.DataFrame:
-    """Return the rows of a split with the present controllers.
-
-    Raises:
-        RLCCFRError: a game has not been measured.
-    """
-    rows = measured(split)
-    missing = set(games_of(split)) - set(rows["game"])
-    if missing:
-        raise RLCCFRError(
-            f"steered runs are not measured on {len(missing)} of the {split} games: run "
-            f"`python -m benchmarks.control {split}`"
-        )
-    return rows
+def missing(split: str) -> list[str]:
+    """Return the games of a split on which the present controllers are not measured yet."""
+    done = set(measured(split)["game"])
+    return [name for name in games_of(split) if name not in done]
 
 
 def trial(name: str) -> list[dict[str, Any]]:
@@ -286,9 +276,7 @@ def measure(split: str, workers: Executor | None = None) -> pd.DataFrame:
     Args:
         workers: processes for the games; None for this one.
     """
-    done = set(measured(split)["game"])
-    names = [name for name in games_of(split) if name not in done]
-    for name, found in trials(names, workers):
+    for name, found in trials(missing(split), workers):
         rows = pd.DataFrame([{"split": split, "controller": shipped(), "game": name} | row for row in found])
         before = recorded()
         all_rows = pd.concat([before, rows], ignore_index=True) if len(before) else rows

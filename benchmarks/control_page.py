@@ -21,6 +21,7 @@ from rlccfr.catalog.scheduled import DATA, NAMED_CONTROLLERS
 from rlccfr.components.controller import SCHEDULE, SETTINGS
 from rlccfr.controller_file import training_of
 from rlccfr.envs.measuring.provenance import processor_model
+from rlccfr.errors import RLCCFRError
 from rlccfr.experiments.curves import with_horizon
 from rlccfr.experiments.ddcfr import MAX_HISTORIES, PUBLISHED
 from rlccfr.games.flat_tree import COMPILED
@@ -110,9 +111,17 @@ def comparison() -> Iterator[str]:
     """Yield the tables of the test games.
 
     Raises:
-        RLCCFRError: steered runs are not measured on all of them.
+        RLCCFRError: steered runs are measured on none of them.
     """
-    rows = control.measured_whole("test")
+    rows = control.measured("test")
+    if not len(rows):
+        raise RLCCFRError("steered runs are not measured yet: run `python -m benchmarks.control test`")
+    if missing := control.missing("test"):
+        yield ""
+        yield (
+            f"**{len(missing)} of the {len(control.games_of('test'))} games are not measured yet**: "
+            f"{', '.join(f'`{name}`' for name in missing)}."
+        )
     yield from ("", *table(pd.DataFrame(gates(rows))))
     for horizon in control.HORIZONS:
         yield from ("", f"### {horizon:,} iterations", "", *control.report(rows, horizon))

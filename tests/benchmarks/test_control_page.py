@@ -44,11 +44,13 @@ def test_the_page_on_small_games(tmp_path, monkeypatch):
     monkeypatch.setattr(overhead, "ROUNDS", 2)
     monkeypatch.setattr(control, "games_of", lambda split: ("kuhn",))
     monkeypatch.setattr(control, "FILE", tmp_path / "control.parquet")
-    with pytest.raises(RLCCFRError, match="not measured on 1 of the test games"):
+    with pytest.raises(RLCCFRError, match="not measured yet: run"):
         control_page.main()
     rows_of(ERRORS).to_parquet(control.FILE)
+    monkeypatch.setattr(control, "games_of", lambda split: ("kuhn", "leduc"))
     control_page.main()
     page = (tmp_path / "control.md").read_text()
+    assert "**1 of the 2 games are not measured yet**: `leduc`." in page
     assert "| Kuhn | 58 | 0.000147 | " in page
     assert "| best fixed rule of each game, in hindsight | 1 | 10.00 | " in page
     for line in page.splitlines():
