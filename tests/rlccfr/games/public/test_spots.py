@@ -170,7 +170,7 @@ def test_a_file_that_is_not_there_is_refused(written):
 
 
 def test_a_file_that_has_changed_is_read_again(written):
-    from rlccfr.envs.measuring.compiled_games import compiled
+    from rlccfr.games.compiled_games import compiled
 
     name = written(TEXAS_SOLVER)
     first = compiled(name)
