@@ -200,7 +200,7 @@ class BetRules:
         pot: chips in the pot at the spot's start.
         stack: chips that each player has left at the start.
         sizes: of the flop, the turn and the river.
-        add_allin, force_allin, merging, commit: see the module's text.
+        add_allin, force_allin, merging, commit: see the module's text; exact, as amounts may equal them.
         min_bet: smallest first bet of a street.
         chip: value of the smallest chip, in the units in which pot and stack were given.
     """
@@ -208,10 +208,10 @@ class BetRules:
     pot: int
     stack: int
     sizes: tuple[StreetSizes, ...]
-    add_allin: float
-    force_allin: float
-    merging: float
-    commit: float
+    add_allin: Fraction
+    force_allin: Fraction
+    merging: Fraction
+    commit: Fraction
     min_bet: int
     chip: Fraction
 
@@ -309,7 +309,7 @@ def _is_nearly_all_in(rules: BetRules, facing: Facing, amount: int) -> bool:
     return chips_left <= rules.force_allin * pot_after_call or chips_left <= (1 - rules.commit) * rules.stack
 
 
-def _merged(descending: list[int], facing: Facing, merging: float) -> list[int]:
+def _merged(descending: list[int], facing: Facing, merging: Fraction) -> list[int]:
     """Return the amounts, ascending, without those that are close to a larger one."""
     kept: list[int] = []
     for amount in descending:

@@ -228,13 +228,13 @@ def _number(value: Any, name: str, least: float, *, above: bool = False) -> Frac
     return Fraction(str(value)) if isinstance(value, (int, float)) else Fraction(number)
 
 
-def _share(value: Any, name: str) -> float:
+def _share(value: Any, name: str) -> Fraction:
     """Return a number above 0 and up to 1.
 
     Raises:
         GameError: it is not.
     """
-    share = float(_number(value, name, least=0.0, above=True))
+    share = _number(value, name, least=0.0, above=True)
     if share > 1:
         raise GameError(f"{name} must be a share of the stack, at most 1, not {brief(value)}")
     return share
@@ -289,9 +289,9 @@ class SubgameRules:
             pot=_chips(arguments["pot"], "pot", chip),
             stack=_chips(arguments["stack"], "stack", chip),
             sizes=sizes_by_street(arguments["bets"], arguments["raises"], arguments["donk"]),
-            add_allin=float(_number(arguments["add_allin"], "add_allin", least=0.0)),
-            force_allin=float(_number(arguments["force_allin"], "force_allin", least=0.0)),
-            merging=float(_number(arguments["merging"], "merging", least=0.0)),
+            add_allin=_number(arguments["add_allin"], "add_allin", least=0.0),
+            force_allin=_number(arguments["force_allin"], "force_allin", least=0.0),
+            merging=_number(arguments["merging"], "merging", least=0.0),
             commit=_share(arguments["commit"], "commit"),
             min_bet=1 if min_bet is None else _chips(min_bet, "min_bet", chip),
             chip=chip,

@@ -85,6 +85,11 @@ def test_boards_that_leave_no_hand_are_not_dealt():
     assert len(rivers) == 48 - 4
 
 
+def test_a_bet_of_exactly_the_committed_share_is_an_all_in():
+    assert made(pot=200, stack=900, bets="603c", commit=0.67).letters(0) == ["c", "a"]
+    assert made(pot=200, stack=900, bets="602c", commit=0.67).letters(0) == ["c", "b602"]
+
+
 def test_paths_take_the_longest_size():
     game = made(bets="5%, 50%", pot=100, stack=1000)
     assert game.path(game.node("b50c")) == "b50c"
