@@ -50,7 +50,12 @@ DEFAULTS: Mapping[str, Any] = {
     "board": "", "pot": 0, "stack": 0, "oop": "", "ip": "", "bets": "", "raises": "", "donk": None, "add_allin": 0.0,
     "force_allin": 0.0, "merging": 0.0, "commit": 1.0, "min_bet": None, "chip": 1,
 }  # fmt: skip
-"""Arguments of :func:`subgame` that a name may have, with their defaults; the first six must be given."""
+"""Arguments of :func:`subgame` that a name may have, with their defaults."""
+
+REQUIRED = ("board", "pot", "stack", "oop", "ip", "bets")
+"""Arguments that must be given."""
+
+RAKE_ADVICE = "a game with rake is not zero-sum, and is not solved here: leave rake out"
 
 START_CARDS = (3, 4, 5)
 """Numbers of cards that a board may have at the start."""
@@ -71,6 +76,11 @@ SUBGAME = replace(
 What assumes that all hands are dealt alike is left out: draws of chance, buckets, and choosers, which have learned from
 such games.
 """
+
+
+def full_name_of(arguments: Mapping[str, Any]) -> str:
+    """Return the name of the subgame that :func:`subgame` makes from plain arguments, which is equal for equal ones."""
+    return PREFIX + json.dumps(dict(arguments))
 
 
 class SubgameSize(NamedTuple):
@@ -130,7 +140,7 @@ class Subgame(PublicGame):
     @property
     def full_name(self) -> str:
         """The name under which the subgame is kept: all arguments; :func:`rlccfr.load_game` takes it."""
-        return PREFIX + json.dumps(dict(self.arguments))
+        return full_name_of(self.arguments)
 
     @property
     def source(self) -> dict[str, str]:
@@ -204,9 +214,13 @@ def subgame(
         >>> game.letters(0)
         ['c', 'b50', 'a']
     """
-    arguments = {name: value for name, value in locals().items() if name in DEFAULTS}
+    arguments = {
+        "board": board, "pot": pot, "stack": stack, "oop": oop, "ip": ip, "bets": bets, "raises": raises, "donk": donk,
+        "add_allin": add_allin, "force_allin": force_allin, "merging": merging, "commit": commit, "min_bet": min_bet,
+        "chip": chip,
+    }  # fmt: skip
     if _number(rake, "rake", least=0.0):
-        raise GameError("a game with rake is not zero-sum, and is not solved here: leave rake out")
+        raise GameError(RAKE_ADVICE)
     return SubgameRules.of(arguments).build()
 
 
@@ -303,7 +317,7 @@ class SubgameRules:
     @property
     def full_name(self) -> str:
         """The name under which the subgame is kept, which is equal for equal arguments."""
-        return PREFIX + json.dumps(dict(self.arguments))
+        return full_name_of(self.arguments)
 
     @property
     def first_street(self) -> int:

@@ -163,7 +163,7 @@ def test_bad_arguments_are_refused_in_one_line(changes, message):
     ("name", "message"),
     [
         ('subgame{"board": "Td9d', "is not the whole name of a subgame"),
-        ('subgame{"board": "Td9d6h"}', "names no pot"),
+        ('subgame{"board": "Td9d6h"}', "has no pot"),
         (
             'subgame{"board": "Td9d6h", "pot": 1, "stack": 1, "oop": "AA", "ip": "KK", "bets": "a", "rakes": 1}',
             "has an unknown argument 'rakes'",
