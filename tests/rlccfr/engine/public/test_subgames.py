@@ -176,7 +176,7 @@ def test_policies_are_kept_and_play_matches(tmp_path):
     probabilities = policy.action_probabilities(game.node("b50"), "QdQh")
     assert list(probabilities) == ["f", "c", "r125", "a"]
     assert sum(probabilities.values()) == pytest.approx(1.0)
-    with pytest.raises(rlccfr.GameError, match="no player holds 'AhAd'"):
+    with pytest.raises(rlccfr.GameError, match="player 1's range has no 'AhAd' on the board "):
         policy.action_probabilities(game.node("b50"), "AhAd")  # aces are in the other range
 
 
