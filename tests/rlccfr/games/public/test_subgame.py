@@ -120,8 +120,11 @@ def test_the_size_is_known_before_anything_is_built():
 def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
     one_size = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE, "bets": "60%"}).size().bytes
     monkeypatch.setattr(module, "available_memory", lambda: one_size + 10)
-    with pytest.raises(rlccfr.GameError, match=r"public nodes and 1,303,301 table entries.*with the first size.*fits"):
+    with pytest.raises(rlccfr.GameError, match=r"needs at least .* public nodes and .* with the first size.*fits"):
         rlccfr.subgame(**EXAMPLE)
+    counted = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE}).size(one_size)
+    assert one_size < counted.bytes
+    assert counted.sequences < 1_303_301  # counting has stopped
     monkeypatch.setattr(module, "available_memory", lambda: 1000)
     with pytest.raises(rlccfr.GameError, match="too much as well: begin on a later street"):
         rlccfr.subgame(**EXAMPLE)
@@ -139,7 +142,9 @@ def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
         ({"oop": "Td2d"}, "every hand of oop='Td2d' holds a card of the board"),
         ({"oop": "AhAs", "ip": "AhKh,AsKs"}, "can meet a hand of ip='AhKh,AsKs': all pairs share a card"),
         ({"pot": 0}, "pot must be a number above 0"),
-        ({"pot": 2.5}, "pot must be a multiple of the chip, 1, not 2.5: set chip=0.01"),
+        ({"pot": 2.5}, r"pot must be a multiple of the chip, 1, not 2\.5: set chip=0\.1$"),
+        ({"pot": 10.005, "chip": 0.01}, r"the chip, 0\.01, not 10\.005: set chip=0\.001$"),
+        ({"pot": 10, "chip": 3}, r"the chip, 3, not 10: set chip=1$"),
         ({"pot": float("nan")}, "pot must be"),
         ({"pot": "100"}, "pot must be"),
         ({"stack": -5}, "stack must be a number above 0"),
