@@ -40,6 +40,8 @@ from rlccfr.errors import GameError, brief
 
 STREETS = ("flop", "turn", "river")
 
+SIDES = ("oop", "ip")
+
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?|\.\d+)%?")
 _MULTIPLE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x")
 _CHIPS = re.compile(r"(\d+(?:\.\d+)?|\.\d+)c")
@@ -147,12 +149,13 @@ def sizes_by_street(bets: Any, raises: Any, donk: Any) -> tuple[StreetSizes, ...
     """Return the sizes of the flop, the turn and the river.
 
     Args:
-        bets, raises: a text for all streets and both players; a pair of texts, of the player out of position and of
-            the one in position; or a dict from streets to a text or a pair. A street that a dict leaves out has none.
+        bets, raises: a text for all streets and both players; a tuple of two texts, of the player out of position and
+            of the one in position; a dict from ``"oop"`` and ``"ip"`` to texts, which means the same; or a dict from
+            streets to a text or a pair. A street, or a player, that a dict leaves out has none.
         donk: a text, or a dict from streets to a text; None, or a street left out, for the same sizes as ``bets``.
 
     Raises:
-        GameError: a street is unknown, or a size is not in the grammar.
+        GameError: a street is unknown, a pair is a list, or a size is not in the grammar.
     """
     checked_bets = _by_street(bets, "bets")
     checked_raises = _by_street(raises, "raises")
@@ -169,15 +172,41 @@ def sizes_by_street(bets: Any, raises: Any, donk: Any) -> tuple[StreetSizes, ...
 
 def _by_street(sizes: Any, name: str) -> dict[str, tuple[Any, Any]]:
     """Return both players' texts for each street; see :func:`sizes_by_street`."""
-    by_street = _streets_of(sizes, name) if isinstance(sizes, Mapping) else dict.fromkeys(STREETS, sizes)
-    pairs: dict[str, tuple[Any, Any]] = {}
-    for street in STREETS:
-        given = by_street.get(street, "")
-        is_pair = isinstance(given, (tuple, list))
-        if is_pair and len(given) != 2:
-            raise GameError(f"{name} of the {street} has {len(given)} texts; give one, or one for each player")
-        pairs[street] = (given[0], given[1]) if is_pair else (given, given)
-    return pairs
+    is_by_street = isinstance(sizes, Mapping) and not _is_by_side(sizes)
+    by_street = _streets_of(sizes, name) if is_by_street else dict.fromkeys(STREETS, sizes)
+    return {street: _pair_of(by_street.get(street, ""), f"{name} of the {street}") for street in STREETS}
+
+
+def _is_by_side(sizes: Any) -> bool:
+    """Return whether sizes are a dict from players' sides."""
+    return isinstance(sizes, Mapping) and bool(sizes) and set(sizes) <= set(SIDES)
+
+
+def _pair_of(sizes: Any, where: str) -> tuple[Any, Any]:
+    """Return both players' texts on one street.
+
+    Raises:
+        GameError: they are a list, which may stand for a pair or for several sizes, or not two.
+    """
+    if _is_by_side(sizes):
+        return sizes.get("oop", ""), sizes.get("ip", "")
+    if isinstance(sizes, list):
+        raise GameError(
+            f"{where} is a list: write one text, such as '33%, 75%', or for both players a pair: a tuple, or in JSON "
+            '{"oop": "33%", "ip": "75%"}'
+        )
+    if not isinstance(sizes, tuple):
+        return sizes, sizes
+    if len(sizes) != 2:
+        raise GameError(f"{where} has {len(sizes)} texts; give one, or one for each player")
+    return sizes[0], sizes[1]
+
+
+def plain_sizes(sizes: Any) -> Any:
+    """Return sizes as a JSON object holds them: pairs by side, since JSON makes no difference of tuples and lists."""
+    if isinstance(sizes, Mapping):
+        return {key: plain_sizes(value) for key, value in sizes.items()}
+    return dict(zip(SIDES, sizes, strict=True)) if isinstance(sizes, tuple) else sizes
 
 
 def _streets_of(sizes: Mapping[Any, Any], name: str) -> dict[Any, Any]:

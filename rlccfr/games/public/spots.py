@@ -28,13 +28,11 @@ from typing import Any
 
 from rlccfr.errors import GameError, brief, what_failed
 from rlccfr.games.gambit.files import path_shown, read_text
-from rlccfr.games.public.bet_sizes import STREETS
+from rlccfr.games.public.bet_sizes import SIDES, STREETS
 from rlccfr.games.public.subgame import DEFAULTS, PREFIX, RAKE_ADVICE, REQUIRED, Subgame, SubgameRules
 
 SUFFIXES = (".txt", ".json")
 """Suffixes of files that describe subgames."""
-
-SIDES = ("oop", "ip")
 
 CENT = 0.01
 """Smallest chip in files of programs that compute with fractions of chips."""
@@ -124,7 +122,7 @@ class _Sizes:
     def arguments(self) -> dict[str, Any]:
         """Return the arguments ``bets``, ``raises`` and ``donk``."""
         arguments: dict[str, Any] = {
-            kind: {street: [",".join(sizes) for sizes in players] for street, players in self.lists[kind].items()}
+            kind: {street: (",".join(first), ",".join(second)) for street, (first, second) in self.lists[kind].items()}
             for kind in ("bets", "raises")
         }
         arguments["donk"] = {street: ",".join(players[0]) for street, players in self.lists["donk"].items()}

@@ -28,7 +28,7 @@ import numpy as np
 from rlccfr.errors import GameError, brief
 from rlccfr.game import Form
 from rlccfr.games.memory import available_memory, gigabytes
-from rlccfr.games.public.bet_sizes import BetRules, checked_rules, sizes_by_street
+from rlccfr.games.public.bet_sizes import BetRules, checked_rules, plain_sizes, sizes_by_street
 from rlccfr.games.public.betting import Round, RoundEnd, no_limit_round
 from rlccfr.games.public.card_tree import CardTree, Dealt, Level, levels_from
 from rlccfr.games.public.cards import names_of
@@ -153,7 +153,7 @@ def subgame(
         oop, ip: ranges of the player out of position, player 0, and of the one in position, player 1; see
             :mod:`rlccfr.games.public.ranges`. Hands that can't be dealt are left out.
         bets: sizes of first bets; see :mod:`rlccfr.games.public.bet_sizes`. A text for all streets and both players, a
-            pair of texts for both players, or a dict from ``"flop"``, ``"turn"`` and ``"river"`` to a text or a pair.
+            tuple of two texts for both players, or a dict from ``"flop"``, ``"turn"`` and ``"river"`` to either.
         raises: sizes of raises, in the same form; without any, nobody raises.
         donk: sizes of first bets of the player out of position if the other player bet or raised last on the street
             before: a text, or a dict from streets to texts; by default the same as ``bets``.
@@ -281,7 +281,8 @@ class SubgameRules:
             chip=chip,
         )
         first_street = len(board) - START_CARDS[0]
-        plain_arguments = json.loads(json.dumps(dict(arguments), default=float))
+        plain_lists = {name: plain_sizes(arguments[name]) for name in ("bets", "raises")}
+        plain_arguments = json.loads(json.dumps({**arguments, **plain_lists}, default=float))
         return cls(plain_arguments, board, _weights(arguments, board), checked_rules(betting, first_street))
 
     @property

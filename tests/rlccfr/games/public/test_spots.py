@@ -89,8 +89,8 @@ def test_texas_solvers_commands(written):
     assert read_spot(name) == {
         "chip": 0.01, "pot": 10, "stack": 95, "board": "Qs,Jh,2h,5c", "oop": "AA,KK:0.5,QJs", "ip": "JJ,AKs",
         "commit": 0.67,
-        "bets": {"flop": ["", ""], "turn": ["50%,100%", "75%"], "river": ["50%", "a"]},
-        "raises": {"flop": ["", ""], "turn": ["60%", ""], "river": ["", "a"]},
+        "bets": {"flop": ("", ""), "turn": ("50%,100%", "75%"), "river": ("50%", "a")},
+        "raises": {"flop": ("", ""), "turn": ("60%", ""), "river": ("", "a")},
         "donk": {"flop": "", "turn": "", "river": "33.5%"},
     }  # fmt: skip
     game = rlccfr.load_game(name)
@@ -108,8 +108,8 @@ def test_pios_script_lines(written):
     name = written(PIO)
     assert read_spot(name) == {
         "oop": "AA,KK:0.5,QJs", "ip": "JJ,AKs", "board": "Qs Jh 2h 5c", "pot": 100, "stack": 950, "commit": 0.67,
-        "bets": {"flop": ["", ""], "turn": ["33,75,a500%", "65"], "river": ["65", "e"]},
-        "raises": {"flop": ["", ""], "turn": ["3x,a500%", ""], "river": ["", ""]},
+        "bets": {"flop": ("", ""), "turn": ("33,75,a500%", "65"), "river": ("65", "e")},
+        "raises": {"flop": ("", ""), "turn": ("3x,a500%", ""), "river": ("", "")},
         "donk": {"flop": "", "turn": "", "river": "20c"},
     }  # fmt: skip
     game = rlccfr.load_game(name)
@@ -119,8 +119,8 @@ def test_pios_script_lines(written):
 
 def test_of_texas_solvers_lines_with_the_same_beginning_the_last_one_counts(written):
     arguments = read_spot(written(TEXAS_SOLVER + "set_bet_sizes ip,river,bet,75\nset_bet_sizes oop,turn,bet,30\n"))
-    assert arguments["bets"]["turn"] == ["30%", "75%"]
-    assert arguments["bets"]["river"] == ["50%", "75%,a"]  # an all-in is a line of its own
+    assert arguments["bets"]["turn"] == ("30%", "75%")
+    assert arguments["bets"]["river"] == ("50%", "75%,a")  # an all-in is a line of its own
 
 
 def test_texas_solvers_defaults_are_not_taken_over(written):

@@ -98,6 +98,17 @@ def test_paths_take_the_longest_size():
         game.node("b7")
 
 
+def test_pairs_of_sizes_are_kept_by_side_in_names():
+    game = made(bets={"river": ("33%", "75%")}, raises=("a", ""))
+    assert game.arguments["bets"] == {"river": {"oop": "33%", "ip": "75%"}}
+    assert game.arguments["raises"] == {"oop": "a", "ip": ""}
+    again = rlccfr.load_game(game.full_name)
+    assert again.full_name == game.full_name
+    assert again.content_hash == game.content_hash
+    assert [again.letters(0), again.letters(again.node("c"))] == [["c", "b33"], ["c", "b75"]]
+    assert made(bets={"ip": "75%"}).letters(0) == ["c"]
+
+
 def test_a_subgame_is_made_again_by_its_name():
     game = rlccfr.subgame(**EXAMPLE | {"board": "Td9d6hQc2c"})
     again = rlccfr.load_game(game.full_name)
@@ -138,6 +149,7 @@ def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
         ({"board": "Td9d6x"}, "is no card"),
         ({"board": 5}, "cards are given as text"),
         ({"oop": ""}, "has no hand"),
+        ({"oop": "AA,KK:1e-14"}, "the range has 'KK:1e-14', whose weight is below 1e-09: leave the hands out"),
         ({"oop": "AA:2"}, "weight must be a number from 0 to 1"),
         ({"oop": "Td2d"}, "every hand of oop='Td2d' holds a card of the board"),
         ({"oop": "AhAs", "ip": "AhKh,AsKs"}, "can meet a hand of ip='AhKh,AsKs': all pairs share a card"),
@@ -153,6 +165,7 @@ def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
         ({"merging": -1}, "merging must be a number of at least 0"),
         ({"commit": 2}, "commit must be a share of the stack"),
         ({"rake": 0.05}, "a game with rake is not zero-sum"),
+        ({"bets": ["33%", "75%"]}, "bets of the flop is a list: write one text, .* or for both players a pair"),
         ({"bets": "33%", "min_bet": 50}, "bets of the river has a bet of 33 into the pot of 100, but the smallest bet"),
         ({"bets": "3c", "min_bet": 5}, "the smallest bet is 5"),
         ({"bets": "huge"}, "bets of the river has 'huge'|bets of the flop has 'huge'"),
