@@ -153,8 +153,10 @@ class _PublicPoints:
         deal = int(self.nodes["deal"][node])
         opponent_reach = [allowed_on(self.game, deal, player, reach.of_player[1 - player]) for player in (0, 1)]
         row_mass = [
-            size * own_reach * compatible
-            for size, own_reach, compatible in zip(self._row_sizes(node), reach.of_player, opponent_reach, strict=True)
+            size * player_reach * compatible
+            for size, player_reach, compatible in zip(
+                self._row_sizes(node), reach.of_player, opponent_reach, strict=True
+            )
         ]
         mass = float(row_mass[0].sum())
         if kind >= CHANCE:

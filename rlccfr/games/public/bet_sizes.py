@@ -102,19 +102,23 @@ def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
         return BetSize("pot", _positive(percent[1], text, where) / 100)
     if multiple := _MULTIPLE.fullmatch(plain):
         if not raises:
-            raise GameError(f"{where} has {text!r}, but only raises are multiples of a bet: write a share of the pot")
+            raise GameError(
+                f"{where}: {text!r} is no size, since only raises are multiples of a bet; write a share of the pot"
+            )
         number = _positive(multiple[1], text, where)
         if number <= 1:
-            raise GameError(f"{where} has {text!r}, but a raise is to more than the bet: write at least 2x")
+            raise GameError(f"{where}: {text!r} is no size, since a raise is to more than the bet; write at least 2x")
         return BetSize("multiple", number)
     if chips := _CHIPS.fullmatch(plain):
         return BetSize("chips", _positive(chips[1], text, where))
     if geometric := _GEOMETRIC.fullmatch(plain):
         streets = Fraction(geometric[1] or 0)
         if geometric[1] and not 1 <= streets <= len(STREETS):
-            raise GameError(f"{where} has {text!r}, but geometric bets are for one to three streets, as in '2e'")
+            raise GameError(
+                f"{where}: {text!r} is no size, since geometric bets are for one to three streets, as in '2e'"
+            )
         return BetSize("geometric", streets, _positive(geometric[2], text, where) / 100 if geometric[2] else None)
-    raise GameError(f"{where} has {text!r}; {EXAMPLE}")
+    raise GameError(f"{where}: {text!r} is no size; {EXAMPLE}")
 
 
 def _positive(number: str, text: str, where: str) -> Fraction:
@@ -125,7 +129,7 @@ def _positive(number: str, text: str, where: str) -> Fraction:
     """
     fraction = Fraction(number)
     if not fraction:
-        raise GameError(f"{where} has {text!r}, which is no bet; leave it out")
+        raise GameError(f"{where}: {text!r} is no bet; leave it out")
     return fraction
 
 
@@ -162,11 +166,11 @@ def sizes_by_street(bets: Any, raises: Any, donk: Any) -> tuple[StreetSizes, ...
     checked_donk = dict.fromkeys(STREETS, donk) if not isinstance(donk, Mapping) else _streets_of(donk, "donk")
     sizes = []
     for street in STREETS:
-        own_bets = [parsed_sizes(text, f"bets of the {street}", raises=False) for text in checked_bets[street]]
-        own_raises = [parsed_sizes(text, f"raises of the {street}", raises=True) for text in checked_raises[street]]
+        bet_sizes = [parsed_sizes(text, f"bets of the {street}", raises=False) for text in checked_bets[street]]
+        raise_sizes = [parsed_sizes(text, f"raises of the {street}", raises=True) for text in checked_raises[street]]
         donk_text = checked_donk.get(street)
         donk_sizes = None if donk_text is None else parsed_sizes(donk_text, f"donk of the {street}", raises=False)
-        sizes.append(StreetSizes((own_bets[0], own_bets[1]), (own_raises[0], own_raises[1]), donk_sizes))
+        sizes.append(StreetSizes((bet_sizes[0], bet_sizes[1]), (raise_sizes[0], raise_sizes[1]), donk_sizes))
     return tuple(sizes)
 
 
@@ -363,8 +367,7 @@ def checked_rules(rules: BetRules, first_street: int) -> BetRules:
             amount = _amount_of(rules, size, facing)
             if size.kind in ("pot", "chips") and amount < min(rules.min_bet, rules.stack):
                 raise GameError(
-                    f"bets of the {street} has a bet of {rules.in_units(amount):g} into the pot of "
-                    f"{rules.in_units(rules.pot):g}, but the smallest bet is {rules.in_units(rules.min_bet):g}: take a "
-                    "larger size, or a smaller min_bet or chip"
+                    f"the first bet of {rules.in_units(amount):g} on the {street} is below the smallest bet, "
+                    f"{rules.in_units(rules.min_bet):g}: take a larger size, or a smaller min_bet or chip"
                 )
     return rules

@@ -166,9 +166,12 @@ def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
         ({"commit": 2}, "commit must be a share of the stack"),
         ({"rake": 0.05}, "a game with rake is not zero-sum"),
         ({"bets": ["33%", "75%"]}, "bets of the flop is a list: write one text, .* or for both players a pair"),
-        ({"bets": "33%", "min_bet": 50}, "bets of the river has a bet of 33 into the pot of 100, but the smallest bet"),
-        ({"bets": "3c", "min_bet": 5}, "the smallest bet is 5"),
-        ({"bets": "huge"}, "bets of the river has 'huge'|bets of the flop has 'huge'"),
+        (
+            {"bets": "33%", "min_bet": 50},
+            "the first bet of 33 on the river is below the smallest bet, 50: take a larger size",
+        ),
+        ({"bets": "3c", "min_bet": 5}, "the first bet of 3 on the river is below the smallest bet, 5"),
+        ({"bets": "huge"}, "bets of the flop: 'huge' is no size; sizes are like"),
     ],
 )
 def test_bad_arguments_are_refused_in_one_line(changes, message):
