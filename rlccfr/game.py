@@ -151,7 +151,7 @@ class Form:
         path = getattr(self, name)
         if not path:
             missing = "buckets" if name == "merge" else name
-            raise GameError(f"games that are held {self.title} have no {missing} in this library: take another game")
+            raise GameError(f"a game held {self.title} has no {missing} in this library: take another game")
         return resolve_name(path)
 
 

@@ -14,7 +14,7 @@ from rlccfr.catalog import Catalog
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.rows import load_results
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import RLCCFRError, brief
 from rlccfr.games.names import form_named, identity_of
 
 if TYPE_CHECKING:
@@ -117,7 +117,9 @@ def part_of(game: str) -> Part:
     """
     form = form_named(game)
     if form.catalogs[0] not in PARTS:
-        raise RLCCFRError(f"{game!r} is held {form.title}, and no such game was measured: choose an algorithm yourself")
+        raise RLCCFRError(
+            f"{brief(game)} is held {form.title}, and no such game was measured: choose an algorithm yourself"
+        )
     return PARTS[form.catalogs[0]]()
 
 

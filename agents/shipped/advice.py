@@ -34,6 +34,7 @@ from rlccfr.game import Game, checked_game
 from rlccfr.games.compiled_games import compiled
 from rlccfr.games.gambit.files import is_of_file
 from rlccfr.games.names import GameName, as_name
+from rlccfr.games.public.spots import is_subgame
 
 RACED = ("seconds", "exploitability", "throughput", "reward", "converged")
 """Figures of each algorithm in a race."""
@@ -198,10 +199,13 @@ def _name_of(game: Game) -> str:
 
     Raises:
         GameError: its name stands for another game.
+        RLCCFRError: no game of the same form was measured.
     """
     name = game.name
-    if is_of_file(game.full_name):
-        name = game.full_name  # the display name of a file may be relative to another folder
+    # The display name of a file may be relative to another folder, and that of a subgame is no name to load.
+    if is_of_file(game.full_name) or is_subgame(game.full_name):
+        name = game.full_name
+    shipped.part_of(name)  # which refuses it before it is made again
     if compiled(name).content_hash != game.content_hash:
         raise GameError(f"the game is not the one that load_game({name!r}) returns: call recommend with a game's name")
     return name

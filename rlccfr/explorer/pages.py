@@ -118,7 +118,7 @@ def _summary(policy: Policy) -> str:
     if big_blind:
         summary += " One mbb/g is a thousandth of a big blind per game."
     if policy.game.pot:
-        summary += " Values count from half of the pot, which is each player's."
+        summary += " A value of 0 is half of the pot; add half of the pot for the expected value of other programs."
     return summary
 
 

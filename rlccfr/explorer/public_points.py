@@ -11,7 +11,7 @@ import numpy as np
 
 from rlccfr.engine.public.evaluation import public_action_values
 from rlccfr.explorer.points import ENDS, MOST_STATES, Content, PlayerState, Point
-from rlccfr.games.public.cards import ACTIONS, RANKS, action_in_words
+from rlccfr.games.public.cards import PLACES, RANKS, action_in_words, places_of_actions
 from rlccfr.games.public.masses import allowed_on, root_reach
 from rlccfr.games.public.records import CHANCE
 from rlccfr.games.public.view import PublicGame
@@ -37,14 +37,13 @@ def public_page(policy: PublicPolicy, start: str, most: int) -> Content:
 def _places_of_actions(game: PublicGame) -> dict[str, int]:
     """Return the place of each action's name among all actions, by which the page colours it.
 
-    Folds, checks and calls come first, then raises of one size, or bets and raises in the order of their amounts.
+    Folds, checks and calls come first, then raises of one size, or all-ins and sizes in the order of their amounts.
     """
-    moves = {move.decode() for move in np.unique(game.moves).tolist()} - {""}
-    if moves <= ACTIONS.keys():
-        return {name: place for place, name in enumerate(ACTIONS.values())}
-    sizes = sorted(moves - {"f", "c", "a"}, key=lambda move: (float(move[1:]), move))
-    places = {"fold": 0, "check": 1, "call": 1, "all-in": 2}
-    return places | {action_in_words(move): 3 + place for place, move in enumerate(sizes)}
+    has_limits = game.pot is None
+    unused = "a" if has_limits else "r"
+    places = places_of_actions(move.decode() for move in np.unique(game.moves).tolist())
+    words = {action_in_words(move, can_fold=True): place for move, place in places.items() if move != unused}
+    return words | {"check": PLACES["c"]}
 
 
 def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES) -> Iterator[Point]:
@@ -154,8 +153,10 @@ class _PublicPoints:
         deal = int(self.nodes["deal"][node])
         opponent_reach = [allowed_on(self.game, deal, player, reach.of_player[1 - player]) for player in (0, 1)]
         row_mass = [
-            size * own_reach * compatible
-            for size, own_reach, compatible in zip(self._row_sizes(node), reach.of_player, opponent_reach, strict=True)
+            size * player_reach * compatible
+            for size, player_reach, compatible in zip(
+                self._row_sizes(node), reach.of_player, opponent_reach, strict=True
+            )
         ]
         mass = float(row_mass[0].sum())
         if kind >= CHANCE:
@@ -216,7 +217,7 @@ class _PublicPoints:
         )
         if not with_states:
             return point
-        opponent_names = self._row_names(node, 1 - kind)
+        opponent_names = self.game.row_names(node, 1 - kind)
         opponent_shares = np.nan_to_num(shares[1 - kind])
         return point._replace(
             states=self._states_of_actor(node, kind, shares[kind], row_values, figures),
@@ -237,34 +238,20 @@ class _PublicPoints:
             row_values: (rows,) the player's expected payoff with each private state.
             figures: figures at the node.
         """
-        moves = [self._move_to(child) for child in self._child_nodes(node)]
+        moves = self.game.action_words(node)
         gains = figures.action_values - row_values
         states = []
-        for row, (name, share) in enumerate(zip(self._row_names(node, player), np.nan_to_num(shares), strict=True)):
+        for row, (name, share) in enumerate(zip(self.game.row_names(node, player), np.nan_to_num(shares), strict=True)):
             actions = zip(moves, figures.probabilities[:, row].tolist(), gains[:, row].tolist(), strict=True)
             states.append(PlayerState(name, float(share), float(row_values[row]), tuple(actions)))
         return states
-
-    def _row_names(self, node: int, player: int) -> list[str]:
-        """Return the names of a player's private states at a node."""
-        if self.game.private_names:
-            return list(self.game.private_names[player])
-        deal = self.game.deal_at(node, player)
-        return [deal.hand_name(hand) for hand in deal.firsts.tolist()]
 
     def _move_to(self, node: int) -> str:
         """Return the name of the move, or of the board cards, that lead to a node."""
         parent = int(self.game.parents[node])
         if self.nodes["kind"][parent] == CHANCE:
             return self.game.deals[int(self.nodes["deal"][node])].board_name
-        letter: str = self.game.moves[node].decode().strip()
-        if not self.game.deals:  # Bluff
-            return letter
-        if self.game.pot is None:  # limit hold'em
-            return ACTIONS[letter]
-        if letter == "c":  # one may fold where there is a bet to call
-            return "call" if "f" in self.game.letters(parent) else "check"
-        return action_in_words(letter)
+        return self.game.action_words(parent)[node - int(self.nodes["first_child"][parent])]
 
     def _child_nodes(self, node: int) -> range:
         first_child = int(self.nodes["first_child"][node])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlccfr.games.public.cards import ACTIONS, action_in_words, codes_of, names_of
+from rlccfr.games.public.cards import codes_of, names_of
 from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.masses import allowed_on, root_reach
 from rlccfr.games.public.records import CHANCE, DICE, FOLD
@@ -84,13 +84,7 @@ class PublicTable:
         return "  ".join(fields)
 
     def actions(self) -> Sequence[str]:
-        letters = self._game.letters(self._node)
-        if not self._game.deals:
-            return letters
-        call = "call" if "f" in letters else "check"  # one may fold where there is a bet to call
-        if self._game.pot is None:  # limit hold'em
-            return [{**ACTIONS, "c": call}[letter] for letter in letters]
-        return [call if letter == "c" else action_in_words(letter) for letter in letters]
+        return self._game.action_words(self._node)
 
     def probabilities(self) -> np.ndarray:
         actor = self.actor

@@ -104,7 +104,8 @@ class PublicPolicy(Policy):
         probabilities = self.at(node)
         game.require_names()
         if game.deals:
-            row = game.deal_at(node).row_named(private)
+            player = int(game.view.nodes["kind"][node])
+            row = game.deal_at(node, player).row_named(private, player)
         elif private in (names := game.row_names(node)):
             row = names.index(private)
         else:

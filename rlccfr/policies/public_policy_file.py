@@ -58,12 +58,10 @@ def load_public_policy(path: Path, kind: type[PublicPolicy], game: PublicGame | 
     from rlccfr.games.names import load_game
 
     name, content_hash, table = _read(path)
-    if game is None:
-        game = load_game(name)
-    assert game is not None
-    if content_hash != game.content_hash:
-        raise of_another_game(path, name, game)
-    return kind(game, table)
+    policy_game: PublicGame = load_game(name) if game is None else game
+    if content_hash != policy_game.content_hash:
+        raise of_another_game(path, name, policy_game)
+    return kind(policy_game, table)
 
 
 def _read(path: Path) -> tuple[str, str, np.ndarray]:

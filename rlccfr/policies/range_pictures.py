@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlccfr.games.public.cards import RANKS, action_in_words, card_sets
+from rlccfr.games.public.cards import RANKS, card_sets, places_of_actions
 from rlccfr.pictures import action_colour, as_image, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rlccfr.policies.public_policy import PublicPolicy
-
-PLACES = {"f": 0, "c": 1, "r": 2}
-"""Places of limit hold'em's actions among colours; those of bets and raises of several sizes follow in their order."""
 
 LEAST_PROBABILITY = 0.01
 """Bids of Bluff are drawn if some roll makes them with at least this probability."""
@@ -83,8 +80,8 @@ def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, move
     row_of_hand = np.full(deck.num_hands, -1)
     row_of_hand[deck.hand_numbers] = deal.row_of_hand
     shares, names = range_grid(card_sets(np.arange(deck.size), deck.private), deck.suits, row_of_hand, probabilities)
-    sizes = [move for move in moves if move not in PLACES]
-    colours = [action_colour(PLACES[move] if move in PLACES else 2 + sizes.index(move)) for move in moves]
+    places = places_of_actions(moves)
+    colours = [action_colour(places[move]) for move in moves]
     height, width = CELL
     # Each cell is a strip of pixels, divided among the actions from left to right.
     picture = np.ones((shares.shape[1] * height, shares.shape[2] * width, 3))
@@ -101,7 +98,8 @@ def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, move
         axes.axvline(line * width - 0.5, color="white", linewidth=1)
     for line in range(shares.shape[1] + 1):
         axes.axhline(line * height - 0.5, color="white", linewidth=1)
-    legend = [Patch(color=colour, label=action_in_words(move)) for colour, move in zip(colours, moves, strict=True)]
+    words = policy.game.action_words(node)
+    legend = [Patch(color=colour, label=word) for colour, word in zip(colours, words, strict=True)]
     axes.legend(handles=legend, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(legend), frameon=False)
 
 

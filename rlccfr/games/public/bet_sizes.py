@@ -40,6 +40,8 @@ from rlccfr.errors import GameError, brief
 
 STREETS = ("flop", "turn", "river")
 
+SIDES = ("oop", "ip")
+
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?|\.\d+)%?")
 _MULTIPLE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x")
 _CHIPS = re.compile(r"(\d+(?:\.\d+)?|\.\d+)c")
@@ -100,19 +102,23 @@ def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
         return BetSize("pot", _positive(percent[1], text, where) / 100)
     if multiple := _MULTIPLE.fullmatch(plain):
         if not raises:
-            raise GameError(f"{where} has {text!r}, but only raises are multiples of a bet: write a share of the pot")
+            raise GameError(
+                f"{where}: {text!r} is no size, since only raises are multiples of a bet; write a share of the pot"
+            )
         number = _positive(multiple[1], text, where)
         if number <= 1:
-            raise GameError(f"{where} has {text!r}, but a raise is to more than the bet: write at least 2x")
+            raise GameError(f"{where}: {text!r} is no size, since a raise is to more than the bet; write at least 2x")
         return BetSize("multiple", number)
     if chips := _CHIPS.fullmatch(plain):
         return BetSize("chips", _positive(chips[1], text, where))
     if geometric := _GEOMETRIC.fullmatch(plain):
         streets = Fraction(geometric[1] or 0)
         if geometric[1] and not 1 <= streets <= len(STREETS):
-            raise GameError(f"{where} has {text!r}, but geometric bets are for one to three streets, as in '2e'")
+            raise GameError(
+                f"{where}: {text!r} is no size, since geometric bets are for one to three streets, as in '2e'"
+            )
         return BetSize("geometric", streets, _positive(geometric[2], text, where) / 100 if geometric[2] else None)
-    raise GameError(f"{where} has {text!r}; {EXAMPLE}")
+    raise GameError(f"{where}: {text!r} is no size; {EXAMPLE}")
 
 
 def _positive(number: str, text: str, where: str) -> Fraction:
@@ -123,7 +129,7 @@ def _positive(number: str, text: str, where: str) -> Fraction:
     """
     fraction = Fraction(number)
     if not fraction:
-        raise GameError(f"{where} has {text!r}, which is no bet; leave it out")
+        raise GameError(f"{where}: {text!r} is no bet; leave it out")
     return fraction
 
 
@@ -147,37 +153,64 @@ def sizes_by_street(bets: Any, raises: Any, donk: Any) -> tuple[StreetSizes, ...
     """Return the sizes of the flop, the turn and the river.
 
     Args:
-        bets, raises: a text for all streets and both players; a pair of texts, of the player out of position and of
-            the one in position; or a dict from streets to a text or a pair. A street that a dict leaves out has none.
+        bets, raises: a text for all streets and both players; a tuple of two texts, of the player out of position and
+            of the one in position; a dict from ``"oop"`` and ``"ip"`` to texts, which means the same; or a dict from
+            streets to a text or a pair. A street, or a player, that a dict leaves out has none.
         donk: a text, or a dict from streets to a text; None, or a street left out, for the same sizes as ``bets``.
 
     Raises:
-        GameError: a street is unknown, or a size is not in the grammar.
+        GameError: a street is unknown, a pair is a list, or a size is not in the grammar.
     """
     checked_bets = _by_street(bets, "bets")
     checked_raises = _by_street(raises, "raises")
     checked_donk = dict.fromkeys(STREETS, donk) if not isinstance(donk, Mapping) else _streets_of(donk, "donk")
     sizes = []
     for street in STREETS:
-        own_bets = [parsed_sizes(text, f"bets of the {street}", raises=False) for text in checked_bets[street]]
-        own_raises = [parsed_sizes(text, f"raises of the {street}", raises=True) for text in checked_raises[street]]
+        bet_sizes = [parsed_sizes(text, f"bets of the {street}", raises=False) for text in checked_bets[street]]
+        raise_sizes = [parsed_sizes(text, f"raises of the {street}", raises=True) for text in checked_raises[street]]
         donk_text = checked_donk.get(street)
         donk_sizes = None if donk_text is None else parsed_sizes(donk_text, f"donk of the {street}", raises=False)
-        sizes.append(StreetSizes((own_bets[0], own_bets[1]), (own_raises[0], own_raises[1]), donk_sizes))
+        sizes.append(StreetSizes((bet_sizes[0], bet_sizes[1]), (raise_sizes[0], raise_sizes[1]), donk_sizes))
     return tuple(sizes)
 
 
 def _by_street(sizes: Any, name: str) -> dict[str, tuple[Any, Any]]:
     """Return both players' texts for each street; see :func:`sizes_by_street`."""
-    by_street = _streets_of(sizes, name) if isinstance(sizes, Mapping) else dict.fromkeys(STREETS, sizes)
-    pairs: dict[str, tuple[Any, Any]] = {}
-    for street in STREETS:
-        given = by_street.get(street, "")
-        is_pair = isinstance(given, (tuple, list))
-        if is_pair and len(given) != 2:
-            raise GameError(f"{name} of the {street} has {len(given)} texts; give one, or one for each player")
-        pairs[street] = (given[0], given[1]) if is_pair else (given, given)
-    return pairs
+    is_by_street = isinstance(sizes, Mapping) and not _is_by_side(sizes)
+    by_street = _streets_of(sizes, name) if is_by_street else dict.fromkeys(STREETS, sizes)
+    return {street: _pair_of(by_street.get(street, ""), f"{name} of the {street}") for street in STREETS}
+
+
+def _is_by_side(sizes: Any) -> bool:
+    """Return whether sizes are a dict from players' sides."""
+    return isinstance(sizes, Mapping) and bool(sizes) and set(sizes) <= set(SIDES)
+
+
+def _pair_of(sizes: Any, where: str) -> tuple[Any, Any]:
+    """Return both players' texts on one street.
+
+    Raises:
+        GameError: they are a list, which may stand for a pair or for several sizes, or not two.
+    """
+    if _is_by_side(sizes):
+        return sizes.get("oop", ""), sizes.get("ip", "")
+    if isinstance(sizes, list):
+        raise GameError(
+            f"{where} is a list: write one text, such as '33%, 75%', or for both players a pair: a tuple, or in JSON "
+            '{"oop": "33%", "ip": "75%"}'
+        )
+    if not isinstance(sizes, tuple):
+        return sizes, sizes
+    if len(sizes) != 2:
+        raise GameError(f"{where} has {len(sizes)} texts; give one, or one for each player")
+    return sizes[0], sizes[1]
+
+
+def plain_sizes(sizes: Any) -> Any:
+    """Return sizes as a JSON object holds them: pairs by side, since JSON makes no difference of tuples and lists."""
+    if isinstance(sizes, Mapping):
+        return {key: plain_sizes(value) for key, value in sizes.items()}
+    return dict(zip(SIDES, sizes, strict=True)) if isinstance(sizes, tuple) else sizes
 
 
 def _streets_of(sizes: Mapping[Any, Any], name: str) -> dict[Any, Any]:
@@ -200,7 +233,7 @@ class BetRules:
         pot: chips in the pot at the spot's start.
         stack: chips that each player has left at the start.
         sizes: of the flop, the turn and the river.
-        add_allin, force_allin, merging, commit: see the module's text.
+        add_allin, force_allin, merging, commit: see the module's text; exact, as amounts may equal them.
         min_bet: smallest first bet of a street.
         chip: value of the smallest chip, in the units in which pot and stack were given.
     """
@@ -208,10 +241,10 @@ class BetRules:
     pot: int
     stack: int
     sizes: tuple[StreetSizes, ...]
-    add_allin: float
-    force_allin: float
-    merging: float
-    commit: float
+    add_allin: Fraction
+    force_allin: Fraction
+    merging: Fraction
+    commit: Fraction
     min_bet: int
     chip: Fraction
 
@@ -309,7 +342,7 @@ def _is_nearly_all_in(rules: BetRules, facing: Facing, amount: int) -> bool:
     return chips_left <= rules.force_allin * pot_after_call or chips_left <= (1 - rules.commit) * rules.stack
 
 
-def _merged(descending: list[int], facing: Facing, merging: float) -> list[int]:
+def _merged(descending: list[int], facing: Facing, merging: Fraction) -> list[int]:
     """Return the amounts, ascending, without those that are close to a larger one."""
     kept: list[int] = []
     for amount in descending:
@@ -334,8 +367,7 @@ def checked_rules(rules: BetRules, first_street: int) -> BetRules:
             amount = _amount_of(rules, size, facing)
             if size.kind in ("pot", "chips") and amount < min(rules.min_bet, rules.stack):
                 raise GameError(
-                    f"bets of the {street} has a bet of {rules.in_units(amount):g} into the pot of "
-                    f"{rules.in_units(rules.pot):g}, but the smallest bet is {rules.in_units(rules.min_bet):g}: take a "
-                    "larger size, or a smaller min_bet or chip"
+                    f"the first bet of {rules.in_units(amount):g} on the {street} is below the smallest bet, "
+                    f"{rules.in_units(rules.min_bet):g}: take a larger size, or a smaller min_bet or chip"
                 )
     return rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rlccfr.errors import GameError
 from rlccfr.games.public.bet_sizes import BetRules, BetSize, Facing, StreetSizes, amounts_of
@@ -43,7 +43,7 @@ class BettingState:
     Attributes:
         actor: the player who acts.
         spent: chips that each player has put in.
-        raises: number of raises in this round.
+        raises: number of raises in this round, where betting has limits.
         acted: whether the other player has acted in this round.
     """
 
@@ -60,7 +60,7 @@ class BettingState:
 Step = BettingState | RoundEnd | Fold
 """What follows an action: where the betting stands, the end of the round, or a fold."""
 
-Moves = Callable[[Any], list[tuple[str, Step]]]
+Moves = Callable[[BettingState], list[tuple[str, Step]]]
 """Function from a betting state to the actions there, in their order, each with what follows it."""
 
 
@@ -171,22 +171,11 @@ def no_limit_moves(rules: BetRules, street: int, start: RoundEnd) -> Moves:
         start: how the street before has ended; at the spot's start, without a bettor.
     """
     sizes = rules.sizes[street]
-    # Half of the pot at the start is each player's: so payoffs sum to 0.
-    half_pot = rules.pot / 2
 
     def moves(state: BettingState) -> list[tuple[str, Step]]:
-        actor_spent = state.spent[state.actor]
+        steps = _moves_without_bets(rules, state)
         opponent_spent = state.spent[1 - state.actor]
-        to_call = opponent_spent - actor_spent
-        steps: list[tuple[str, Step]] = []
-        if to_call:
-            lost = rules.in_units(1) * (half_pot + actor_spent)
-            steps.append(("f", Fold(lost if state.actor == 1 else -lost)))
-            steps.append(("c", RoundEnd(opponent_spent, 1 - state.actor)))
-        elif state.acted:
-            steps.append(("c", RoundEnd(opponent_spent)))
-        else:
-            steps.append(("c", replace(state, actor=1 - state.actor, acted=True)))
+        to_call = opponent_spent - state.spent[state.actor]
         if opponent_spent == rules.stack:  # a bet could not be called
             return steps
         facing = Facing(
@@ -199,10 +188,24 @@ def no_limit_moves(rules: BetRules, street: int, start: RoundEnd) -> Moves:
         for amount in amounts_of(rules, _sizes_for(sizes, state, bool(to_call), start), facing):
             name = "a" if amount == facing.most else f"{'r' if to_call else 'b'}{rules.in_units(amount):.12g}"
             spent = state.put(start.spent + amount)
-            steps.append((name, BettingState(1 - state.actor, spent, state.raises + 1, True)))
+            steps.append((name, BettingState(1 - state.actor, spent, acted=True)))
         return steps
 
     return moves
+
+
+def _moves_without_bets(rules: BetRules, state: BettingState) -> list[tuple[str, Step]]:
+    """Return the actions of no-limit betting that put in no more than a call: fold, call or check."""
+    actor_spent = state.spent[state.actor]
+    opponent_spent = state.spent[1 - state.actor]
+    if opponent_spent > actor_spent:
+        # Half of the pot at the start is each player's: so payoffs sum to 0.
+        lost = rules.in_units(1) * (rules.pot / 2 + actor_spent)
+        fold = Fold(lost if state.actor == 1 else -lost)
+        return [("f", fold), ("c", RoundEnd(opponent_spent, 1 - state.actor))]
+    if state.acted:
+        return [("c", RoundEnd(opponent_spent))]
+    return [("c", replace(state, actor=1 - state.actor, acted=True))]
 
 
 def _sizes_for(sizes: StreetSizes, state: BettingState, faces_bet: bool, start: RoundEnd) -> tuple[BetSize, ...]:

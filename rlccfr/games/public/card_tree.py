@@ -168,14 +168,12 @@ class CardTree:
         for player in range(2):
             place = 0 if is_shared else player
             side = sides[place]
-            first_row = sum(sum(before.rows) for before in sides[:place])
-            first_hand = sum(sum(before.hands) for before in sides[:place])
-            first_group = sum(sum(before.num_groups) for before in sides[:place])
+            sides_before = sides[:place]
             table["rows"][:, player] = side.rows
-            table["edge"][:, player] = first_row + _begins(side.rows)
-            table["row"][:, player] = first_row + _begins(side.rows)
-            table["hand"][:, player] = first_hand + _begins(side.hands)
-            table["group"][:, player] = first_group + _begins(side.num_groups)
+            table["edge"][:, player] = _begins(side.rows, (before.rows for before in sides_before))
+            table["row"][:, player] = table["edge"][:, player]
+            table["hand"][:, player] = _begins(side.hands, (before.hands for before in sides_before))
+            table["group"][:, player] = _begins(side.num_groups, (before.num_groups for before in sides_before))
         nodes = self.nodes
         nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], table["rows"])
         outcomes = number_outcomes(nodes)
@@ -209,25 +207,27 @@ class _Side:
         self._levels = levels
         self._player = player
         pairs = [deal for level in levels for deal in level.deals]
-        self._own = [deal[player] for deal in pairs]
+        self._deals = [deal[player] for deal in pairs]
         self._opponents = [deal[1 - player] for deal in pairs]
-        self._group_ends = [_joint_groups(own, other) for own, other in zip(self._own, self._opponents, strict=True)]
-        self.rows = [deal.rows for deal in self._own]
-        self.hands = [len(deal.hands) for deal in self._own]
+        self._group_ends = [
+            _joint_groups(deal, opponent) for deal, opponent in zip(self._deals, self._opponents, strict=True)
+        ]
+        self.rows = [deal.rows for deal in self._deals]
+        self.hands = [len(deal.hands) for deal in self._deals]
         self.num_groups = [len(ends) for ends in self._group_ends]
 
     def arrays(self) -> tuple[np.ndarray, ...]:
         """Return the view's arrays over rows, hands and groups: above, weight, hand_end, ..., group_end, same."""
         edges = list(self._edges())
-        rows_of_opponent = zip(self._own, self._opponents, strict=True)
+        pairs = zip(self._deals, self._opponents, strict=True)
         return (
             np.concatenate([above for above, _ in edges]),
             np.concatenate([weight for _, weight in edges]),
-            np.concatenate([deal.hand_end for deal in self._own]),
-            self._cards(np.concatenate([deal.hands for deal in self._own])),
-            self._cards(np.concatenate([deal.firsts for deal in self._own])),
+            np.concatenate([deal.hand_end for deal in self._deals]),
+            self._cards(np.concatenate([deal.hands for deal in self._deals])),
+            self._cards(np.concatenate([deal.firsts for deal in self._deals])),
             np.concatenate(self._group_ends),
-            np.concatenate([_same_rows(own, opponent) for own, opponent in rows_of_opponent]),
+            np.concatenate([_same_rows(deal, opponent) for deal, opponent in pairs]),
         )
 
     def _edges(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -240,32 +240,37 @@ class _Side:
 
     def _cards(self, hands: np.ndarray) -> np.ndarray:
         """Return two cards for each hand, (hands, 2); a hand of one card gets two numbers that no other hand has."""
-        deck = self._own[0].deck
+        deck = self._deals[0].deck
         cards = deck.hands[hands] if deck.private == 2 else 2 * deck.hands[hands] + np.arange(2)
         card_pairs: np.ndarray = cards.astype(np.uint8)
         return card_pairs
 
 
-def _joint_groups(own: Deal, opponent: Deal) -> np.ndarray:
+def _joint_groups(deal: Deal, opponent: Deal) -> np.ndarray:
     """Return the end of a player's rows of each strength that any player's hands have, (groups,)."""
-    if own is opponent:
-        return own.group_end
-    strengths = np.union1d(own.row_strengths, opponent.row_strengths)
-    ends: np.ndarray = np.searchsorted(own.row_strengths, strengths, side="right")
+    if deal is opponent:
+        return deal.group_end
+    strengths = np.union1d(deal.row_strengths, opponent.row_strengths)
+    ends: np.ndarray = np.searchsorted(deal.row_strengths, strengths, side="right")
     return ends
 
 
-def _same_rows(own: Deal, opponent: Deal) -> np.ndarray:
+def _same_rows(deal: Deal, opponent: Deal) -> np.ndarray:
     """Return the opponent's row with the first hand of each of a player's rows, (rows,); -1 if it has no such hand."""
-    if own is opponent:
-        return np.arange(own.rows)
-    row_of_number = np.full(own.deck.num_hands, -1)
+    if deal is opponent:
+        return np.arange(deal.rows)
+    row_of_number = np.full(deal.deck.num_hands, -1)
     row_of_number[opponent.deck.hand_numbers] = opponent.row_of_hand
-    rows: np.ndarray = row_of_number[own.deck.hand_numbers[own.firsts]]
+    rows: np.ndarray = row_of_number[deal.deck.hand_numbers[deal.firsts]]
     return rows
 
 
-def _begins(sizes: Iterable[int]) -> np.ndarray:
-    """Return the first index of each of several adjacent ranges."""
-    ends = np.cumsum([0, *sizes])
+def _begins(sizes: Iterable[int], sizes_before: Iterable[Iterable[int]]) -> np.ndarray:
+    """Return the first index of each of several adjacent ranges, which follow others.
+
+    Args:
+        sizes: how many indices each range has.
+        sizes_before: the same for the ranges that they follow.
+    """
+    ends = np.cumsum([sum(map(sum, sizes_before)), *sizes])
     return ends[:-1]

@@ -6,6 +6,7 @@ which also counts below the deuce in a straight.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import combinations, permutations
 
@@ -30,17 +31,37 @@ SUITS = "cdhs"
 ACTIONS = {"f": "fold", "c": "call", "r": "raise"}
 """Words for the letters of hold'em's actions."""
 
+PLACES = {"f": 0, "c": 1, "r": 2, "a": 2}
+"""Places of hold'em's actions among colours; those of bets and raises of several sizes follow. A game has r or a."""
 
-def action_in_words(name: str) -> str:
-    """Return the name of an action of no-limit hold'em in words.
+
+def action_in_words(name: str, *, can_fold: bool) -> str:
+    """Return the name of an action of hold'em, with limits or without, in words.
+
+    Args:
+        name: the action's name.
+        can_fold: whether the player may fold instead, which it may where there is a bet to call.
 
     Examples:
-        >>> [action_in_words(name) for name in ("c", "b120", "r300", "a")]
-        ['call or check', 'bet 120', 'raise to 300', 'all-in']
+        >>> [action_in_words(name, can_fold=True) for name in ("f", "c", "r", "r300", "a")]
+        ['fold', 'call', 'raise', 'raise to 300', 'all-in']
+        >>> [action_in_words(name, can_fold=False) for name in ("c", "b120")]
+        ['check', 'bet 120']
     """
     if name[1:]:
         return f"{'bet' if name[0] == 'b' else 'raise to'} {name[1:]}"
-    return {"f": "fold", "c": "call or check", "r": "bet or raise", "a": "all-in"}.get(name, name)
+    return {**ACTIONS, "c": "call" if can_fold else "check", "a": "all-in"}[name]
+
+
+def places_of_actions(names: Iterable[str]) -> dict[str, int]:
+    """Return the place among colours of each of some actions of hold'em: sizes follow in the order of their amounts.
+
+    Examples:
+        >>> places_of_actions(["f", "c", "r300", "r1000", "a"])
+        {'f': 0, 'c': 1, 'r': 2, 'a': 2, 'r300': 3, 'r1000': 4}
+    """
+    sizes = sorted((name for name in set(names) if name[1:]), key=lambda name: (float(name[1:]), name))
+    return PLACES | {name: len(PLACES) - 1 + number for number, name in enumerate(sizes)}
 
 
 def names_of(cards: np.ndarray, suits: int) -> str:

@@ -173,8 +173,12 @@ class Deal:
         row_of_hand[self._possible] = self._rows[0]
         return row_of_hand
 
-    def row_named(self, hand: str) -> int:
+    def row_named(self, hand: str, player: int) -> int:
         """Return the row of a hand that is given as text, such as ``AsKs``, in any order of its cards.
+
+        Args:
+            hand: the hand.
+            player: the player whose hands these are, for errors.
 
         Raises:
             GameError: the deck has no such hand, or the board holds one of its cards.
@@ -184,7 +188,8 @@ class Deal:
         index = next((k for k, name in enumerate(names) if name in (hand, swapped)), None)
         if index is None:
             where = f" on the board {self.board_name}" if len(self.board) else ""
-            raise GameError(f"no player holds {hand!r}{where}; a hand looks like {names[0]!r}")
+            holder = f"player {player}'s range has no" if isinstance(self.deck, RangeDeck) else "no player holds"
+            raise GameError(f"{holder} {hand!r}{where}; a hand looks like {names[0]!r}")
         return int(self._rows[0][index])
 
     @cached_property

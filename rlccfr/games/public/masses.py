@@ -68,9 +68,9 @@ def allowed_reach(game: PublicGame, player: int) -> np.ndarray:
         begin = int(deal["edge"][opponent])
         above = view.above[begin : begin + int(deal["rows"][opponent])]
         reach_of_deal.append(root_reach(game, opponent) if parent < 0 else reach_of_deal[parent][above])
-        own_begin = int(deal["edge"][player])
-        own_rows = slice(own_begin, own_begin + int(deal["rows"][player]))
-        allowed[own_rows] = allowed_on(game, number, player, reach_of_deal[-1])
+        player_begin = int(deal["edge"][player])
+        player_rows = slice(player_begin, player_begin + int(deal["rows"][player]))
+        allowed[player_rows] = allowed_on(game, number, player, reach_of_deal[-1])
     return allowed
 
 
@@ -83,8 +83,8 @@ def allowed_on(game: PublicGame, deal_number: int, player: int, reach: np.ndarra
     view = game.view
     opponent = 1 - player
     deal = view.deals[deal_number]
-    own_row = int(deal["row"][player])
-    own_rows = slice(own_row, own_row + int(deal["rows"][player]))
+    player_row = int(deal["row"][player])
+    player_rows = slice(player_row, player_row + int(deal["rows"][player]))
     if not len(view.hands):
         return np.full(int(deal["rows"][player]), float(game.mass[opponent] @ reach))
     first_row = int(deal["row"][opponent])
@@ -94,9 +94,9 @@ def allowed_on(game: PublicGame, deal_number: int, player: int, reach: np.ndarra
     hands = view.hands[first_hand : first_hand + len(hand_reach)]
     card_reach = np.bincount(hands[:, 0], hand_reach, CARDS) + np.bincount(hands[:, 1], hand_reach, CARDS)
     # All hands, less those with either card; the same hand, if the opponent has it, was then subtracted twice.
-    same = view.same[own_rows]
+    same = view.same[player_rows]
     same_reach = np.where(same >= 0, reach[np.maximum(same, 0)], 0.0)
     total = hand_reach.sum()
-    allowed = total - card_reach[view.firsts[own_rows].astype(np.int64)].sum(axis=1) + same_reach
+    allowed = total - card_reach[view.firsts[player_rows].astype(np.int64)].sum(axis=1) + same_reach
     rounded: np.ndarray = np.where(allowed > ROUNDING * total, allowed, 0.0)
     return rounded

@@ -17,7 +17,7 @@ QQ-88      all pairs between
 A8s-A5s    the first rank stays, the second goes down
 T9s-65s    both ranks go down together
 random     all 1,326 hands
-QQ:0.5     a weight from 0 to 1, after any item
+QQ:0.5     a weight from 0 to 1, after any item; a smaller one than 1e-9 is refused, unless it is 0
 ========== ==========================================================================================
 """
 
@@ -38,6 +38,9 @@ HOLDEM_DECK = Deck(ranks=len(RANKS), suits=len(SUITS), private=2)
 
 ANY_HAND = "random"
 
+SMALLEST_WEIGHT = 1e-9
+"""Smallest weight above 0: smaller ones are lost when weights are added up, and values by hand then have no meaning."""
+
 _HAND = re.compile(f"([{RANKS}][{SUITS}])([{RANKS}][{SUITS}])", re.IGNORECASE)
 _HAND_CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)", re.IGNORECASE)
 _SPACES_IN_ITEMS = re.compile(r"\s*([-:])\s*|\s+(\+)")
@@ -54,7 +57,7 @@ def range_weights(text: str) -> np.ndarray:
         text: the range; the module's text has the grammar. Upper and lower case are the same.
 
     Raises:
-        GameError: an item is not in the grammar, a weight is not a number from 0 to 1, or no hand has a weight.
+        GameError: an item is not in the grammar, a weight is too small or not a number from 0 to 1, or no hand has one.
 
     Example:
         >>> from rlccfr.games.public.ranges import range_weights
@@ -131,7 +134,7 @@ def _weight(text: str, item: str) -> float:
     """Return the weight that an item ends with.
 
     Raises:
-        GameError: it is not a number from 0 to 1.
+        GameError: it is not a number from 0 to 1, or is too small.
     """
     try:
         weight = float(text)
@@ -139,6 +142,8 @@ def _weight(text: str, item: str) -> float:
         weight = np.nan
     if not 0.0 <= weight <= 1.0:
         raise GameError(f"the range has {item!r}, whose weight must be a number from 0 to 1")
+    if 0.0 < weight < SMALLEST_WEIGHT:
+        raise GameError(f"the range has {item!r}, whose weight is below {SMALLEST_WEIGHT:g}: leave the hands out")
     return weight
 
 

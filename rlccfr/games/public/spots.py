@@ -10,9 +10,11 @@ A full name is ``subgame`` and a JSON object of all arguments. Formats of files 
   with weights. Amounts are rounded to hundredths.
 - *This library's own JSON*: an object of arguments of :func:`rlccfr.subgame`.
 
-Sizes and thresholds are taken over. Where a program's rules for trees differ from those of
-:mod:`rlccfr.games.public.bet_sizes`, the latter hold: for example, TexasSolver leaves out an all-in against which the
-least raise is too large.
+Sizes and thresholds that a file states are taken over, and defaults that it does not state are not: without
+``set_allin_threshold`` and ``set_raise_limit``, TexasSolver takes 0.67 and 4, and here no bet becomes an all-in and
+raises have no limit. Where a program's rules for trees differ from those of :mod:`rlccfr.games.public.bet_sizes`, the
+latter hold. For example, TexasSolver leaves out an all-in against which the least raise is too large, and counts half
+of the pot as a part of the stack, and of what a player has put in, where it compares them with the threshold.
 """
 
 from __future__ import annotations
@@ -26,16 +28,14 @@ from typing import Any
 
 from rlccfr.errors import GameError, brief, what_failed
 from rlccfr.games.gambit.files import path_shown, read_text
-from rlccfr.games.public.bet_sizes import STREETS
-from rlccfr.games.public.subgame import DEFAULTS, PREFIX, Subgame, SubgameRules
+from rlccfr.games.public.bet_sizes import SIDES, STREETS
+from rlccfr.games.public.subgame import DEFAULTS, PREFIX, RAKE_ADVICE, REQUIRED, Subgame, SubgameRules
 
 SUFFIXES = (".txt", ".json")
 """Suffixes of files that describe subgames."""
 
-SIDES = ("oop", "ip")
-
 CENT = 0.01
-"""Smallest chip where a program computes with fractions of chips."""
+"""Smallest chip in files of programs that compute with fractions of chips."""
 
 _RUN_COMMANDS = {
     "build_tree", "start_solve", "set_thread_num", "set_accuracy", "set_max_iteration", "set_print_interval",
@@ -115,20 +115,25 @@ class _Sizes:
         """Add sizes to a list."""
         self.lists[kind][street][player].extend(sizes)
 
+    def replace(self, kind: str, street: str, player: int, sizes: list[str]) -> None:
+        """Put sizes in the place of a list's."""
+        self.lists[kind][street][player][:] = sizes
+
     def arguments(self) -> dict[str, Any]:
         """Return the arguments ``bets``, ``raises`` and ``donk``."""
-        found: dict[str, Any] = {
-            kind: {street: [",".join(sizes) for sizes in players] for street, players in self.lists[kind].items()}
+        arguments: dict[str, Any] = {
+            kind: {street: (",".join(first), ",".join(second)) for street, (first, second) in self.lists[kind].items()}
             for kind in ("bets", "raises")
         }
-        found["donk"] = {street: ",".join(players[0]) for street, players in self.lists["donk"].items()}
-        return found
+        arguments["donk"] = {street: ",".join(players[0]) for street, players in self.lists["donk"].items()}
+        return arguments
 
 
 def _from_texas_solver(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
     """Return the arguments that TexasSolver's commands stand for."""
     arguments: dict[str, Any] = {"chip": CENT}
     sizes = _Sizes()
+    all_ins: set[tuple[int, str]] = set()
     for number, line in lines:
         command, _, value = line.partition(" ")
         value = value.strip()
@@ -142,16 +147,25 @@ def _from_texas_solver(lines: list[tuple[int, str]], shown: str) -> dict[str, An
         elif command == "set_allin_threshold":
             arguments["commit"] = _amount(value, place)
         elif command == "set_bet_sizes":
-            _add_texas_sizes(sizes, value, place)
+            _read_texas_sizes(sizes, all_ins, value, place)
         elif command.startswith("set_") and command not in _RUN_COMMANDS:
             raise GameError(f"{place} has the command {command}, which this library does not have: leave it out")
         elif command not in _RUN_COMMANDS:
             raise _unfitting(shown, number, line)
+    for player, street in sorted(all_ins):
+        sizes.add("bets", street, player, ["a"])
+        sizes.add("raises", street, player, ["a"])
     return {**arguments, **sizes.arguments()}
 
 
-def _add_texas_sizes(sizes: _Sizes, value: str, place: str) -> None:
-    """Add the sizes of a line such as ``set_bet_sizes oop,flop,bet,50``.
+def _read_texas_sizes(sizes: _Sizes, all_ins: set[tuple[int, str]], value: str, place: str) -> None:
+    """Read a line such as ``set_bet_sizes oop,flop,bet,50``; of lines with the same beginning, the last one counts.
+
+    Args:
+        sizes: lists of sizes, one of which the line replaces.
+        all_ins: players and streets with an all-in, to which a line such as ``set_bet_sizes ip,river,allin`` adds one.
+        value: what follows the command.
+        place: the line's place, for errors.
 
     Raises:
         GameError: the line is not of this form.
@@ -163,17 +177,16 @@ def _add_texas_sizes(sizes: _Sizes, value: str, place: str) -> None:
         raise GameError(f"{place} has the sizes {value!r}; they are like 'oop,flop,bet,50' or 'ip,river,allin'")
     player = SIDES.index(side)
     if kind == "allin":
-        sizes.add("bets", street, player, ["a"])
-        sizes.add("raises", street, player, ["a"])
+        all_ins.add((player, street))
     else:
-        sizes.add({"bet": "bets", "raise": "raises", "donk": "donk"}[kind], street, player, amounts)
+        sizes.replace({"bet": "bets", "raise": "raises", "donk": "donk"}[kind], street, player, amounts)
 
 
 _PIO_NUMBERS = {"Pot": "pot", "EffectiveStacks": "stack", "MinimumBetsize": "min_bet"}
 _PIO_TEXTS = {"Board": "board", "Range0": "oop", "Range1": "ip"}
 _PIO_LISTS = {"BetSize": "bets", "RaiseSize": "raises", "DonkBetSize": "donk"}
 _PIO_STREET = re.compile(r"(Flop|Turn|River)Config(IP)?\.(\w+)")
-_PIO_PASSED_OVER = {"TreeBuilding", "Rake.Cap", "Rake.Fraction", "Cap", "CapMode", "ICM.Stacks", "ICM.Payouts"}
+_PIO_PASSED_OVER = {"TreeBuilding", "Rake.Cap", "Cap", "CapMode", "ICM.Stacks", "ICM.Payouts"}
 """Settings that say nothing by themselves."""
 
 
@@ -183,6 +196,8 @@ def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
     sizes = _Sizes()
     adds_all_in: list[tuple[str, int]] = []
     most_of_pot = math.inf
+    rake_place = ""
+    has_rake = True  # unless a line turns it off
     for number, line in lines:
         match = re.fullmatch(r"#([\w.]+)#(.*)", line)
         if match is None:
@@ -193,6 +208,10 @@ def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
             arguments[_PIO_TEXTS[key]] = value
         elif key in _PIO_NUMBERS:
             arguments[_PIO_NUMBERS[key]] = _amount(value, place)
+        elif key == "Rake.Fraction":
+            rake_place = place if _amount(value or "0", place) else ""
+        elif key == "Rake.Enabled" and value.lower() in _OFF:
+            has_rake = False
         elif key == "AllinThreshold":
             arguments["commit"] = _amount(value, place) / 100
         elif key == "AddAllinOnlyIfLessThanThisTimesThePot":
@@ -207,6 +226,8 @@ def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
                 raise GameError(f"{place} sets {key} to {value!r}, which this library does not have: turn it off")
         elif key not in _PIO_PASSED_OVER and value.lower() not in _OFF:
             raise GameError(f"{place} sets {key} to {value!r}, which this library does not have: turn it off")
+    if rake_place and has_rake:
+        raise GameError(f"{rake_place} sets a rake, but a game with rake is not zero-sum: add #Rake.Enabled#False")
     for name, player in adds_all_in:
         for kind in ("bets", "raises", "donk"):
             if sizes.lists[kind][name][player]:  # an all-in is added to sizes, and never alone
@@ -273,6 +294,20 @@ def is_subgame(name: Any) -> bool:
     return isinstance(name, str) and (name.startswith(PREFIX + "{") or is_spot_file(name))
 
 
+_TEXAS_COMMANDS = {
+    "board": "set_board", "pot": "set_pot", "stack": "set_effective_stack", "oop": "set_range_oop",
+    "ip": "set_range_ip",
+}  # fmt: skip
+_PIO_KEYS = {argument: key for key, argument in (*_PIO_NUMBERS.items(), *_PIO_TEXTS.items())}
+
+
+def _command_for(name: str, argument: str) -> str:
+    """Return advice on how a file states an argument that it lacks; an argument of a full name needs none."""
+    if not is_spot_file(name) or name.lower().endswith(".json"):
+        return ""
+    return f": add a line with `{_TEXAS_COMMANDS[argument]}` (TexasSolver) or `#{_PIO_KEYS[argument]}#` (PioSOLVER)"
+
+
 def rules_named(name: str) -> SubgameRules:
     """Return the rules that a subgame's full name or file stands for.
 
@@ -286,9 +321,11 @@ def rules_named(name: str) -> SubgameRules:
             arguments = json.loads(name.removeprefix(PREFIX))
         except json.JSONDecodeError:
             raise GameError(f"{brief(name)} is not the whole name of a subgame: call rlccfr.subgame(...)") from None
-    missing = [argument for argument in ("board", "pot", "stack", "oop", "ip", "bets") if argument not in arguments]
+    missing = [argument for argument in REQUIRED if argument not in arguments]
     if missing:
-        raise GameError(f"{brief(name)} names no {missing[0]}")
+        raise GameError(f"{brief(name)} has no {missing[0]}{_command_for(name, missing[0])}")
+    if arguments.pop("rake", 0) != 0:
+        raise GameError(f"{brief(name)} has a rake; {RAKE_ADVICE}")
     unknown = [argument for argument in arguments if argument not in DEFAULTS]
     if unknown:
         raise GameError(f"{brief(name)} has an unknown argument {unknown[0]!r}; known are {', '.join(DEFAULTS)}")

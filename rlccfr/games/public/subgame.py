@@ -14,19 +14,21 @@ Source: sizes and thresholds are those of the documentation of PioSOLVER and pos
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rlccfr.errors import GameError, brief
 from rlccfr.game import Form
 from rlccfr.games.memory import available_memory, gigabytes
-from rlccfr.games.public.bet_sizes import BetRules, checked_rules, sizes_by_street
+from rlccfr.games.public.bet_sizes import BetRules, checked_rules, plain_sizes, sizes_by_street
 from rlccfr.games.public.betting import Round, RoundEnd, no_limit_round
 from rlccfr.games.public.card_tree import CardTree, Dealt, Level, levels_from
 from rlccfr.games.public.cards import names_of
@@ -40,8 +42,9 @@ from rlccfr.games.public.ranges import (
     range_symmetries,
     range_weights,
 )
-from rlccfr.games.public.records import CHANCE, DOUBLE, NODE, SHOWDOWN, SINGLE
-from rlccfr.games.public.view import LARGE, PUBLIC_TREE, PublicGame
+from rlccfr.games.public.records import SHOWDOWN
+from rlccfr.games.public.subgame_size import SubgameSize
+from rlccfr.games.public.view import PUBLIC_TREE, PublicGame
 
 PREFIX = "subgame"
 """Beginning of the names under which subgames are kept; a JSON object of all arguments follows."""
@@ -50,7 +53,12 @@ DEFAULTS: Mapping[str, Any] = {
     "board": "", "pot": 0, "stack": 0, "oop": "", "ip": "", "bets": "", "raises": "", "donk": None, "add_allin": 0.0,
     "force_allin": 0.0, "merging": 0.0, "commit": 1.0, "min_bet": None, "chip": 1,
 }  # fmt: skip
-"""Arguments of :func:`subgame` that a name may have, with their defaults; the first six must be given."""
+"""Arguments of :func:`subgame` that a name may have, with their defaults."""
+
+REQUIRED = ("board", "pot", "stack", "oop", "ip", "bets")
+"""Arguments that must be given."""
+
+RAKE_ADVICE = "a game with rake is not zero-sum, and is not solved here: leave rake out"
 
 START_CARDS = (3, 4, 5)
 """Numbers of cards that a board may have at the start."""
@@ -73,45 +81,9 @@ such games.
 """
 
 
-class SubgameSize(NamedTuple):
-    """How large a subgame is, before it is built.
-
-    Attributes:
-        nodes: number of public nodes.
-        infosets: number of infosets; those in one row count once.
-        sequences: number of a table's entries.
-    """
-
-    nodes: int
-    infosets: int
-    sequences: int
-
-    @classmethod
-    def of_round(cls, tree: Round, num_deals: int, rows: tuple[int, int]) -> SubgameSize:
-        """Return the size of one street.
-
-        Args:
-            tree: the street's betting.
-            num_deals: number of boards.
-            rows: for each player, the number of its rows on all boards.
-        """
-        decisions = [(kind, count) for kind, count in zip(tree.kinds, tree.counts, strict=True) if kind < CHANCE]
-        return cls(
-            nodes=num_deals * tree.size,
-            infosets=sum(rows[player] for player, _ in decisions),
-            sequences=sum(count * rows[player] for player, count in decisions),
-        )
-
-    @property
-    def gigabytes_of_tables(self) -> float:
-        """Gigabytes of a run's tables of regrets and of policy sums."""
-        itemsize = (SINGLE if self.sequences >= LARGE else DOUBLE).itemsize
-        return 2 * itemsize * self.sequences / 1e9
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the public tree and of a run's tables."""
-        return int(1e9 * self.gigabytes_of_tables) + 2 * NODE.itemsize * self.nodes
+def full_name_of(arguments: Mapping[str, Any]) -> str:
+    """Return the name of the subgame that :func:`subgame` makes from plain arguments, which is equal for equal ones."""
+    return PREFIX + json.dumps(dict(arguments))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +102,7 @@ class Subgame(PublicGame):
     @property
     def full_name(self) -> str:
         """The name under which the subgame is kept: all arguments; :func:`rlccfr.load_game` takes it."""
-        return PREFIX + json.dumps(dict(self.arguments))
+        return full_name_of(self.arguments)
 
     @property
     def source(self) -> dict[str, str]:
@@ -181,7 +153,7 @@ def subgame(
         oop, ip: ranges of the player out of position, player 0, and of the one in position, player 1; see
             :mod:`rlccfr.games.public.ranges`. Hands that can't be dealt are left out.
         bets: sizes of first bets; see :mod:`rlccfr.games.public.bet_sizes`. A text for all streets and both players, a
-            pair of texts for both players, or a dict from ``"flop"``, ``"turn"`` and ``"river"`` to a text or a pair.
+            tuple of two texts for both players, or a dict from ``"flop"``, ``"turn"`` and ``"river"`` to either.
         raises: sizes of raises, in the same form; without any, nobody raises.
         donk: sizes of first bets of the player out of position if the other player bet or raised last on the street
             before: a text, or a dict from streets to texts; by default the same as ``bets``.
@@ -204,9 +176,13 @@ def subgame(
         >>> game.letters(0)
         ['c', 'b50', 'a']
     """
-    arguments = {name: value for name, value in locals().items() if name in DEFAULTS}
+    arguments = {
+        "board": board, "pot": pot, "stack": stack, "oop": oop, "ip": ip, "bets": bets, "raises": raises, "donk": donk,
+        "add_allin": add_allin, "force_allin": force_allin, "merging": merging, "commit": commit, "min_bet": min_bet,
+        "chip": chip,
+    }  # fmt: skip
     if _number(rake, "rake", least=0.0):
-        raise GameError("a game with rake is not zero-sum, and is not solved here: leave rake out")
+        raise GameError(RAKE_ADVICE)
     return SubgameRules.of(arguments).build()
 
 
@@ -228,13 +204,13 @@ def _number(value: Any, name: str, least: float, *, above: bool = False) -> Frac
     return Fraction(str(value)) if isinstance(value, (int, float)) else Fraction(number)
 
 
-def _share(value: Any, name: str) -> float:
+def _share(value: Any, name: str) -> Fraction:
     """Return a number above 0 and up to 1.
 
     Raises:
         GameError: it is not.
     """
-    share = float(_number(value, name, least=0.0, above=True))
+    share = _number(value, name, least=0.0, above=True)
     if share > 1:
         raise GameError(f"{name} must be a share of the stack, at most 1, not {brief(value)}")
     return share
@@ -248,10 +224,18 @@ def _chips(value: Any, name: str, chip: Fraction) -> int:
     """
     number = _number(value, name, least=0.0, above=True) / chip
     if number.denominator != 1:
-        raise GameError(f"{name} must be a multiple of the chip, {float(chip):g}, not {brief(value)}: set chip=0.01")
+        # The largest power of ten, such as 0.01, of which both the amount and the chip are multiples.
+        fitting = next((digits for digits in range(10) if _are_multiples((number * chip, chip), digits)), None)
+        advice = "take another amount" if fitting is None else f"set chip={Decimal(1).scaleb(-fitting):f}"
+        raise GameError(f"{name} must be a multiple of the chip, {float(chip):g}, not {brief(value)}: {advice}")
     if number > LARGEST_AMOUNT:
         raise GameError(f"{name} has more than {LARGEST_AMOUNT:,} of the smallest chip: take a larger chip")
     return int(number)
+
+
+def _are_multiples(amounts: Iterable[Fraction], digits: int) -> bool:
+    """Return whether amounts have at most so many decimal digits."""
+    return all((amount * 10**digits).denominator == 1 for amount in amounts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,21 +273,22 @@ class SubgameRules:
             pot=_chips(arguments["pot"], "pot", chip),
             stack=_chips(arguments["stack"], "stack", chip),
             sizes=sizes_by_street(arguments["bets"], arguments["raises"], arguments["donk"]),
-            add_allin=float(_number(arguments["add_allin"], "add_allin", least=0.0)),
-            force_allin=float(_number(arguments["force_allin"], "force_allin", least=0.0)),
-            merging=float(_number(arguments["merging"], "merging", least=0.0)),
+            add_allin=_number(arguments["add_allin"], "add_allin", least=0.0),
+            force_allin=_number(arguments["force_allin"], "force_allin", least=0.0),
+            merging=_number(arguments["merging"], "merging", least=0.0),
             commit=_share(arguments["commit"], "commit"),
             min_bet=1 if min_bet is None else _chips(min_bet, "min_bet", chip),
             chip=chip,
         )
         first_street = len(board) - START_CARDS[0]
-        plain_arguments = json.loads(json.dumps(dict(arguments), default=float))
+        plain_lists = {name: plain_sizes(arguments[name]) for name in ("bets", "raises")}
+        plain_arguments = json.loads(json.dumps({**arguments, **plain_lists}, default=float))
         return cls(plain_arguments, board, _weights(arguments, board), checked_rules(betting, first_street))
 
     @property
     def full_name(self) -> str:
         """The name under which the subgame is kept, which is equal for equal arguments."""
-        return PREFIX + json.dumps(dict(self.arguments))
+        return full_name_of(self.arguments)
 
     @property
     def first_street(self) -> int:
@@ -338,24 +323,36 @@ class SubgameRules:
     def _rounds(self) -> dict[tuple[int, RoundEnd], Round]:
         return {}
 
-    def size(self) -> SubgameSize:
-        """Return how large the game is, without building its nodes."""
-        return self._size_from(0, RoundEnd(0))
-
-    def _size_from(self, number: int, start: RoundEnd) -> SubgameSize:
-        """Return the size of the part of the game from a street on; it is computed once for each start.
+    def size(self, most_bytes: float = math.inf) -> SubgameSize:
+        """Return how large the game is, without building its nodes.
 
         Args:
-            number, start: see :meth:`round_of`.
+            most_bytes: once the parts that were counted need more bytes, their size is returned, since counting all of
+                a game that does not fit may take long.
+        """
+        dealt = [deal for level in self.levels for pair in level.deals for deal in pair]
+        of_deals = SubgameSize(0, 0, 0, sum(deal.rows for deal in dealt), sum(len(deal.hands) for deal in dealt))
+        return of_deals + self._size_from(0, RoundEnd(0), most_bytes - of_deals.bytes)
+
+    def _size_from(self, number: int, start: RoundEnd, most_bytes: float) -> SubgameSize:
+        """Return the size of the nodes and tables from a street on; it is computed once for each start.
+
+        Args:
+            number, start: see :meth:`round_of`; the street's betting is not kept, since all of it may not fit.
+            most_bytes: see :meth:`size`.
         """
         key = number, start
-        if key not in self._sizes:
-            tree = self.round_of(number, start)
-            sizes = [SubgameSize.of_round(tree, len(self.levels[number].deals), self._rows_of_streets[number])]
-            if number + 1 < len(self.levels):
-                sizes.extend(self._size_from(number + 1, end) for end in tree.ends.values())
-            self._sizes[key] = SubgameSize(*(sum(numbers) for numbers in zip(*sizes, strict=True)))
-        return self._sizes[key]
+        if key in self._sizes:
+            return self._sizes[key]
+        tree = no_limit_round(self.betting, self.first_street + number, start)
+        size = SubgameSize.of_round(tree, len(self.levels[number].deals), self._rows_of_streets[number])
+        for end in tree.ends.values() if number + 1 < len(self.levels) else ():
+            if size.bytes > most_bytes:
+                break
+            size += self._size_from(number + 1, end, most_bytes)
+        if size.bytes <= most_bytes:
+            self._sizes[key] = size
+        return size
 
     @cached_property
     def _sizes(self) -> dict[tuple[int, RoundEnd], SubgameSize]:
@@ -420,16 +417,22 @@ class SubgameRules:
             GameError: they do not fit.
         """
         available = available_memory()
-        size = self.size()
-        if available is None or size.bytes <= available:
+        if available is None:
             return
-        smaller = replace(self, betting=self.betting.with_one_size()).size()
-        advice = f"with the first size of each list alone it needs {gigabytes(smaller.bytes)}"
-        fits = smaller.bytes <= available
-        advice += ", which fits" if fits else ", too much as well: begin on a later street, or take narrower ranges"
+        size = self.size(available)
+        if size.bytes <= available:
+            return
+        smaller = replace(self, betting=self.betting.with_one_size()).size(available)
+        if smaller.bytes <= available:
+            advice = f"with the first size of each list alone it needs {gigabytes(smaller.bytes)}, which fits"
+        else:
+            advice = (
+                "with the first size of each list alone it needs too much as well: begin on a later street, or take "
+                "narrower ranges"
+            )
         raise GameError(
-            f"{name!r} needs {gigabytes(size.bytes)} of memory for {size.nodes:,} public nodes and {size.sequences:,} "
-            f"table entries, and {gigabytes(available)} are left; {advice}"
+            f"{name!r} needs at least {gigabytes(size.bytes)} of memory for {size.nodes:,} public nodes and "
+            f"{size.sequences:,} table entries, and {gigabytes(available)} are left; {advice}"
         )
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from rlccfr.errors import GameError, PolicyError
 from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun
+from rlccfr.games.public.cards import action_in_words
 from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE, PublicView
 
@@ -197,9 +198,24 @@ class PublicGame:
         return self.deals
 
     def deal_at(self, node: int, player: int | None = None) -> Deal:
-        """Return the board at a node with a player's hands; by default those of the player who acts there."""
-        record = self.view.nodes[node]
-        return self.dealt_to(int(record["kind"]) if player is None else player)[int(record["deal"])]
+        """Return the board at a node with a player's hands; by default those of the player who acts there.
+
+        Raises:
+            GameError: nobody acts there, and no player is given.
+        """
+        player = self._actor(node) if player is None else player
+        return self.dealt_to(player)[int(self.view.nodes["deal"][node])]
+
+    def _actor(self, node: int) -> int:
+        """Return the player who acts at a node.
+
+        Raises:
+            GameError: nobody does.
+        """
+        kind = int(self.view.nodes["kind"][node])
+        if kind >= CHANCE:
+            raise GameError(f"nobody acts at node {node} of {self.name!r}: say for which player, 0 or 1")
+        return kind
 
     def path(self, node: int) -> str:
         """Return what leads to a node, such as ``rc/Kh7d2c/cr``: actions, and after each round the board dealt."""
@@ -253,12 +269,16 @@ class PublicGame:
         move: str = self.moves[node].decode()
         return move
 
-    def row_names(self, node: int) -> list[str]:
-        """Return the private states of the player who acts at a node, one for each row."""
-        record = self.view.nodes[node]
+    def row_names(self, node: int, player: int | None = None) -> list[str]:
+        """Return a player's private states at a node, one for each row; by default those of the player who acts there.
+
+        Raises:
+            GameError: nobody acts there, and no player is given.
+        """
+        player = self._actor(node) if player is None else player
         if self.private_names:
-            return list(self.private_names[record["kind"]])
-        deal = self.deal_at(node)
+            return list(self.private_names[player])
+        deal = self.deal_at(node, player)
         return [deal.hand_name(hand) for hand in deal.firsts.tolist()]
 
     def require_names(self) -> None:
@@ -275,6 +295,13 @@ class PublicGame:
         first_child = int(self.view.nodes["first_child"][node])
         num_children = int(self.view.nodes["num_children"][node])
         return [move.decode().strip() for move in self.moves[first_child : first_child + num_children].tolist()]
+
+    def action_words(self, node: int) -> list[str]:
+        """Return the actions at a node in words, such as ``fold`` and ``call``; those of Bluff are their letters."""
+        letters = self.letters(node)
+        if not self.deals:
+            return letters
+        return [action_in_words(letter, can_fold="f" in letters) for letter in letters]
 
     def sizes(self) -> dict[str, Any]:
         """Return the game's name and sizes; ``gigabytes_of_tables`` counts the tables of regrets and of policy sums."""

@@ -156,12 +156,19 @@ def test_a_subgame_shows_sizes_in_words_and_each_players_own_hands():
     assert page.ranks == "AKQJT98765432"
 
 
+def test_a_subgame_without_bets_has_the_words_of_no_limit():
+    game = rlccfr.subgame("Td9d6hQcJs", pot=100, stack=120, oop="AA", ip="KK", bets="")
+    page = any_content(rlccfr.PublicPolicy.uniform(game))
+    assert page.places == {"fold": 0, "call": 1, "check": 1, "all-in": 2}
+    assert [point.move for point in page.points] == ["", "check", "check"]
+
+
 def test_any_policy_has_points():
     holdem = random_policy(rlccfr.load_game("holdem(ranks=4,suits=2,private=2,flop=1)"))
     found = any_content(holdem)
     assert found.ranks == "5432"
     assert next(iter(found.points)).actor == 0
-    assert found.places == {"fold": 0, "call": 1, "raise": 2}
+    assert found.places == {"fold": 0, "call": 1, "check": 1, "raise": 2}
     kuhn = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
     found = any_content(kuhn)
     assert (found.ranks, found.places, list(found.points)) == ("", {"Pass": 0, "Bet": 1}, list(content(kuhn).points))

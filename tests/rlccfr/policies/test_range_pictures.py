@@ -51,7 +51,7 @@ def test_a_picture_of_hands(name, labels, height, font_size):
     assert axes.figure.get_figheight() == height
     assert {text.get_fontsize() for text in axes.texts} == {font_size}
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert legend == ["fold", "call or check", "bet or raise"]
+    assert legend == ["fold", "call", "raise"]
     assert axes.get_title() == "player 0 at the first decision"
     flop = next(node for node in policy.game.decisions.tolist() if "/" in policy.game.path(node))
     assert "cc/" in policy.plot_range(flop).get_title()
@@ -62,7 +62,7 @@ def test_a_picture_of_a_subgame_names_sizes_and_shows_the_players_own_hands():
     policy = rlccfr.PublicPolicy.uniform(game)
     axes = policy.plot_range(game.node("b50"))
     legend = axes.get_legend()
-    assert [text.get_text() for text in legend.get_texts()] == ["fold", "call or check", "raise to 150", "all-in"]
+    assert [text.get_text() for text in legend.get_texts()] == ["fold", "call", "raise to 150", "all-in"]
     assert len({patch.get_facecolor() for patch in legend.get_patches()}) == 4
     assert {text.get_text() for text in axes.texts} == {"KK", "54s"}
     assert len(axes.lines) == 2 * 14  # between 13 ranks, whatever the range has

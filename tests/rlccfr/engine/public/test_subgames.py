@@ -103,7 +103,7 @@ def test_merging_suits_changes_nothing(changes, monkeypatch):
 
 
 @pytest.mark.parametrize(("board", "held"), [("Td9d6hQcJs", "AA:0.5,KQ,87s"), ("TdJd6d2d", "AhAs,AdAc:0.5,8c7c,KdKc")])
-def test_rows_of_each_player_are_those_of_shared_rows(board, held):
+def test_rows_of_each_player_are_those_of_shared_rows(board, held, monkeypatch):
     """With the same range on both sides, players may share rows, as in limit hold'em; nothing changes."""
     arguments = LARGER_RIVER | {"board": board, "oop": held, "ip": held}
     rules, shared_rules = (SubgameRules.of({**DEFAULTS, **arguments}) for _ in range(2))
@@ -113,8 +113,9 @@ def test_rows_of_each_player_are_those_of_shared_rows(board, held):
         [1] * (5 - len(rules.board)),
         lambda dealt, cards: ((one, one) for one in dealt[0].following(cards)),
     )
-    shared_rules.__dict__["levels"] = shared_levels
-    own, shared = rules.build(), shared_rules.build()
+    own = rules.build()
+    monkeypatch.setattr(SubgameRules, "levels", shared_levels)
+    shared = shared_rules.build()
     assert len(shared.view.above) == len(own.view.above) / 2
     runs = [rlccfr.Solver(game, "pdcfr_plus", dtype="float64") for game in (own, shared)]
     for run in runs:
@@ -176,7 +177,7 @@ def test_policies_are_kept_and_play_matches(tmp_path):
     probabilities = policy.action_probabilities(game.node("b50"), "QdQh")
     assert list(probabilities) == ["f", "c", "r125", "a"]
     assert sum(probabilities.values()) == pytest.approx(1.0)
-    with pytest.raises(rlccfr.GameError, match="no player holds 'AhAd'"):
+    with pytest.raises(rlccfr.GameError, match="player 1's range has no 'AhAd' on the board "):
         policy.action_probabilities(game.node("b50"), "AhAd")  # aces are in the other range
 
 
@@ -251,8 +252,8 @@ def test_the_turn_of_postflop_solvers_documentation():
     [
         (("cfr", "public_chance"), "take sampler='none' instead of 'public_chance'"),
         (("cfr", "external"), "take sampler='none' instead of 'external'"),
-        (("cfr", "none", "equity"), "held as a no-limit subgame have no buckets"),
-        (("cfr", "none", "suits"), "held as a no-limit subgame have no buckets"),
+        (("cfr", "none", "equity"), "a game held as a no-limit subgame has no buckets"),
+        (("cfr", "none", "suits"), "a game held as a no-limit subgame has no buckets"),
         (("deep_cfr",), "no functions, networks or controller"),
     ],
 )

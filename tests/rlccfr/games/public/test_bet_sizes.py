@@ -13,15 +13,17 @@ from rlccfr.games.public.betting import RoundEnd, no_limit_round
 from rlccfr.games.public.records import FOLD
 
 RULES = BetRules(
-    pot=200, stack=900, sizes=(), add_allin=0.0, force_allin=0.0, merging=0.0, commit=1.0, min_bet=1, chip=Fraction(1)
-)
+    pot=200, stack=900, sizes=(), add_allin=Fraction(0), force_allin=Fraction(0), merging=Fraction(0),
+    commit=Fraction(1), min_bet=1, chip=Fraction(1),
+)  # fmt: skip
 FIRST = Facing(pot=200, bet=0, increase=0, most=900, streets=2)
 AFTER_BET = Facing(pot=440, bet=120, increase=120, most=900, streets=2)
 
 
-def amounts(text: str, facing: Facing, **thresholds: float) -> list[int]:
+def amounts(text: str, facing: Facing, **thresholds: str) -> list[int]:
     sizes = parsed_sizes(text, "sizes", raises=facing.bet > 0)
-    return amounts_of(replace(RULES, **thresholds), sizes, facing)
+    exact = {name: Fraction(threshold) for name, threshold in thresholds.items()}
+    return amounts_of(replace(RULES, **exact), sizes, facing)
 
 
 @pytest.mark.parametrize(
@@ -57,19 +59,22 @@ def test_amounts_by_hand(text, facing, expected):
 
 def test_thresholds_by_hand():
     near = replace(FIRST, most=300)
-    assert amounts("50%", near, add_allin=1.5) == [100, 300]  # 300 is at most 1.5 times 200
-    assert amounts("50%", near, add_allin=1.4) == [100]
-    assert amounts("", near, add_allin=1.5) == []
+    assert amounts("50%", near, add_allin="1.5") == [100, 300]  # 300 is at most 1.5 times 200
+    assert amounts("50%", near, add_allin="1.4") == [100]
+    assert amounts("", near, add_allin="1.5") == []
     # After a bet of 200 and a call, 100 chips are left for a pot of 600.
-    assert amounts("100%", near, force_allin=1 / 6) == [300]
-    assert amounts("100%", near, force_allin=0.16) == [200]
-    assert amounts("100%", FIRST, commit=0.2) == [900]
-    assert amounts("100%", FIRST, commit=0.23) == [200]
-    # 200 / 180 < 1.1 + ..., in per cent of the pot (100 + 100) / (100 + 85) = 1.08.
-    assert amounts("100%, 85%", FIRST, merging=0.1) == [200]
-    assert amounts("100%, 80%", FIRST, merging=0.1) == [160, 200]
+    assert amounts("100%", near, force_allin="1/6") == [300]
+    assert amounts("100%", near, force_allin="0.16") == [200]
+    assert amounts("100%", FIRST, commit="0.2") == [900]
+    assert amounts("100%", FIRST, commit="0.23") == [200]
+    # 603 of 900 chips are exactly 67 %, and 602 are less.
+    assert amounts("603c", FIRST, commit="0.67") == [900]
+    assert amounts("602c", FIRST, commit="0.67") == [602]
+    # In per cent of the pot: (100 + 100) / (100 + 85) = 1.08 is below 1.1, and (100 + 100) / (100 + 80) = 1.11 is not.
+    assert amounts("100%, 85%", FIRST, merging="0.1") == [200]
+    assert amounts("100%, 80%", FIRST, merging="0.1") == [160, 200]
     # Each size is compared with the next larger one that is kept: 100 %, 91 % and 83 % are close in a row.
-    assert amounts("100%, 91%, 83%", FIRST, merging=0.05) == [166, 200]
+    assert amounts("100%, 91%, 83%", FIRST, merging="0.05") == [166, 200]
 
 
 def test_small_chips_and_smallest_bets():
@@ -83,13 +88,14 @@ def test_small_chips_and_smallest_bets():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("50", "2x", 5), "must be a text of sizes"),
-        (("big", "", None), "sizes are like '33%'"),
-        (("2x", "", None), "only raises are multiples"),
-        (("50%", "1x", None), "write at least 2x"),
-        (("0%", "", None), "is no bet"),
-        (("4e", "", None), "one to three streets"),
-        ((("50%", "50%", "50%"), "", None), "has 3 texts"),
+        (("50", "2x", 5), "donk of the flop must be a text of sizes, such as '33%, 75%', not 5"),
+        (("big", "", None), "bets of the flop: 'big' is no size; sizes are like '33%'"),
+        (("2x", "", None), "bets of the flop: '2x' is no size, since only raises are multiples"),
+        (("50%", "1x", None), "raises of the flop: '1x' is no size, since a raise is to more than the bet; write"),
+        (("0%", "", None), "bets of the flop: '0%' is no bet; leave it out"),
+        (("4e", "", None), "bets of the flop: '4e' is no size, since geometric bets are for one to three streets"),
+        ((("50%", "50%", "50%"), "", None), "bets of the flop has 3 texts; give one, or one for each player"),
+        (("50%", ["2x", "a"], None), "raises of the flop is a list: write one text"),
         (({"preflop": "50%"}, "", None), "streets are flop, turn, river"),
         (("50%", "", {"rivers": "50%"}), "donk names the street 'rivers'"),
     ],

@@ -89,8 +89,8 @@ def test_texas_solvers_commands(written):
     assert read_spot(name) == {
         "chip": 0.01, "pot": 10, "stack": 95, "board": "Qs,Jh,2h,5c", "oop": "AA,KK:0.5,QJs", "ip": "JJ,AKs",
         "commit": 0.67,
-        "bets": {"flop": ["", ""], "turn": ["50%,100%", "75%"], "river": ["50%", "a"]},
-        "raises": {"flop": ["", ""], "turn": ["60%", ""], "river": ["", "a"]},
+        "bets": {"flop": ("", ""), "turn": ("50%,100%", "75%"), "river": ("50%", "a")},
+        "raises": {"flop": ("", ""), "turn": ("60%", ""), "river": ("", "a")},
         "donk": {"flop": "", "turn": "", "river": "33.5%"},
     }  # fmt: skip
     game = rlccfr.load_game(name)
@@ -108,13 +108,32 @@ def test_pios_script_lines(written):
     name = written(PIO)
     assert read_spot(name) == {
         "oop": "AA,KK:0.5,QJs", "ip": "JJ,AKs", "board": "Qs Jh 2h 5c", "pot": 100, "stack": 950, "commit": 0.67,
-        "bets": {"flop": ["", ""], "turn": ["33,75,a500%", "65"], "river": ["65", "e"]},
-        "raises": {"flop": ["", ""], "turn": ["3x,a500%", ""], "river": ["", ""]},
+        "bets": {"flop": ("", ""), "turn": ("33,75,a500%", "65"), "river": ("65", "e")},
+        "raises": {"flop": ("", ""), "turn": ("3x,a500%", ""), "river": ("", "")},
         "donk": {"flop": "", "turn": "", "river": "20c"},
     }  # fmt: skip
     game = rlccfr.load_game(name)
     assert game.letters(0) == ["c", "b33", "b75"]  # all-in is more than 500 % of the pot
     assert game.letters(game.node("cb65")) == ["f", "c", "r195", "a"]  # 885 more into a pot of 230
+
+
+def test_of_texas_solvers_lines_with_the_same_beginning_the_last_one_counts(written):
+    arguments = read_spot(written(TEXAS_SOLVER + "set_bet_sizes ip,river,bet,75\nset_bet_sizes oop,turn,bet,30\n"))
+    assert arguments["bets"]["turn"] == ("30%", "75%")
+    assert arguments["bets"]["river"] == ("50%", "75%,a")  # an all-in is a line of its own
+
+
+def test_texas_solvers_defaults_are_not_taken_over(written):
+    name = written(TEXAS_SOLVER.replace("set_allin_threshold 0.67\n", ""))
+    assert "commit" not in read_spot(name)
+    assert rlccfr.load_game(name).arguments["commit"] == 1.0
+
+
+def test_a_rake_that_is_off_or_0_is_passed_over(written):
+    off = PIO.replace("#TreeBuilding#V2", "#Rake.Fraction#0.05\n#Rake.Cap#3")
+    assert read_spot(written(off)) == read_spot(written(PIO, "plain.txt"))
+    no_share = PIO.replace("#Rake.Enabled#False", "#Rake.Fraction#0\n#Rake.Cap#3")
+    assert read_spot(written(no_share)) == read_spot("plain.txt")
 
 
 def test_noam_browns_river(written):
@@ -134,6 +153,13 @@ def test_the_librarys_own_json(written):
     assert rlccfr.load_game(name).content_hash == game.content_hash
 
 
+def test_the_librarys_own_json_may_say_that_there_is_no_rake(written):
+    spec = dict(rlccfr.subgame("Td9d6hQcJs", pot=10, stack=20, oop="AA", ip="KK", bets="a").arguments)
+    assert rlccfr.load_game(written(json.dumps(spec | {"rake": 0}), "own.json")).arguments == spec
+    with pytest.raises(rlccfr.GameError, match=r"'raked.json' has a rake; a game with rake is not zero-sum"):
+        rlccfr.load_game(written(json.dumps(spec | {"rake": 0.05}), "raked.json"))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -147,15 +173,22 @@ def test_the_librarys_own_json(written):
         (TEXAS_SOLVER.replace("set_pot 10", "set_pot ten"), "line 1 of spot.txt has 'ten' where a number should be"),
         (TEXAS_SOLVER.replace("oop,turn,raise,60", "oop,turn,raise"), "line 8 of spot.txt has the sizes"),
         (TEXAS_SOLVER.replace("ip,turn,bet", "btn,turn,bet"), "line 11 of spot.txt has the sizes"),
-        (TEXAS_SOLVER.replace("set_board Qs,Jh,2h,5c\n", ""), "names no board"),
+        (
+            TEXAS_SOLVER.replace("set_board Qs,Jh,2h,5c\n", ""),
+            "'spot.txt' has no board: add a line with `set_board` .TexasSolver. or `#Board#` .PioSOLVER.",
+        ),
         (PIO.replace("#ForceOOPBet#False", "#ForceOOPBet#True"), "line 10 of spot.txt sets ForceOOPBet to 'True'"),
         (PIO.replace("#Rake.Enabled#False", "#Rake.Enabled#True"), "line 24 of spot.txt sets Rake.Enabled to 'True'"),
+        (
+            PIO.replace("#Rake.Enabled#False", "#Rake.Fraction#0.05"),
+            "line 24 of spot.txt sets a rake, but a game with rake is not zero-sum: add #Rake.Enabled#False",
+        ),
         (PIO.replace("#CapEnabled#False", "Cap"), "line 12 of spot.txt is 'Cap', which no format has"),
         ("{\n 'board': 1}", "line 2 of spot.txt is not JSON"),
         (json.dumps(RIVER | {"max_raises": 2}), "limits max_raises, which this library does not have"),
         (json.dumps(RIVER | {"oop_first_bets": [0.5]}), "sets oop_first_bets, which this library does not have"),
         (json.dumps(RIVER | {"players": [1, 2]}), "is not a river of Noam Brown's solver"),
-        (json.dumps({"board": "Td9d6h"}), "names no pot"),
+        (json.dumps({"board": "Td9d6h"}), "'spot.txt' has no pot"),
     ],
 )
 def test_files_that_do_not_fit_are_refused_with_their_line(text, message, written):
@@ -170,7 +203,7 @@ def test_a_file_that_is_not_there_is_refused(written):
 
 
 def test_a_file_that_has_changed_is_read_again(written):
-    from rlccfr.envs.measuring.compiled_games import compiled
+    from rlccfr.games.compiled_games import compiled
 
     name = written(TEXAS_SOLVER)
     first = compiled(name)

@@ -85,12 +85,28 @@ def test_boards_that_leave_no_hand_are_not_dealt():
     assert len(rivers) == 48 - 4
 
 
+def test_a_bet_of_exactly_the_committed_share_is_an_all_in():
+    assert made(pot=200, stack=900, bets="603c", commit=0.67).letters(0) == ["c", "a"]
+    assert made(pot=200, stack=900, bets="602c", commit=0.67).letters(0) == ["c", "b602"]
+
+
 def test_paths_take_the_longest_size():
     game = made(bets="5%, 50%", pot=100, stack=1000)
     assert game.path(game.node("b50c")) == "b50c"
     assert game.path(game.node("b5c")) == "b5c"
     with pytest.raises(rlccfr.GameError, match="after the root there is c, b5, b50"):
         game.node("b7")
+
+
+def test_pairs_of_sizes_are_kept_by_side_in_names():
+    game = made(bets={"river": ("33%", "75%")}, raises=("a", ""))
+    assert game.arguments["bets"] == {"river": {"oop": "33%", "ip": "75%"}}
+    assert game.arguments["raises"] == {"oop": "a", "ip": ""}
+    again = rlccfr.load_game(game.full_name)
+    assert again.full_name == game.full_name
+    assert again.content_hash == game.content_hash
+    assert [again.letters(0), again.letters(again.node("c"))] == [["c", "b33"], ["c", "b75"]]
+    assert made(bets={"ip": "75%"}).letters(0) == ["c"]
 
 
 def test_a_subgame_is_made_again_by_its_name():
@@ -115,8 +131,11 @@ def test_the_size_is_known_before_anything_is_built():
 def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
     one_size = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE, "bets": "60%"}).size().bytes
     monkeypatch.setattr(module, "available_memory", lambda: one_size + 10)
-    with pytest.raises(rlccfr.GameError, match=r"public nodes and 1,303,301 table entries.*with the first size.*fits"):
+    with pytest.raises(rlccfr.GameError, match=r"needs at least .* public nodes and .* with the first size.*fits"):
         rlccfr.subgame(**EXAMPLE)
+    counted = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE}).size(one_size)
+    assert one_size < counted.bytes
+    assert counted.sequences < 1_303_301  # counting has stopped
     monkeypatch.setattr(module, "available_memory", lambda: 1000)
     with pytest.raises(rlccfr.GameError, match="too much as well: begin on a later street"):
         rlccfr.subgame(**EXAMPLE)
@@ -130,11 +149,14 @@ def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
         ({"board": "Td9d6x"}, "is no card"),
         ({"board": 5}, "cards are given as text"),
         ({"oop": ""}, "has no hand"),
+        ({"oop": "AA,KK:1e-14"}, "the range has 'KK:1e-14', whose weight is below 1e-09: leave the hands out"),
         ({"oop": "AA:2"}, "weight must be a number from 0 to 1"),
         ({"oop": "Td2d"}, "every hand of oop='Td2d' holds a card of the board"),
         ({"oop": "AhAs", "ip": "AhKh,AsKs"}, "can meet a hand of ip='AhKh,AsKs': all pairs share a card"),
         ({"pot": 0}, "pot must be a number above 0"),
-        ({"pot": 2.5}, "pot must be a multiple of the chip, 1, not 2.5: set chip=0.01"),
+        ({"pot": 2.5}, r"pot must be a multiple of the chip, 1, not 2\.5: set chip=0\.1$"),
+        ({"pot": 10.005, "chip": 0.01}, r"the chip, 0\.01, not 10\.005: set chip=0\.001$"),
+        ({"pot": 10, "chip": 3}, r"the chip, 3, not 10: set chip=1$"),
         ({"pot": float("nan")}, "pot must be"),
         ({"pot": "100"}, "pot must be"),
         ({"stack": -5}, "stack must be a number above 0"),
@@ -143,9 +165,13 @@ def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
         ({"merging": -1}, "merging must be a number of at least 0"),
         ({"commit": 2}, "commit must be a share of the stack"),
         ({"rake": 0.05}, "a game with rake is not zero-sum"),
-        ({"bets": "33%", "min_bet": 50}, "bets of the river has a bet of 33 into the pot of 100, but the smallest bet"),
-        ({"bets": "3c", "min_bet": 5}, "the smallest bet is 5"),
-        ({"bets": "huge"}, "bets of the river has 'huge'|bets of the flop has 'huge'"),
+        ({"bets": ["33%", "75%"]}, "bets of the flop is a list: write one text, .* or for both players a pair"),
+        (
+            {"bets": "33%", "min_bet": 50},
+            "the first bet of 33 on the river is below the smallest bet, 50: take a larger size",
+        ),
+        ({"bets": "3c", "min_bet": 5}, "the first bet of 3 on the river is below the smallest bet, 5"),
+        ({"bets": "huge"}, "bets of the flop: 'huge' is no size; sizes are like"),
     ],
 )
 def test_bad_arguments_are_refused_in_one_line(changes, message):
@@ -154,11 +180,18 @@ def test_bad_arguments_are_refused_in_one_line(changes, message):
     assert "\n" not in str(error.value)
 
 
+def test_recommending_an_algorithm_for_a_subgame_is_refused_since_none_was_measured():
+    game = made()
+    for given in (game, game.full_name):
+        with pytest.raises(rlccfr.RLCCFRError, match="is held as a no-limit subgame, and no such game was measured"):
+            rlccfr.recommend(given)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ('subgame{"board": "Td9d', "is not the whole name of a subgame"),
-        ('subgame{"board": "Td9d6h"}', "names no pot"),
+        ('subgame{"board": "Td9d6h"}', "has no pot"),
         (
             'subgame{"board": "Td9d6h", "pot": 1, "stack": 1, "oop": "AA", "ip": "KK", "bets": "a", "rakes": 1}',
             "has an unknown argument 'rakes'",

@@ -30,3 +30,25 @@ def test_a_path_that_no_node_has_is_refused(path, message):
     game = rlccfr.load_game("holdem(ranks=5,suits=4,private=2,flop=3)")
     with pytest.raises(rlccfr.GameError, match=message):
         game.node(path)
+
+
+def test_what_belongs_to_the_player_who_acts_is_refused_where_nobody_acts():
+    game = rlccfr.subgame("Td9d6hQc", pot=100, stack=120, oop="AA", ip="KK", bets="50%")
+    chance = game.node("cc")
+    assert game.row_names(chance, 1)
+    for of_actor in (game.deal_at, game.row_names):
+        with pytest.raises(rlccfr.GameError, match=f"nobody acts at node {chance} of .*: say for which player, 0 or 1"):
+            of_actor(chance)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "words"),
+    [
+        ("holdem(ranks=4,suits=2,private=1,flop=1)", "", ["fold", "call", "raise"]),
+        ("holdem(ranks=4,suits=2,private=1,flop=1)", "c", ["check", "raise"]),
+        ("bluff", "25", ["2*", "call"]),
+    ],
+)
+def test_actions_in_words(name, path, words):
+    game = rlccfr.load_game(name)
+    assert game.action_words(game.node(path))[-len(words) :] == words
