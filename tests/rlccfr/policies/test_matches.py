@@ -165,7 +165,7 @@ def test_the_command_plays(run, tmp_path, monkeypatch):
         (("leduc", "kuhn.csv", "uniform"), "is a policy of 'kuhn', not of 'leduc'"),
         (("leduc", "run", "run"), "run is a run on 'kuhn', not on 'leduc'"),
         (("kuhn", "nothing.npz", "uniform"), "there is no file nothing.npz"),
-        (("kuhn", "uniform", "best"), "policy.values().best_response says what it would win"),
+        (("kuhn", "best", "uniform"), "'best' is for the second policy"),
         (("kuhn", "uniform", "uniform", "--pairs", "20", "--seed", "-1"), "seed"),
         ((SMALL_HOLDEM, "hands.csv", "uniform"), "hands.csv is a table to look at"),
         ((SMALL_HOLDEM, "uniform", "uniform", "--pairs", "20"), "matches are exact: leave out pairs"),
