@@ -194,8 +194,8 @@ class Policy:
 
         >>> import rlccfr
         >>> policy = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
-        >>> policy.values().best_response
-        (0.5, 0.4166666666666667)
+        >>> [round(value, 4) for value in policy.values().best_response]
+        [0.5, 0.4167]
         >>> policy.best_response(0).values().game
         (0.5, -0.5)
 
