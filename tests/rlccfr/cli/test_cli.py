@@ -287,7 +287,7 @@ def test_pictures_of_a_run_and_of_a_game(run, tmp_path):
     code, out, _ = run("solve", "kuhn", "--iterations", "10", "--plot", "curve.svg")
     assert (code, out.splitlines()[-1]) == (0, "written: curve.svg")
     assert run("games", "kuhn", "--plot", "tree.png")[0] == 0
-    assert "controlled x none x none" in (tmp_path / "curve.svg").read_text()
+    assert "controlled(controller='schedule') x none x none" in (tmp_path / "curve.svg").read_text()
     assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
 
 
