@@ -180,7 +180,7 @@ def test_a_controller_file_is_read_as_written(tmp_path):
     (tmp_path / "member-0").mkdir()
     save_controller(controller, tmp_path / "member-0" / CONTROLLER)
     for name, message in (
-        (tmp_path / "none.npz", rf"there is no controller file .*, such as \S+member-0.{CONTROLLER}, 'shipped' or 'schedule'"),
+        (tmp_path / "none.npz", rf"no controller file .*, such as \S+member-0.{CONTROLLER}, 'shipped' or 'schedule'"),
         ("x" * 5000, "can't read"),
     ):
         with pytest.raises(ComponentError, match=message):
@@ -225,7 +225,7 @@ def test_a_controller_without_a_file_can_be_written_to_one(tmp_path):
         solver.save(tmp_path / "run.npz")
     save_controller(controller, tmp_path / "own.npz")
     assert training_of(tmp_path / "own.npz") == {}
-    with pytest.raises(ComponentError, match="control must be 'shipped', 'schedule', a controller's file or a Controller, not 3"):
+    with pytest.raises(ComponentError, match="'shipped', 'schedule', a controller's file or a Controller, not 3"):
         rlccfr.Solver(rlccfr.load_game("kuhn"), control=3)
 
 
