@@ -46,7 +46,7 @@ def test_policies_curves_and_switches(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "labels"), [(SMALL, ("fold", "bet or raise", "2", "5")), ("bluff", ("1 of 5", "probability", "*"))]
+    ("name", "labels"), [(SMALL, ("fold", "raise", "2", "5")), ("bluff", ("1 of 5", "probability", "*"))]
 )
 def test_a_picture_of_the_first_decision(run, tmp_path, monkeypatch, name, labels):
     monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")  # text stays text
