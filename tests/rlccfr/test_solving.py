@@ -161,8 +161,8 @@ def test_what_is_out_of_reach_is_steered_and_blended():
     tree = game("leduc(ranks=5,suits=2,raises=2)")
     fine = rlccfr.solve(tree, until="1e-6x", iterations=20_000)
     assert (fine.reached, fine.why.partition(",")[0]) == (True, "exact passes by momentum_dcfr")
-    hopeless = rlccfr.solve(tree, until="1e-9x", seconds=0.05)
-    assert (hopeless.reached, hopeless.target) == (False, pytest.approx(1e-9 * 2.6, rel=0.2))
+    hopeless = rlccfr.solve(tree, until="1e-12x", seconds=0.05)
+    assert (hopeless.reached, hopeless.target) == (False, pytest.approx(1e-12 * 2.6, rel=0.2))
     assert "steered exact passes with blends, since the target was predicted to take" in hopeless.why
 
 
