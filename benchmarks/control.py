@@ -2,7 +2,8 @@
 
 The steered run is the one of :func:`rlccfr.solve`: by the schedule of the package, with blends from 200 iterations on.
 On each game of a split, at each of :data:`HORIZONS`, it sets the CPU seconds, in which deciding and blending are
-counted. In the same time, every fixed rule runs without blends, and so do the rules of :data:`BLENDED` with them. Other
+counted. In the same time, every fixed rule runs without blends, and so do the rules of :data:`BLENDED` with them; in
+runs of milliseconds, their blends take longer than is planned for, to their advantage. Other
 ways to steer make as many iterations, without a limit on time: the trained networks, and ways that have learned
 nothing.
 
@@ -196,7 +197,7 @@ class Comparison:
     def _error(self, solver: rlccfr.Solver) -> float:
         """Return log10 of a run's exploitability as a share of the uniform policy's."""
         share = solver.exploitability() / self._uniform
-        return max(float(np.log10(max(share, 1e-300))), LEAST_LOG_SHARE)
+        return float(np.log10(max(share, 10.0**LEAST_LOG_SHARE)))
 
     def _steered_otherwise(self, horizon: int) -> Iterator[dict[str, Any]]:
         """Yield the rows of trained networks, and of ways to steer that have learned nothing, at equal iterations."""
@@ -206,8 +207,8 @@ class Comparison:
             for iterations in nearby(horizon):
                 for name, error in self._unlearned(iterations):
                     errors.setdefault(name, []).append(error)
-        for name, found in errors.items():
-            yield _row(name, horizon, [(horizon, np.nan, error) for error in found])
+        for name, errors_nearby in errors.items():
+            yield _row(name, horizon, [(horizon, np.nan, error) for error in errors_nearby])
 
     def _unlearned(self, iterations: int) -> Iterator[tuple[str, float]]:
         """Yield the errors of ways to steer that have learned nothing, after a number of iterations."""
@@ -276,8 +277,9 @@ def measure(split: str, workers: Executor | None = None) -> pd.DataFrame:
     Args:
         workers: processes for the games; None for this one.
     """
-    for name, found in trials(missing(split), workers):
-        rows = pd.DataFrame([{"split": split, "controller": shipped(), "game": name} | row for row in found])
+    for name, rows_of_game in trials(missing(split), workers):
+        about = {"split": split, "controller": shipped(), "game": name}
+        rows = pd.DataFrame([about | row for row in rows_of_game])
         before = recorded()
         all_rows = pd.concat([before, rows], ignore_index=True) if len(before) else rows
         small = dict.fromkeys(("seconds", "error"), np.float32)

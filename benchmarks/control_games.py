@@ -64,13 +64,23 @@ def random_poker(seed: int) -> str:
     return f"random_poker(seed={seed},hands={hands},boards={boards},raises={raises})"
 
 
-MOVES = tuple(
-    (types, moves, actions)
-    for types in range(3, 11)
-    for moves in range(3, 10)
-    for actions in range(2, 5)
-    if MOST / 4 < types**2 * (actions ** (moves + 1) - 1) / (actions - 1) + types + 1 <= MOST
-)
+def shapes_of_moves(types: range, moves: range, least: float, most: float) -> tuple[tuple[int, int, int], ...]:
+    """Return types, moves and actions of games of hidden moves, by their numbers of histories.
+
+    Args:
+        types, moves: numbers of types and of moves to take.
+        least, most: a game has more than ``least`` histories, and at most ``most``.
+    """
+    return tuple(
+        (num_types, num_moves, actions)
+        for num_types in types
+        for num_moves in moves
+        for actions in range(2, 5)
+        if least < num_types**2 * (actions ** (num_moves + 1) - 1) / (actions - 1) + num_types + 1 <= most
+    )
+
+
+MOVES = shapes_of_moves(range(3, 11), range(3, 10), MOST / 4, MOST)
 """Types, moves and actions of games of a quarter of the largest size and more."""
 
 
@@ -104,13 +114,7 @@ def larger_poker(seed: int) -> str:
     return f"random_poker(seed={seed},hands={hands},boards={boards},raises={raises})"
 
 
-LARGER_MOVES = tuple(
-    (types, moves, actions)
-    for types in range(3, 16)
-    for moves in range(3, 11)
-    for actions in range(2, 5)
-    if MOST < types**2 * (actions ** (moves + 1) - 1) / (actions - 1) + types + 1 <= MOST_LARGER
-)
+LARGER_MOVES = shapes_of_moves(range(3, 16), range(3, 11), MOST, MOST_LARGER)
 
 
 def larger_moves(seed: int) -> str:

@@ -188,7 +188,7 @@ def beside_the_best() -> Iterator[str]:
     rows = ten_games()
     yield (
         "Exploitability at 1,000 iterations: the geometric mean over three numbers of iterations nearby. Times are not "
-        "compared here. "
+        "compared here."
     )
     yield ""
     yield from figures_table(rows)

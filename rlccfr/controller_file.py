@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rlccfr.archives import archive_of, check_format, read_archive
-from rlccfr.components.controller import AGENTS, NAMES, OBSERVATION, Controller, Layer
+from rlccfr.components.controller import AGENTS, CONTROLLER_NAMES, OBSERVATION, Controller, Layer
 from rlccfr.errors import CheckpointError, RLCCFRError, brief, what_failed
 from rlccfr.files import write_atomically
 
@@ -70,9 +70,8 @@ def load_controller(path: str | Path) -> Controller:
 
 def not_a_controller(control: object) -> str:
     """Return the message for something that was given as a controller and is none."""
-    message = (
-        f"control must be {', '.join(map(repr, NAMES))}, a controller's file or a Controller, not {brief(control)}"
-    )
+    names = ", ".join(map(repr, CONTROLLER_NAMES))
+    message = f"control must be {names}, a controller's file or a Controller, not {brief(control)}"
     if type(control).__module__.startswith(("stable_baselines3.", "sb3_contrib.")):
         message += "; rlccfr.agents.controller_from_sb3 makes a Controller of an agent"
     return message
@@ -119,7 +118,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
         example = f"such as {unfinished[0]}, " if unfinished else ""
         raise CheckpointError(
             f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, "
-            f"{example}{' or '.join(map(repr, NAMES))}"
+            f"{example}{' or '.join(map(repr, CONTROLLER_NAMES))}"
         ) from None
     except OSError as error:
         raise CheckpointError(f"can't read {path}: {error.strerror or error}") from None

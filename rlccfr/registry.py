@@ -28,7 +28,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 import numpy as np
 
 from rlccfr.components import Abstraction, Component, Controller, Guarantee, Sampler, UpdateRule
-from rlccfr.components.controller import NAMES
+from rlccfr.components.controller import CONTROLLER_NAMES
 from rlccfr.controller_file import load_controller, not_a_controller
 from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, first_line, listed_ids, nearest
 from rlccfr.errors import with_article as _a
@@ -420,7 +420,7 @@ def controlled_rule(control: str | Path | Controller) -> UpdateRule:
     if isinstance(control, Controller):
         return UpdateRule.controlled_by(control)
     name = str(control)
-    if control not in NAMES:
+    if control not in CONTROLLER_NAMES:
         name = str(Path(control).resolve())
         try:
             load_controller(name)  # the registry's error would name the rule, which nobody typed

@@ -9,7 +9,7 @@ from typing import Any
 
 from rlccfr.catalog import Cell
 from rlccfr.components import Sampler
-from rlccfr.components.controller import NAMES, SHIPPED
+from rlccfr.components.controller import CONTROLLER_NAMES, SHIPPED
 from rlccfr.envs.measuring.provenance import TIMING_VERSION, engine_version, processor_model
 from rlccfr.envs.measuring.request import Request
 from rlccfr.errors import RLCCFRError
@@ -46,7 +46,7 @@ def from_file(cell: Cell) -> bool:
 
 def unversioned(entry: Entry[Any]) -> str:
     """Return a digest of what no version number covers (other authors' code, a controller's file); may be ``""``."""
-    if entry.overrides.get("controller", SHIPPED) in NAMES:
+    if entry.overrides.get("controller", SHIPPED) in CONTROLLER_NAMES:
         return entry.code
     controller = getattr(entry.make(), "controller", None)
     return entry.code + ("" if controller is None else controller.digest)

@@ -32,7 +32,7 @@ SHIPPED = "shipped"
 SCHEDULE = "schedule"
 """Name of the schedule that comes with the package: settings that depend on how far a run is, and on nothing else."""
 
-NAMES = (SHIPPED, SCHEDULE)
+CONTROLLER_NAMES = (SHIPPED, SCHEDULE)
 """Controllers that are given by name, not by file."""
 
 SETTINGS = tuple(name for names in AGENTS.values() for name in names)

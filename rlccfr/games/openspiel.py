@@ -46,6 +46,9 @@ are those of the zero-sum game.
 CRASHES = "universal_poker"
 """A game of OpenSpiel that ends the process if its arguments do not fit together, as if a blind exceeds the stack."""
 
+_TRIED: set[str] = set()
+"""Strings of such games that have been loaded without a crash."""
+
 _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
 
@@ -196,8 +199,9 @@ def _from_string(openspiel_name: str) -> Any:
     load: Callable[[], Any] = partial(pyspiel.load_game, openspiel_name)
     if typed_arguments != arguments:
         load = partial(pyspiel.load_game, typed_arguments.pop("name"), typed_arguments)
-    if f"{CRASHES}(" in openspiel_name:
+    if f"{CRASHES}(" in openspiel_name and openspiel_name not in _TRIED:
         _try_in_child(load)
+        _TRIED.add(openspiel_name)  # a game is opened several times on its way to a tree
     return load()
 
 
