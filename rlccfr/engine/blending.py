@@ -232,16 +232,19 @@ class Blender:
         self._mixer.fill_plan(window_sums, self._plans[len(self._ends)])
         self._ends = np.append(self._ends, done)
 
-    def blend(self, done: int, sums: np.ndarray, target: float | None = None) -> None:
+    def blend(self, done: int, sums: np.ndarray, target: float | None = None) -> bool:
         """Make each player's blend of the windows' averages and of the run's average, unless it has just been made.
 
         Args:
             done: number of iterations done.
             sums: (m,) policy sums.
             target: exploitability that is enough; None for the least one.
+
+        Returns:
+            Whether a search was made, so that the players' blends may have changed.
         """
         if self.blended_at == done:
-            return
+            return False
         if self._window_begin < done:
             with uninterrupted():
                 self._end_window(done, sums)
@@ -250,7 +253,7 @@ class Blender:
         time_left = SHARE * done * self._mixer.iteration_time - self._search_time
         tries = min(tries_for(count), self._mixer.most_tries(count, time_left))
         if count == 1 or tries < LEAST_TRIES or not np.isfinite(sums).all():
-            return
+            return False
         plans = self._plans[:count]
         self._mixer.fill_plan(sums, plans[-1])
         average_values = self._mixer.values(sums)
@@ -264,6 +267,7 @@ class Blender:
             self._take_better(sums, average_values)
             self._take_better(best_sums, best_values)
             self.blended_at = done
+        return True
 
     def _take_better(self, sums: np.ndarray, values: tuple[float, float, float]) -> None:
         """Take policies as the players' blends where these are more exploitable.

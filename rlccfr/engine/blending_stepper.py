@@ -99,14 +99,12 @@ class BlendingStepper(Stepper[State]):
         blender = self.blender
         if blender is None or not blender.is_worth_trying(self.state.iteration, exploitability, target):
             return False
-        blender.blend(self.state.iteration, self.run_sums, target)
-        return True
+        return blender.blend(self.state.iteration, self.run_sums, target)
 
     def finish(self) -> bool:
         if self.blender is None:
             return False
-        self.blender.blend(self.state.iteration, self.run_sums)
-        return True
+        return self.blender.blend(self.state.iteration, self.run_sums)
 
     def blended_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return policy sums, (m,): each player's blend, or ``sums`` where no blend is less exploitable."""
