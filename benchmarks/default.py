@@ -12,9 +12,8 @@ only these times count.
 
 Games that are in benchmarks/results/default.csv are not measured again.
 
-SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games`) or ``test`` (the new
-test games). ``--fit`` solves the validation games by iterations alone, and prints the laws for iterations and their
-time, fitted to these runs.
+SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games` and
+:mod:`benchmarks.default_laws`) or ``test`` (the new test games).
 """
 
 from __future__ import annotations
@@ -24,13 +23,11 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import least_squares
 
 import rlccfr
 from benchmarks import new_games
@@ -38,7 +35,6 @@ from benchmarks.control import fixed_rules
 from benchmarks.control_games import MOST_TEST
 from benchmarks.markdown import table
 from rlccfr.agents.control.games import control_games
-from rlccfr.engine.reduced import iteration_cost
 from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
 from rlccfr.game import policy_class
@@ -50,29 +46,6 @@ from rlccfr.result import RunResult
 FILE = Path(__file__).parent / "results" / "default.csv"
 TARGETS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """Targets as shares of the uniform policy's exploitability."""
-
-_GOOFSPIEL = "goofspiel(num_cards={},imp_info=True,points_order={},returns_type={})"
-_OSHI_ZUMO = "oshi_zumo(coins={},size={},horizon={})"
-_BATTLESHIP = "battleship(board_width={},board_height={},ship_sizes={},ship_values={},num_shots={})"
-WITHOUT_CHANCE = (
-    _GOOFSPIEL.format(3, "descending", "win_loss"),
-    _GOOFSPIEL.format(4, "descending", "point_difference"),
-    _GOOFSPIEL.format(4, "ascending", "win_loss"),
-    _GOOFSPIEL.format(5, "descending", "win_loss"),
-    _GOOFSPIEL.format(5, "ascending", "point_difference"),
-    _OSHI_ZUMO.format(4, 1, 4),
-    _OSHI_ZUMO.format(6, 1, 3),
-    _OSHI_ZUMO.format(7, 1, 3),
-    _OSHI_ZUMO.format(5, 2, 4),
-    _OSHI_ZUMO.format(4, 2, 5),
-    _BATTLESHIP.format(3, 1, "[1]", "[1]", 3),
-    _BATTLESHIP.format(2, 2, "[1]", "[1]", 3),
-    _BATTLESHIP.format(2, 2, "[2]", "[1]", 3),
-    _BATTLESHIP.format(2, 2, "[1;2]", "[1;2]", 2),
-    "blotto(coins=8,fields=3)",
-    "dark_hex(board_size=2)",
-)
-"""Games without chance, of which the validation list has too few to fit a law."""
 
 Result = TypeVar("Result")
 
@@ -104,20 +77,11 @@ ROUNDS = 5
 LONG_TURNS = 10.0
 """CPU seconds of all finalists after which no further round begins."""
 
-ENOUGH = 10**6
-"""Iterations that suffice for every target."""
-
 OVER_BEST = 1.5
 """A rule is stopped after this multiple of the best first time so far to a target."""
 
 LONGEST = 12.0
 """Multiple of our time after which a run is stopped; a ratio counts as no more than that."""
-
-SIZE = 4.0
-"""Logarithm of a middling number of histories, about which laws are fitted."""
-
-EDGE = 0.01
-"""Decades by which a target may miss the edge of a range by rounding."""
 
 REPETITIONS = 10_000
 """Bootstrap samples of games behind an interval."""
@@ -140,7 +104,7 @@ def load(name: str) -> Any:
 def timed_solutions(game: Any, uniform: float) -> Iterator[dict[str, Any]]:
     """Yield a row per target: the CPU seconds of ``rlccfr.solve``, what was predicted, and what it did."""
     for share in TARGETS:
-        target = _target(game, share, uniform)
+        target = target_of(game, share, uniform)
         seconds, solution = timed(lambda target=target: rlccfr.solve(game, until=target, seconds=_limit(game)))
         yield {
             "contender": OURS,
@@ -172,7 +136,7 @@ def timed_run(
     for share, most_seconds in limits.items():
         row = {"contender": name, "share": share, "seconds": math.inf, "iterations": 0}
         if not missed:
-            target = _target(game, share, uniform)
+            target = target_of(game, share, uniform)
             seconds, result = timed(lambda target=target, limit=most_seconds: _run(game, target, limit, components))
             missed = not result.reached and most_seconds >= longest[share]
             if result.reached:
@@ -204,7 +168,7 @@ def _run(game: Any, target: float, limit: float, components: Mapping[str, Any]) 
     return result
 
 
-def _target(game: Any, share: float, uniform: float) -> float:
+def target_of(game: Any, share: float, uniform: float) -> float:
     """Return a target in the game's units; no less than what can be told from rounding."""
     return max(share * uniform, EXACT * max(1.0, game.utility_range))
 
@@ -236,7 +200,7 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
             rows.append(row)
     for share in TARGETS:
         rows_to_target = [row for row in rows if row["share"] == share]
-        yield from final(game, _target(game, share, uniform), rows_to_target, rivals | fixed_rules)
+        yield from final(game, target_of(game, share, uniform), rows_to_target, rivals | fixed_rules)
 
 
 def final(
@@ -381,70 +345,6 @@ def share_within_twice(rows: pd.DataFrame) -> float:
     return float(((ratio >= 0.5) & (ratio <= 2.0)).mean())
 
 
-def runs_to_targets() -> pd.DataFrame:
-    """Return a row for each game and target: iterations and CPU seconds of ``rlccfr.solve`` to it.
-
-    The games are those of the validation list and of :data:`WITHOUT_CHANCE`.
-    """
-    rows = []
-    for name in (*games_of("validation"), *WITHOUT_CHANCE):
-        game = load(name)
-        uniform = policy_class(game).uniform(game).exploitability()
-        prepare(game, uniform)
-        about = {
-            "game": name,
-            "histories": game.num_histories,
-            "has_chance": game.num_chance_nodes > 0,
-            "iteration_seconds": 1e-9 * iteration_cost(game),
-        }
-        for share in TARGETS:
-            target = _target(game, share, uniform)
-            # A budget in iterations rules a linear program out.
-            seconds, solution = timed(partial(rlccfr.solve, game, until=target, iterations=ENOUGH))
-            if solution.reached:
-                iterations = solution.result.iterations
-                rows.append(about | {"share": share, "seconds": seconds, "iterations": iterations})
-        print(name, file=sys.stderr, flush=True)
-    return pd.DataFrame(rows)
-
-
-def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
-    """Return the laws for numbers of iterations, one for each run of compiled games, and the law for their time.
-
-    Each is fitted to the targets and games that its run serves; see :class:`rlccfr.game.TargetRun` and ``SECONDS_LAW``
-    in :mod:`rlccfr.solving`.
-
-    Args:
-        rows: those of :func:`runs_to_targets`.
-    """
-    served = [rows[_is_served(rows, number)] for number in range(len(COMPILED.target_runs))]
-    laws = []
-    for runs in served:
-        sizes = np.log10(runs["histories"])
-        features = np.stack([np.ones(len(runs)), -np.log10(runs["share"]), sizes - SIZE], axis=1)
-        law = np.linalg.lstsq(features, np.log10(runs["iterations"].to_numpy(float)), rcond=None)[0]
-        laws.append(np.array([law[0] - SIZE * law[2], law[1], law[2]]))
-    runs = pd.concat(served)
-    engine_seconds = (runs["iterations"] * runs["iteration_seconds"]).to_numpy(float)
-
-    def residuals(logs: np.ndarray) -> np.ndarray:
-        start, factor = np.exp(logs)
-        return np.log(start + factor * engine_seconds) - np.log(runs["seconds"])
-
-    return laws, np.exp(least_squares(residuals, np.log([0.002, 3.0]), loss="soft_l1").x)
-
-
-def _is_served(rows: pd.DataFrame, number: int) -> pd.Series:
-    """Return which rows are of a run of compiled games, to targets and on games that this run serves."""
-
-    def first_run(row: pd.Series) -> int:
-        decades = -math.log10(row["share"]) - EDGE
-        about = (decades, row["histories"], row["has_chance"])
-        return next(index for index, run in enumerate(COMPILED.target_runs) if run.serves(*about))
-
-    return rows.apply(first_run, axis=1) == number
-
-
 SAMPLED_GAMES = ("leduc(ranks=13,suits=2,raises=2)", "royal", "liars_dice(numdice=1,dice_sides=7)", "holdem(ranks=7)")
 """Large games on which few passes fit into a short budget."""
 
@@ -476,17 +376,10 @@ def main() -> None:
     """Measure what is not measured yet, and print the page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("split", nargs="?", choices=("validation", "test"), default="test")
-    parser.add_argument("--fit", action="store_true", help="fit the laws to runs on the validation games")
     parser.add_argument("--sampling", action="store_true", help="compare exact passes with samplers in short runs")
     given = parser.parse_args()
     if given.sampling:
         print("\n".join(table(beside_sampling())))
-        return
-    if given.fit:
-        laws, seconds_law = fit(runs_to_targets())
-        for run, law in zip(COMPILED.target_runs, laws, strict=True):
-            print(dict(run.arguments), ", ".join(f"{number:.3g}" for number in law))
-        print("seconds:", ", ".join(f"{number:.3g}" for number in seconds_law))
         return
     rows = measure(given.split)
     print("\n".join(table(summary(rows))))

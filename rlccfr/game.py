@@ -64,7 +64,7 @@ class TargetRun(NamedTuple):
         arguments: arguments of :class:`rlccfr.Solver`.
         law: (a, b, c), if the number of iterations is predicted: its logarithm (base 10) is a + b d + c h, with d the
             decades from the uniform policy's exploitability to the target, and h the logarithm of the number of
-            histories.
+            histories. A run that is steered or blended aims at this number.
         most_decades: largest d that it serves.
         least_histories: smallest number of histories that it serves.
         chance: whether it serves games with chance, or those without; None for both.
@@ -80,6 +80,13 @@ class TargetRun(NamedTuple):
         """Return whether the run serves a target some decades away, in a game of some size, with or without chance."""
         fits = decades <= self.most_decades and histories >= self.least_histories
         return fits and self.chance in (None, has_chance)
+
+    def iterations(self, decades: float, histories: int) -> float:
+        """Return the number of iterations that are predicted to a target some decades away; NaN without a law."""
+        if self.law is None:
+            return math.nan
+        constant, per_decade, per_size = self.law
+        return math.pow(10, constant + per_decade * decades + per_size * math.log10(histories))
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,7 @@ class Form:
     page: str = ""
     table: str = ""
     best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    least_blended: int = 200
+    least_blended: int = 350
     target_runs: tuple[TargetRun, ...] = ()
 
     def part(self, name: str) -> Any:

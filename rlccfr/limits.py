@@ -59,6 +59,9 @@ USUAL_STEP = 10 ** (1 / POINTS_PER_DECADE)
 NEAR = 10.0
 """The exploitability is near a target if it is at most this multiple of it: curves are not smooth, so it may dip."""
 
+EXTENSION = 1.25
+"""Factor by which a run to a target is extended that has missed the target where it was expected."""
+
 LONGEST_HORIZON = 2**52
 """Least number of iterations of a horizon that counts as open; doubles hold all smaller numbers."""
 
@@ -76,6 +79,7 @@ class Limit:
         target: exploitability in the game's units, or None.
         start: the uniform policy's exploitability, where a target's progress begins; 0 without a target.
         nodes_per_iteration: number of histories, or of private states, that an iteration by exact passes touches.
+        expected: number of iterations that the target is expected to need; 0 if that is open.
     """
 
     unit: str
@@ -83,15 +87,19 @@ class Limit:
     target: float | None
     start: float
     nodes_per_iteration: int
+    expected: int = 0
 
     @classmethod
-    def of(cls, engine: Engine, budget: dict[str, Any], until: float | str | None) -> Limit:
+    def of(
+        cls, engine: Engine, budget: dict[str, Any], until: float | str | None, expected: int | None = None
+    ) -> Limit:
         """Check a budget and a target of a run, and return them as a limit.
 
         Args:
             engine: engine of the run.
             budget: amount for each unit, or None for a unit without a budget.
             until: the target; see :func:`target_of`.
+            expected: number of iterations that the target is expected to need, or None.
 
         Raises:
             BudgetError: see :meth:`rlccfr.Solver.run`.
@@ -107,10 +115,15 @@ class Limit:
         else:
             unit = "iterations"
             amount = math.inf
+        if expected is not None:
+            expected = whole_number(expected, "horizon", 1, BudgetError)
         if until is None:
+            if expected is not None:
+                raise BudgetError("horizon= belongs to a target: give until=; a budget tells how long the run is")
             return cls(unit, amount, None, 0.0, engine.stepper.nodes_per_iteration)
         start = uniform_exploitability(engine.game)
-        return cls(unit, amount, target_of(engine.game, until), start, engine.stepper.nodes_per_iteration)
+        target = target_of(engine.game, until)
+        return cls(unit, amount, target, start, engine.stepper.nodes_per_iteration, expected or 0)
 
     def ends(self, points: Sequence[CurvePoint], begin: int) -> bool:
         """Return whether the curve has reached the target, or has stalled in a run without a budget.
@@ -132,17 +145,29 @@ class Limit:
         return self.target is not None and len(points) > 0 and points[-1].exploitability <= self.target
 
     def horizon(self, iterations: int, spent: float, costs: Mapping[str, float]) -> int:
-        """Return how many iterations the run is expected to have in all; 0 if that is open, as on the way to a target.
+        """Return how many iterations the run is expected to have in all; 0 if that is open.
+
+        On the way to a target, it is open unless the run was told what to expect. A run that misses its target there is
+        expected to need a quarter more.
 
         Args:
             iterations: number of iterations done.
             spent: amount of the budget used.
             costs: what an iteration is expected to use of each budget.
         """
+        if self.target is not None:
+            return self._expected_end(iterations)
         iterations_left = max(self.amount - spent, 0.0) / costs[self.unit]
-        if self.target is not None or iterations + iterations_left > LONGEST_HORIZON:
+        if iterations + iterations_left > LONGEST_HORIZON:
             return 0
         return iterations + math.ceil(iterations_left)
+
+    def _expected_end(self, iterations: int) -> int:
+        """Return the iteration at which the target is expected next; 0 if that is open."""
+        end = self.expected
+        while 0 < end <= iterations:
+            end = math.ceil(EXTENSION * end)
+        return end
 
     def iterations_to_look(self, iterations: int, points: Sequence[CurvePoint]) -> int:
         """Return after how many more iterations to measure the average policy next, on the way to the target.
@@ -152,11 +177,16 @@ class Limit:
         on. Steps are long enough that looking takes about as much time as the iterations done beyond the target between
         two looks. They are counted from the last look, since a call of the engine may end before the next one.
 
+        If the run was told what to expect, the first look is half way there, and one look is there.
+
         Args:
             iterations: number of iterations done.
             points: the curve.
         """
         assert self.target is not None
+        expected_end = self._expected_end(iterations)
+        if expected_end and not points:
+            return max(math.ceil(expected_end / 2) - iterations, 1)
         last_look = points[-1].iteration if points else 0
         look = LOOK
         if points and points[-1].nodes > 0:  # walks touch fewer histories in an iteration than a look does
@@ -169,7 +199,8 @@ class Limit:
         else:
             longest_step = min(far_step, max((USUAL_STEP - 1) * last_look, cheap_step)) if points else math.inf
         step = max(min(self._expected_iteration(points) - last_look, longest_step), shortest_step)
-        return max(math.ceil(last_look + step) - iterations, 1)
+        iterations_left = max(math.ceil(last_look + step) - iterations, 1)
+        return min(iterations_left, expected_end - iterations) if expected_end else iterations_left
 
     def _expected_iteration(self, points: Sequence[CurvePoint]) -> float:
         """Return the iteration at which a curve is likely to reach the target."""

@@ -142,6 +142,7 @@ class Solver:
         seconds: float | None = None,
         nodes: int | None = None,
         until: float | str | None = None,
+        horizon: int | None = None,
         curve: bool = True,
         progress: Callable[[float], None] | None = None,
         stop: Callable[[], bool] | None = None,
@@ -160,6 +161,8 @@ class Solver:
             seconds, nodes: CPU seconds of the engine, or number of histories touched.
             until: target in the game's units, or a text: ``"1e-6x"``, a share of the uniform policy's exploitability,
                 or ``"10mbb"``, thousandths of a big blind.
+            horizon: number of iterations that the target is expected to need, for a run with ``blend`` or ``control``,
+                whose settings depend on its length. By default, it is open.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
                 False: only at the end or, on the way to a target, the average policy where it may have reached it.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
@@ -173,7 +176,7 @@ class Solver:
             ComponentError: a schedule of the update rule fails at a later iteration.
             OverflowedError: the tables hold numbers that are not finite.
         """
-        limit = Limit.of(self._engine, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until)
+        limit = Limit.of(self._engine, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until, horizon)
         used_before = self._used(limit.unit)
         begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
         while (spent := self._used(limit.unit) - used_before) < limit.amount and not limit.ends(self._curve, begin):
@@ -208,7 +211,7 @@ class Solver:
         to_next_point, _ = steps_to_next_point(self._engine.iteration, self._engine.nodes, self._engine.stepper.sparse)
         if self._engine.stepper.sparse:  # measuring takes so long that curves have few points, too
             return to_next_point
-        if not self.blends:
+        if not self.blends or limit.expected:  # what is expected has a look of its own
             return iterations
         from rlccfr.engine.blending import FIRST_TRY
 

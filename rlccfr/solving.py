@@ -42,7 +42,7 @@ SECONDS_LAW = (0.0017, 3.0)
 """Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
 
 p is the predicted time of an exact iteration (:func:`rlccfr.engine.reduced.iteration_cost`). This law and those for
-numbers of iterations are fitted by ``python -m benchmarks.default --fit``.
+numbers of iterations are fitted by ``python -m benchmarks.default_laws``.
 """
 
 SOON = 0.1
@@ -218,7 +218,8 @@ class _Work:
     Attributes:
         is_default: whether the target is :func:`default_target`.
         program_seconds: CPU seconds that a linear program is predicted to take; infinite where there is none.
-        run_seconds: CPU seconds that iterations are predicted to take to the target; NaN without a prediction.
+        run_iterations: number of iterations that are predicted to reach the target; NaN without a prediction.
+        run_seconds: CPU seconds that they are predicted to take; NaN without a prediction.
         first_prediction: the prediction for the way that was taken first.
         program: the linear program's solution, even if it misses the target; None without one.
         spent: CPU seconds by part; see :class:`Solution`.
@@ -235,6 +236,7 @@ class _Work:
     progress: Callable[[float], None] | None
     begun: Callable[[Solver], None] | None
     program_seconds: float = math.inf
+    run_iterations: float = math.nan
     run_seconds: float = math.nan
     first_prediction: float = math.nan
     program: ExactSolution | None = None
@@ -258,12 +260,10 @@ class _Work:
         """Predict both ways, where there are laws for them: for compiled games."""
         begin = time.process_time()
         if self.game.form.has_histories:
-            target_run = self._target_run
-            if target_run is not None and target_run.law is not None:
-                constant, per_decade, per_size = target_run.law
-                logarithm = constant + per_decade * self._decades + per_size * math.log10(self.game.num_histories)
+            if self._target_run is not None:
+                self.run_iterations = self._target_run.iterations(self._decades, self.game.num_histories)
                 start, factor = SECONDS_LAW
-                self.run_seconds = start + factor * 10**logarithm * self._iteration_seconds
+                self.run_seconds = start + factor * self.run_iterations * self._iteration_seconds
             if self.iterations is None and not self.curve:
                 from rlccfr.engine.linear_program import predicted_time
 
@@ -462,7 +462,7 @@ class _Work:
             result = solver.run(
                 self.iterations,
                 seconds=seconds,
-                until=None if self._is_out_of_reach else self.target,
+                **self._aim(),
                 curve=self.curve,
                 progress=self.progress,
                 stop=watch,
@@ -470,6 +470,13 @@ class _Work:
             return replace(result, target=self.target)
         finally:
             self.spent["iterations"] = solver.cpu_seconds
+
+    def _aim(self) -> dict[str, Any]:
+        """Return the arguments of :meth:`Solver.run` for the target, and for what it is expected to need."""
+        if self.target is None or self._is_out_of_reach:
+            return {}
+        horizon = None if math.isnan(self.run_iterations) else math.ceil(self.run_iterations)
+        return {"until": self.target, "horizon": horizon}
 
 
 def _algorithm_of(solver: Solver) -> str:

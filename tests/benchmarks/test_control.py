@@ -49,18 +49,24 @@ def test_schedules_stay_in_their_bounds():
 
 def test_each_gene_changes_one_setting():
     middle = steering.schedule_of(np.zeros(steering.NUM_GENES), 1000)
-    changed = [steering.schedule_of(one, 1000) != middle for one in np.eye(steering.NUM_GENES)]
+    changed = [steering.schedule_of(2 * one, 1000) != middle for one in np.eye(steering.NUM_GENES)]
     assert [int(cells.any(axis=0).sum()) for cells in changed] == [1] * steering.NUM_GENES
     varying = steering.VARYING * steering.KNOTS
     assert [int(cells.sum()) for cells in changed[:varying]] == [1] * varying
 
 
-def test_short_runs_have_no_momentum_and_no_power():
-    columns = {name: index for index, name in enumerate(SETTINGS)}
-    for genes in (np.full(steering.NUM_GENES, -50.0), np.full(steering.NUM_GENES, 50.0)):
-        found = steering.schedule_of(genes, 100)
-        assert (found[:, columns["momentum"]] == 0).all()
-        assert (found[:, columns["power"]] == 1).all()
+def test_the_search_tries_fast_powers_only():
+    tried = {1000: set(), 100: set()}
+    for horizon, powers in tried.items():
+        for gene in np.linspace(-9, 9):
+            found = steering.schedule_of(np.full(steering.NUM_GENES, gene), horizon)
+            powers.add(float(found[0, SETTINGS.index("power")]))
+    assert tried == {1000: {1.0, 1.5, 2.0}, 100: {1.0}}
+
+
+def test_short_runs_have_no_momentum():
+    found = steering.schedule_of(np.full(steering.NUM_GENES, 50.0), 100)
+    assert (found[:, SETTINGS.index("momentum")] == 0).all()
 
 
 def test_points_are_held_over_the_run(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from support import game
@@ -61,6 +62,30 @@ def test_looks_are_where_the_target_is_likely_to_be_reached():
     assert limit.iterations_to_look(150, [points[0]]) == limit.iterations_to_look(120, [points[0]]) - 30
     brief = Limit("iterations", math.inf, 1e-4, 1.0, 1000)  # an iteration touches a thousandth of the histories
     assert brief.iterations_to_look(200, points) == 300  # a look takes long, so the step is the longest
+
+
+def test_looks_are_half_way_to_what_is_expected_and_there():
+    limit = Limit("iterations", math.inf, 1e-4, 1.0, 1, expected=500)
+    assert limit.horizon(0, 0.0, {}) == 500
+    assert limit.iterations_to_look(0, []) == 250
+    assert limit.iterations_to_look(100, []) == 150
+    far = [CurvePoint(250, 250, 1.0, 0.5, math.nan), CurvePoint(490, 490, 2.0, 0.4, math.nan)]
+    assert limit.iterations_to_look(490, far) == 10
+    assert limit.horizon(500, 0.0, {}) == 625
+    assert limit.horizon(700, 0.0, {}) == 782  # 625, extended again and rounded up
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"iterations": 10, "horizon": 10}, "horizon= belongs to a target: give until="),
+        ({"until": 0.1, "horizon": 0}, "horizon must be a positive integer, not 0"),
+        ({"until": 0.1, "horizon": 1.5}, "horizon must be a positive integer, not 1.5"),
+    ],
+)
+def test_what_is_expected_belongs_to_a_target(arguments, message):
+    with pytest.raises(BudgetError, match=re.escape(message)):
+        rlccfr.Solver(game("kuhn")).run(**arguments)
 
 
 def test_a_target_is_met_where_calls_of_the_engine_are_shorter_than_steps(monkeypatch):

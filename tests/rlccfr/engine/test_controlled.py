@@ -307,6 +307,24 @@ def test_a_later_budget_moves_the_horizon():
     assert control_memory(solver)["horizon"] == 0
 
 
+@pytest.mark.parametrize("blend", [False, True])
+def test_a_run_that_knows_what_its_target_needs_is_steered_like_a_run_of_that_length(blend):
+    to_target, of_length = (rlccfr.Solver(game("leduc"), control="schedule", blend=blend) for _ in range(2))
+    result = to_target.run(500, until="1e-12x", horizon=500, curve=False)
+    assert not result.reached
+    assert result.iterations == 500
+    of_length.run(500, curve=False)
+    assert np.array_equal(regrets(to_target), regrets(of_length))
+    assert to_target.exploitability() == of_length.exploitability()
+
+
+def test_a_run_that_misses_its_target_where_it_was_expected_goes_on():
+    solver = rlccfr.Solver(game("leduc"), control="schedule", blend=True)
+    result = solver.run(until="1e-5x", horizon=100, curve=False)
+    assert result.reached
+    assert result.iterations > 100
+
+
 def test_many_small_budgets_are_steered_to_the_end():
     solver = rlccfr.Solver(game("kuhn"), rule())
     made = decisions_of(solver)

@@ -1,0 +1,156 @@
+"""The laws by which the default predicts runs to targets: ``python -m benchmarks.default_laws``.
+
+``rlccfr.solve`` runs to each target of :mod:`benchmarks.default` by iterations alone, on the validation games and on
+games without chance. The laws are fitted to these runs, and printed: for each run of compiled games, its number of
+iterations (``law`` of :class:`rlccfr.game.TargetRun`), and for all of them the time of iterations (``SECONDS_LAW`` in
+:mod:`rlccfr.solving`). A run that is steered aims at its law, so a law that changes much should be fitted again.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import least_squares
+
+import rlccfr
+from benchmarks.default import TARGETS, games_of, load, prepare, target_of, timed
+from rlccfr.engine.reduced import iteration_cost
+from rlccfr.game import policy_class
+from rlccfr.games.flat_tree import COMPILED
+from rlccfr.limits import EXTENSION
+
+_GOOFSPIEL = "goofspiel(num_cards={},imp_info=True,points_order={},returns_type={})"
+_OSHI_ZUMO = "oshi_zumo(coins={},size={},horizon={})"
+_BATTLESHIP = "battleship(board_width={},board_height={},ship_sizes={},ship_values={},num_shots={})"
+WITHOUT_CHANCE = (
+    _GOOFSPIEL.format(3, "descending", "win_loss"),
+    _GOOFSPIEL.format(4, "descending", "point_difference"),
+    _GOOFSPIEL.format(4, "ascending", "win_loss"),
+    _GOOFSPIEL.format(5, "descending", "win_loss"),
+    _GOOFSPIEL.format(5, "ascending", "point_difference"),
+    _OSHI_ZUMO.format(4, 1, 4),
+    _OSHI_ZUMO.format(6, 1, 3),
+    _OSHI_ZUMO.format(7, 1, 3),
+    _OSHI_ZUMO.format(5, 2, 4),
+    _OSHI_ZUMO.format(4, 2, 5),
+    _BATTLESHIP.format(3, 1, "[1]", "[1]", 3),
+    _BATTLESHIP.format(2, 2, "[1]", "[1]", 3),
+    _BATTLESHIP.format(2, 2, "[2]", "[1]", 3),
+    _BATTLESHIP.format(2, 2, "[1;2]", "[1;2]", 2),
+    "blotto(coins=8,fields=3)",
+    "dark_hex(board_size=2)",
+)
+"""Games without chance, of which the validation list has too few to fit a law."""
+
+ENOUGH = 10**6
+"""Iterations that suffice for every target."""
+
+SIZE = 4.0
+"""Logarithm of a middling number of histories, about which laws are fitted."""
+
+SHORTEST = 20
+"""Iterations of the first run in a search for the shortest one that reaches a target."""
+
+EDGE = 0.01
+"""Decades by which a target may miss the edge of a range by rounding."""
+
+
+def runs_to_targets() -> pd.DataFrame:
+    """Return a row for each game and target: iterations and CPU seconds of ``rlccfr.solve`` to it, and what it needed.
+
+    A run that is steered or blended makes about as many iterations as it was told to expect. So its column ``needed``
+    has the number for which a law would be right: that of the shortest of some runs which end at the target. The games
+    are those of the validation list and of :data:`WITHOUT_CHANCE`.
+    """
+    rows = []
+    for name in (*games_of("validation"), *WITHOUT_CHANCE):
+        game = load(name)
+        uniform = policy_class(game).uniform(game).exploitability()
+        prepare(game, uniform)
+        about = {
+            "game": name,
+            "histories": game.num_histories,
+            "has_chance": game.num_chance_nodes > 0,
+            "iteration_seconds": 1e-9 * iteration_cost(game),
+        }
+        for share in TARGETS:
+            target = target_of(game, share, uniform)
+            # A budget in iterations rules a linear program out.
+            seconds, solution = timed(partial(rlccfr.solve, game, until=target, iterations=ENOUGH))
+            if solution.reached:
+                iterations = solution.result.iterations
+                arguments = COMPILED.target_runs[_number_of(about | {"share": share})].arguments
+                needed = shortest_run(game, target, arguments) if "control" in arguments else iterations
+                rows.append(about | {"share": share, "seconds": seconds, "iterations": iterations, "needed": needed})
+        print(name, file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
+def shortest_run(game: Any, target: float, arguments: Mapping[str, Any]) -> int:
+    """Return the least of some numbers of iterations at whose end a run reaches a target.
+
+    Args:
+        arguments: those of :class:`rlccfr.Solver`.
+    """
+    iterations = SHORTEST
+    while True:
+        solver = rlccfr.Solver(game, **arguments)
+        if solver.run(iterations=iterations, curve=False).exploitability <= target:
+            return iterations
+        iterations = math.ceil(EXTENSION * iterations)
+
+
+def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the laws for numbers of iterations, one for each run of compiled games, and the law for their time.
+
+    Each is fitted to the targets and games that its run serves; see :class:`rlccfr.game.TargetRun` and ``SECONDS_LAW``
+    in :mod:`rlccfr.solving`.
+
+    Args:
+        rows: those of :func:`runs_to_targets`.
+    """
+    served = [rows[_is_served(rows, number)] for number in range(len(COMPILED.target_runs))]
+    laws = []
+    for runs in served:
+        sizes = np.log10(runs["histories"])
+        features = np.stack([np.ones(len(runs)), -np.log10(runs["share"]), sizes - SIZE], axis=1)
+        law = np.linalg.lstsq(features, np.log10(runs["needed"].to_numpy(float)), rcond=None)[0]
+        laws.append(np.array([law[0] - SIZE * law[2], law[1], law[2]]))
+    runs = pd.concat(served)
+    engine_seconds = (runs["iterations"] * runs["iteration_seconds"]).to_numpy(float)
+
+    def residuals(logs: np.ndarray) -> np.ndarray:
+        start, factor = np.exp(logs)
+        return np.log(start + factor * engine_seconds) - np.log(runs["seconds"])
+
+    return laws, np.exp(least_squares(residuals, np.log([0.002, 3.0]), loss="soft_l1").x)
+
+
+def _is_served(rows: pd.DataFrame, number: int) -> pd.Series:
+    """Return which rows are of a run of compiled games, to targets and on games that this run serves."""
+    return rows.apply(_number_of, axis=1) == number
+
+
+def _number_of(row: Mapping[str, Any]) -> int:
+    """Return the number of the run of compiled games that serves the target and the game of a row."""
+    decades = -math.log10(row["share"]) - EDGE
+    about = (decades, row["histories"], row["has_chance"])
+    return next(index for index, run in enumerate(COMPILED.target_runs) if run.serves(*about))
+
+
+def main() -> None:
+    """Fit the laws, and print them."""
+    laws, seconds_law = fit(runs_to_targets())
+    for run, law in zip(COMPILED.target_runs, laws, strict=True):
+        print(dict(run.arguments), ", ".join(f"{number:.3g}" for number in law))
+    print("seconds:", ", ".join(f"{number:.3g}" for number in seconds_law))
+
+
+if __name__ == "__main__":
+    main()
