@@ -1,6 +1,6 @@
 """Steered runs beside fixed rules, on games that nothing was learned from: ``python -m benchmarks.control SPLIT``.
 
-The steered run is the one of :func:`rlccfr.solve`: by the schedule of the package, with blends from 200 iterations on.
+The steered run is the one of :func:`rlccfr.solve`: by the schedule of the package, with blends if it is long enough.
 On each game of a split, at each of :data:`HORIZONS`, it sets the CPU seconds, in which deciding and blending are
 counted. In the same time, every fixed rule runs without blends, and so do the rules of :data:`BLENDED` with them; in
 runs of milliseconds, their blends take longer than is planned for, to their advantage. Other

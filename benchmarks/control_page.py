@@ -7,7 +7,7 @@ fills. The pictures, the comparisons on ten games and with DDCFR, and the costs 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,14 +87,14 @@ def training() -> Iterator[str]:
 def search() -> Iterator[str]:
     """Yield how the schedule was found, and what it is."""
     schedules: dict[str, Any] = training_of(NAMED_CONTROLLERS[SCHEDULE])["schedules"]
-    *most, last = (f"{int(horizon):,}" for horizon in sorted(schedules, key=int))
+    generations = _listed(schedules[horizon]["generations"] for horizon in sorted(schedules, key=int))
     yield (
-        f"For runs of {', '.join(most)} and {last} iterations, CMA-ES searched for {steering.NUM_GENES} numbers: "
-        "alpha, gamma, optimism and momentum at the first decision, at the middle one and at the last, with a straight "
-        "line in between, and a constant beta and power. A run of another length follows the schedule of the nearest "
-        f"of these. A search had {next(iter(schedules.values()))['generations']} generations of {steering.POPULATION} "
-        f"schedules. Each generation was judged by what runs end with, on {steering.GAMES} games: half of them from "
-        "the training games, half from a list of 146 larger ones, up to 60,000 histories. `python -m "
+        f"For runs of {_listed(sorted(map(int, schedules)))} iterations, CMA-ES searched for {steering.NUM_GENES} "
+        "numbers: alpha, gamma, optimism and momentum at the first decision, at the middle one and at the last, with a "
+        "straight line in between, and a constant beta and power. A run of another length follows the schedule of the "
+        f"nearest of these. The searches had {generations} generations of {steering.POPULATION} schedules, in the "
+        f"order of these lengths. Each generation was judged by what runs end with, on {steering.GAMES} games: half of "
+        "them from the training games, half from a list of 146 larger ones, up to 60,000 histories. `python -m "
         "benchmarks.steering HORIZON` repeats a search."
     )
     rows = []
@@ -105,6 +105,12 @@ def search() -> Iterator[str]:
                 name: f"{of_settings[name]:.2f}" for name in steering.BOUNDS
             })  # fmt: skip
     yield from ("", *table(pd.DataFrame(rows)))
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    """Return at least two numbers in words: "100, 300 and 1,000"."""
+    *most, last = (f"{number:,}" for number in numbers)
+    return f"{', '.join(most)} and {last}"
 
 
 def comparison() -> Iterator[str]:
@@ -256,8 +262,9 @@ def page() -> Iterator[str]:
         "",
         "## Test games",
         "",
-        "A steered run ends as `rlccfr.solve` ends it, with blends ([decision 24](adr/0024-blends.md)) from 200 "
-        "iterations on. Every fixed rule gets as many CPU seconds, with deciding, observing and blending counted, and "
+        "A steered run ends as `rlccfr.solve` ends it, with blends ([decision 24](adr/0024-blends.md)) from "
+        f"{COMPILED.least_blended} iterations on. "
+        "Every fixed rule gets as many CPU seconds, with deciding, observing and blending counted, and "
         "makes at least as many iterations; so do seven rules with blends of their own. The fixed rules are all "
         "tabular ones except `scheduled`. The best in hindsight is chosen for each game after all have run. Ways to "
         "steer, by the trained networks or by what has learned nothing, make as many iterations, without a limit on "
