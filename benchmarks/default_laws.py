@@ -1,7 +1,7 @@
 """The laws by which the default predicts runs to targets: ``python -m benchmarks.default_laws``.
 
 ``rlccfr.solve`` runs to each target of :mod:`benchmarks.default` by iterations alone, on the validation games and on
-games without chance. The laws are fitted to these runs, and printed: for each run of compiled games, its number of
+others. The laws are fitted to these runs, and printed: for each run of compiled games, its number of
 iterations (``law`` of :class:`rlccfr.game.TargetRun`), and for all of them the time of iterations (``SECONDS_LAW`` in
 :mod:`rlccfr.solving`). A run that is steered aims at its law, so a law that changes much should be fitted again.
 """
@@ -20,10 +20,10 @@ from scipy.optimize import least_squares
 
 import rlccfr
 from benchmarks.default import TARGETS, games_of, load, prepare, target_of, timed
+from rlccfr.agents.control.games import control_games
 from rlccfr.engine.reduced import iteration_cost
 from rlccfr.game import policy_class
 from rlccfr.games.flat_tree import COMPILED
-from rlccfr.limits import EXTENSION
 
 _GOOFSPIEL = "goofspiel(num_cards={},imp_info=True,points_order={},returns_type={})"
 _OSHI_ZUMO = "oshi_zumo(coins={},size={},horizon={})"
@@ -54,8 +54,14 @@ ENOUGH = 10**6
 SIZE = 4.0
 """Logarithm of a middling number of histories, about which laws are fitted."""
 
+LARGER_STEP = 4
+"""Of the larger training games, every one after so many is used."""
+
 SHORTEST = 20
 """Iterations of the first run in a search for the shortest one that reaches a target."""
+
+LENGTHENING = 1.15
+"""Factor between two runs of such a search."""
 
 EDGE = 0.01
 """Decades by which a target may miss the edge of a range by rounding."""
@@ -66,10 +72,10 @@ def runs_to_targets() -> pd.DataFrame:
 
     A run that is steered or blended makes about as many iterations as it was told to expect. So its column ``needed``
     has the number for which a law would be right: that of the shortest of some runs which end at the target. The games
-    are those of the validation list and of :data:`WITHOUT_CHANCE`.
+    are those of the validation list, of :data:`WITHOUT_CHANCE`, and some of the larger training games of schedules.
     """
     rows = []
-    for name in (*games_of("validation"), *WITHOUT_CHANCE):
+    for name in (*games_of("validation"), *WITHOUT_CHANCE, *control_games("larger")[::LARGER_STEP]):
         game = load(name)
         uniform = policy_class(game).uniform(game).exploitability()
         prepare(game, uniform)
@@ -103,7 +109,7 @@ def shortest_run(game: Any, target: float, arguments: Mapping[str, Any]) -> int:
         solver = rlccfr.Solver(game, **arguments)
         if solver.run(iterations=iterations, curve=False).exploitability <= target:
             return iterations
-        iterations = math.ceil(EXTENSION * iterations)
+        iterations = math.ceil(LENGTHENING * iterations)
 
 
 def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:

@@ -59,7 +59,7 @@ USUAL_STEP = 10 ** (1 / POINTS_PER_DECADE)
 NEAR = 10.0
 """The exploitability is near a target if it is at most this multiple of it: curves are not smooth, so it may dip."""
 
-EXTENSION = 1.25
+EXTENSION = 1.5
 """Factor by which a run to a target is extended that has missed the target where it was expected."""
 
 LONGEST_HORIZON = 2**52
@@ -148,7 +148,7 @@ class Limit:
         """Return how many iterations the run is expected to have in all; 0 if that is open.
 
         On the way to a target, it is open unless the run was told what to expect. A run that misses its target there is
-        expected to need a quarter more.
+        expected to need half as many again.
 
         Args:
             iterations: number of iterations done.

@@ -472,11 +472,11 @@ class _Work:
             self.spent["iterations"] = solver.cpu_seconds
 
     def _aim(self) -> dict[str, Any]:
-        """Return the arguments of :meth:`Solver.run` for the target, and for what it is expected to need."""
-        if self.target is None or self._is_out_of_reach:
+        """Return the target for :meth:`Solver.run`, and how many iterations a steered run to it should expect."""
+        if self._is_out_of_reach:
             return {}
-        horizon = None if math.isnan(self.run_iterations) else math.ceil(self.run_iterations)
-        return {"until": self.target, "horizon": horizon}
+        is_steered = self._target_run is not None and "control" in self._target_run.arguments
+        return {"until": self.target, "horizon": math.ceil(self.run_iterations) if is_steered else None}
 
 
 def _algorithm_of(solver: Solver) -> str:

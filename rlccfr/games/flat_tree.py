@@ -129,8 +129,9 @@ COMPILED = Form(
     target_runs=(
         TargetRun({"update_rule": "dcfr_plus"}, (0.39, 0.50, 0.05), most_decades=3, chance=True),
         TargetRun(
-            {"update_rule": "dcfr_plus"}, (0.76, 0.57, -0.05), most_decades=5, least_histories=30_000, chance=True
+            {"update_rule": "dcfr_plus"}, (0.76, 0.57, -0.05), most_decades=4.5, least_histories=10_000, chance=True
         ),
+        TargetRun({"control": "schedule", "blend": True}, (0.63, 0.273, 0.141), least_histories=10_000, chance=True),
         TargetRun({"update_rule": "momentum_dcfr"}, (0.06, 0.36, 0.25), chance=True),
         TargetRun({"update_rule": "momentum_dcfr"}, (0.05, 0.29, 0.22), chance=False),
     ),

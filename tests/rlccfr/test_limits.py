@@ -71,8 +71,8 @@ def test_looks_are_half_way_to_what_is_expected_and_there():
     assert limit.iterations_to_look(100, []) == 150
     far = [CurvePoint(250, 250, 1.0, 0.5, math.nan), CurvePoint(490, 490, 2.0, 0.4, math.nan)]
     assert limit.iterations_to_look(490, far) == 10
-    assert limit.horizon(500, 0.0, {}) == 625
-    assert limit.horizon(700, 0.0, {}) == 782  # 625, extended again and rounded up
+    assert limit.horizon(500, 0.0, {}) == 750
+    assert limit.horizon(800, 0.0, {}) == 1125
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 import subprocess
 import sys
@@ -56,7 +57,7 @@ def test_a_coarse_target_without_chance_takes_momentum():
 
 
 def test_a_budget_in_iterations_is_kept_and_long_runs_blend():
-    for iterations, words in ((50, "steered exact passes"), (300, "steered exact passes with blends")):
+    for iterations, words in ((50, "steered exact passes"), (400, "steered exact passes with blends")):
         solution = rlccfr.solve(game("leduc"), iterations=iterations)
         assert (solution.method, solution.why) == ("iterations", words)
         assert solution.result.iterations == iterations
@@ -157,10 +158,29 @@ def test_public_trees_are_blended_within_budgets_alone():
     assert rlccfr.solve(tree, iterations=600).exploitability < plain.exploitability
 
 
+@pytest.mark.parametrize(
+    ("target", "passes"),
+    [("1e-4x", "exact passes by dcfr_plus"), ("1e-6x", "steered exact passes with blends")],
+)
+def test_fine_targets_in_larger_games_are_steered_to(target, passes):
+    solution = rlccfr.solve(game("leduc(ranks=5,suits=2,raises=2)"), until=target, iterations=20_000)
+    assert (solution.reached, solution.why.partition(",")[0]) == (True, passes)
+
+
+def test_a_steered_run_aims_at_what_is_predicted(monkeypatch):
+    aimed_at = []
+    run = rlccfr.Solver.run
+    monkeypatch.setattr(
+        rlccfr.Solver, "run", lambda *args, **options: aimed_at.append(options["horizon"]) or run(*args, **options)
+    )
+    tree = game("leduc(ranks=5,suits=2,raises=2)")
+    rlccfr.solve(tree, until="1e-6x", iterations=20_000)
+    steered = next(law for law in tree.form.target_runs if "control" in law.arguments)
+    assert aimed_at == [math.ceil(steered.iterations(6.0, tree.num_histories))]
+
+
 def test_what_is_out_of_reach_is_steered_and_blended():
     tree = game("leduc(ranks=5,suits=2,raises=2)")
-    fine = rlccfr.solve(tree, until="1e-6x", iterations=20_000)
-    assert (fine.reached, fine.why.partition(",")[0]) == (True, "exact passes by momentum_dcfr")
     hopeless = rlccfr.solve(tree, until="1e-12x", seconds=0.05)
     assert (hopeless.reached, hopeless.target) == (False, pytest.approx(1e-12 * 2.6, rel=0.2))
     assert "steered exact passes with blends, since the target was predicted to take" in hopeless.why
