@@ -38,7 +38,7 @@ TARGET = 1e-6
 SECONDS = 60.0
 """CPU seconds after which such a run ends."""
 
-SECONDS_LAW = (0.0017, 3.0)
+SECONDS_LAW = (0.0019, 2.27)
 """Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
 
 p is the predicted time of an exact iteration (:func:`rlccfr.engine.reduced.iteration_cost`). This law and those for

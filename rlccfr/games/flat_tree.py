@@ -127,13 +127,13 @@ COMPILED = Form(
     table="rlccfr.play.tables:CompiledTable",
     best_run={"control": "schedule", "blend": True},
     target_runs=(
-        TargetRun({"update_rule": "dcfr_plus"}, (0.39, 0.50, 0.05), most_decades=3, chance=True),
+        TargetRun({"update_rule": "dcfr_plus"}, (0.379, 0.506, 0.047), most_decades=3, chance=True),
         TargetRun(
-            {"update_rule": "dcfr_plus"}, (0.76, 0.57, -0.05), most_decades=4.5, least_histories=10_000, chance=True
+            {"update_rule": "dcfr_plus"}, (-0.178, 0.612, 0.083), most_decades=4.5, least_histories=10_000, chance=True
         ),
-        TargetRun({"control": "schedule", "blend": True}, (0.63, 0.273, 0.141), least_histories=10_000, chance=True),
-        TargetRun({"update_rule": "momentum_dcfr"}, (0.06, 0.36, 0.25), chance=True),
-        TargetRun({"update_rule": "momentum_dcfr"}, (0.05, 0.29, 0.22), chance=False),
+        TargetRun({"control": "schedule", "blend": True}, (0.451, 0.284, 0.179), least_histories=10_000, chance=True),
+        TargetRun({"update_rule": "momentum_dcfr"}, (-0.507, 0.312, 0.485), chance=True),
+        TargetRun({"update_rule": "momentum_dcfr"}, (0.19, 0.303, 0.177), chance=False),
     ),
 )
 """The form of games that are compiled history by history."""
