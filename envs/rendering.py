@@ -63,7 +63,7 @@ def as_picture(heading: str, record: Mapping[str, Any] | None, uniform: float) -
     if curve is not None and len(curve):
         axes.plot(curve["iteration"], curve["exploitability"].clip(lower=EXACT), label="average policy")
         axes.plot(
-            curve["iteration"], curve["exploitability_current"].clip(lower=EXACT), linewidth=0.8, label="last iterate"
+            curve["iteration"], curve["exploitability_current"].clip(lower=EXACT), linewidth=0.8, label="current policy"
         )
     axes.legend(loc="lower left", fontsize="small")
     return _pixels(figure)

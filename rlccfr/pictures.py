@@ -100,7 +100,13 @@ def as_image(axes: Axes, kind: str) -> bytes:
 
 
 def draw_curve(
-    curve: pd.DataFrame, x: str = "iteration", axes: Axes | None = None, label: str | None = None, title: str = ""
+    curve: pd.DataFrame,
+    x: str = "iteration",
+    axes: Axes | None = None,
+    label: str | None = None,
+    title: str = "",
+    *,
+    current: bool = False,
 ) -> Axes:
     """Draw the exploitability of the average policy during a run; both axes are logarithmic.
 
@@ -110,6 +116,7 @@ def draw_curve(
         axes: axes to draw on; new ones by default.
         label: name of the run in the legend.
         title: title of new axes.
+        current: whether to draw that of the current policy as well, as a thinner line of the same colour.
 
     Raises:
         RLCCFRError: ``x`` is none of these.
@@ -119,9 +126,15 @@ def draw_curve(
     if axes is None:
         axes = new_axes()
         axes.set_title(title)
-    axes.loglog(curve[x], curve["exploitability"].clip(lower=EXACT), label=label)
+    average_label = "average policy" if current and label is None else label
+    (line,) = axes.loglog(curve[x], curve["exploitability"].clip(lower=EXACT), label=average_label)
+    if current:
+        current_label = "current policy" if label is None else f"{label}, current policy"
+        measured = curve[curve["exploitability_current"].notna()]
+        exploitability = measured["exploitability_current"].clip(lower=EXACT)
+        axes.loglog(measured[x], exploitability, color=line.get_color(), linewidth=0.8, label=current_label)
     axes.set(xlabel=UNITS[x], ylabel="exploitability (NashConv / 2)")
-    if label is not None:
+    if average_label is not None:
         axes.legend()
     return axes
 

@@ -73,6 +73,11 @@ class RunResult:
     unfinished: bool = False
 
     @property
+    def exploitability_current(self) -> float:
+        """NashConv / 2 of the current policy at the curve's last point; NaN where it was not measured."""
+        return self.points[-1].exploitability_current
+
+    @property
     def reached(self) -> bool:
         """Whether the exploitability is at most the target; True without a target."""
         return self.target is None or self.exploitability <= self.target
@@ -89,11 +94,13 @@ class RunResult:
         """Iterations per engine CPU second; in a short run, stopping at the curve's points takes most of this time."""
         return self.iterations / self.cpu_seconds if self.cpu_seconds > 0 else math.inf
 
-    def plot(self, x: str = "iteration", axes: Axes | None = None, label: str | None = None) -> Axes:
+    def plot(
+        self, x: str = "iteration", axes: Axes | None = None, label: str | None = None, *, current: bool = False
+    ) -> Axes:
         """Draw the convergence curve; see :func:`rlccfr.pictures.draw_curve`."""
         from rlccfr.pictures import draw_curve
 
-        return draw_curve(self.curve, x, axes, label, self.game)
+        return draw_curve(self.curve, x, axes, label, self.game, current=current)
 
 
 def steps_to_next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:

@@ -133,6 +133,7 @@ class Solver:
         self._cpu_seconds = 0.0
         self._blending_seconds = 0.0
         self._curve: list[CurvePoint] = []
+        self._looks_at_current: bool | None = None  # as the last call of run() was told; None if it was told nothing
         self._measured: tuple[int, int, Values] | None = None  # at the last look: iteration, nodes, values
 
     def run(
@@ -144,6 +145,7 @@ class Solver:
         until: float | str | None = None,
         horizon: int | None = None,
         curve: bool = True,
+        current: bool | None = None,
         progress: Callable[[float], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> RunResult:
@@ -165,6 +167,8 @@ class Solver:
                 whose settings depend on its length. By default, it is open.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
                 False: only at the end or, on the way to a target, the average policy where it may have reached it.
+            current: whether all looks measure the current policy beside the average one, False for none. By default,
+                a curve's points do, except in games of 2 million sequences and more, where this takes seconds.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
             stop: function called as often as ``progress``; once it returns True, the run ends without new blends.
 
@@ -179,6 +183,7 @@ class Solver:
         limit = Limit.of(self._engine, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until, horizon)
         used_before = self._used(limit.unit)
         begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
+        self._looks_at_current = current
         while (spent := self._used(limit.unit) - used_before) < limit.amount and not limit.ends(self._curve, begin):
             self._plan_ahead(limit, spent)
             budget_left = min(limit.amount - spent, sys.maxsize)
@@ -289,7 +294,7 @@ class Solver:
         """Measure the average policy, and add a point to the curve unless there is one for this iteration.
 
         Args:
-            current: whether to measure the current policy, too; its exploitability is NaN otherwise.
+            current: whether to measure the current policy, too, unless :meth:`run` was told; it is NaN otherwise.
         """
         if not self._engine.stepper.is_finite():
             raise OverflowedError(
@@ -298,11 +303,15 @@ class Solver:
             )
         average_values = self.values()
         now = (self._engine.iteration, self._engine.nodes)  # an unfinished iteration moves the average policy, too
-        if not self._curve or self._curve[-1][:2] != now:
-            current_values = self._engine.current_value() if current else (math.nan,) * 3
-            current_exploitability = Values.of(*current_values).exploitability
-            point = CurvePoint(*now, self._cpu_seconds, average_values.exploitability, current_exploitability)
-            self._curve.append(point)
+        is_new = not self._curve or self._curve[-1][:2] != now
+        new_point = CurvePoint(*now, self._cpu_seconds, average_values.exploitability, math.nan)
+        point = new_point if is_new else self._curve[-1]
+        looks = is_new and current and not self._engine.stepper.sparse
+        if self._looks_at_current is not None:
+            looks = self._looks_at_current and math.isnan(point.exploitability_current)
+        if looks:
+            point = point._replace(exploitability_current=self.exploitability(current=True))
+        self._curve[len(self._curve) - (not is_new) :] = [point]
         return average_values
 
     @property
@@ -416,16 +425,18 @@ class Solver:
         return Policy(self.game, self._engine.stepper.draw_policy(rng))
 
     def current_policy(self) -> Policy:
-        """Return the current policy, the last iterate."""
+        """Return the current policy, that of the last iteration."""
         current: Policy = policy_class(self.game)(self.game, self._engine.stepper.current_sums())
         return current
 
-    def values(self) -> Values:
-        """Return the values of the average policy and of best responses to it.
+    def values(self, *, current: bool = False) -> Values:
+        """Return the values of the average policy, or of the current one, and of best responses to it.
 
         Up to rounding they equal ``average_policy().values()``. Where exact passes run over the game's quotient, the
-        policy is evaluated over it, too, which is faster. The values are kept until the policy changes.
+        policy is evaluated over it, too, which is faster. Values of the average policy are kept until it changes.
         """
+        if current:
+            return Values.of(*self._engine.current_value())
         now = (self._engine.iteration, self._engine.nodes)
         if self._measured is None or self._measured[:2] != now:
             self._measured = (*now, Values.of(*self._engine.stepper.average_value()))
@@ -435,13 +446,13 @@ class Solver:
         """Return the values if best responses have one policy per bucket; None for an abstraction without buckets."""
         return None if self.abstraction.buckets is None else Values.of(*self._engine.stepper.abstract_value())
 
-    def exploitability(self) -> float:
-        """Return NashConv / 2 of the average policy."""
-        return self.values().exploitability
+    def exploitability(self, *, current: bool = False) -> float:
+        """Return NashConv / 2 of the average policy, or of the current one."""
+        return self.values(current=current).exploitability
 
-    def nash_conv(self) -> float:
-        """Return the sum of both players' gains from best responses to the average policy."""
-        return self.values().nash_conv
+    def nash_conv(self, *, current: bool = False) -> float:
+        """Return the sum of both players' gains from best responses to the average policy, or to the current one."""
+        return self.values(current=current).nash_conv
 
     def save(self, path: str | Path) -> None:
         """Write the solver to one file, whole or not at all.

@@ -464,6 +464,7 @@ class _Work:
                 seconds=seconds,
                 **self._aim(),
                 curve=self.curve,
+                current=None if self.curve else False,
                 progress=self.progress,
                 stop=watch,
             )

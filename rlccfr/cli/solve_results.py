@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlccfr.cli.console import print_json, print_table
 from rlccfr.cli.solve_run import Attempt, algorithm_of
+from rlccfr.files import none_for_nan
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
@@ -19,6 +20,7 @@ LONGEST_TITLE = 80
 """Longest title in characters."""
 
 OPTIONAL_FACTS = (
+    ("of the current policy", "exploitability_current", "NashConv / 2 of the last policy alone, not averaged"),
     ("in mbb/g", "mbb", "thousandths of a big blind per game"),
     (
         "inside the abstraction",
@@ -90,6 +92,7 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
         "segments": [algorithm._asdict() for algorithm in algorithms],
         "seed": solver.seed,
         "exploitability": result.exploitability,
+        "exploitability_current": none_for_nan(result.exploitability_current),
         "exploitability_abstract": result.exploitability_abstract,
         "nash_conv": result.nash_conv,
         "mbb": None if big_blind is None else 1000 * result.exploitability / big_blind,

@@ -44,7 +44,7 @@ class Stepper(ABC, Generic[State]):
     """Whether policies come from models, so that an iteration may take a while."""
 
     sparse: bool = False
-    """Whether evaluating takes so long that a curve should have few points."""
+    """Whether evaluating takes so long that a curve should have few points, by default of the average policy alone."""
 
     notice: str = ""
     """One line that a user should read before the run; empty if there is nothing to say."""
@@ -216,8 +216,6 @@ class FlatStepper(Stepper[RunState]):
     def current_value(self) -> tuple[float, float, float]:
         if self._evaluate_whole is None:
             return evaluated(self.form, self.tables.policy)
-        if self._evaluate_whole.slow:
-            return np.nan, np.nan, np.nan
         self.publish()
         return self._evaluate_whole(self.state.tables.policy)
 

@@ -114,7 +114,7 @@ class StopOptions(OneBudget):
 
 @dataclass(frozen=True)
 class FileOptions:
-    """Files to write; None for those that are not wanted."""
+    """Files to write, None for those that are not wanted, and whether curves are of the current policy as well."""
 
     TITLE: ClassVar[str] = "Files to write"
     policy: Path | None = option(None, "The average policy: .csv, .json, .npz, .efg.", callback=file_to_write())
@@ -124,12 +124,22 @@ class FileOptions:
     checkpoint_every: float = rare(60.0, "Seconds between two writes of the checkpoint. [60]")
     curve: Path | None = option(None, "The convergence curve as a table: .csv.", callback=file_to_write(".csv"))
     plot: Path | None = option(None, "The convergence curve, drawn: .png, .svg, .pdf.", callback=file_to_write())
+    current: bool | None = rare(
+        None,
+        "yes: measure and draw the current policy, too, in any game; no: in none. [not in large ones]",
+        "--current/--no-current",
+    )
     picture: Path | None = rare(None, "Draw the first decision, in hold'em and Bluff.", callback=file_to_write())
 
     @property
     def need_a_curve(self) -> bool:
         """Whether a file is wanted that a linear program can't give."""
         return (self.curve, self.plot) != (None, None)
+
+    @property
+    def need_a_solver(self) -> bool:
+        """Whether something is wanted that only a run of a solver has: a checkpoint, or the current policy."""
+        return self.checkpoint is not None or self.current is not None
 
     @property
     def paths(self) -> list[Path]:
@@ -209,7 +219,7 @@ class FileOptions:
         if self.plot is not None and result is not None:
             from rlccfr.pictures import save
 
-            save(result.plot(label=title), self.plot)
+            save(result.plot(label=title, current=bool(self.current)), self.plot)
 
     def write_policy(self, policy: Any) -> None:
         """Write a policy, and the picture of its first decision, as far as they are wanted."""
@@ -287,7 +297,7 @@ def solve(
     if stop.against is not None:
         _respond(tree, stop.against, files, json)
         return
-    needs_a_solver = files.checkpoint is not None or options.need_a_run or stop.any_way or stop.nodes is not None
+    needs_a_solver = files.need_a_solver or options.need_a_run or stop.any_way or stop.nodes is not None
     if is_free and not needs_a_solver:
         _solve_soonest(game, tree, stop, files, options.threads, json)
         return
@@ -447,7 +457,7 @@ def _run(game: str, solver: Solver, algorithms: list[Cell], stop: StopOptions, f
             report = reporting_time_left(solver, stop.target, report)
         if files.checkpoint is not None:
             report = saving(solver, files.checkpoint, files.checkpoint_every, report)
-        attempt = attempted(solver, algorithms, budget, stop.target, stop.any_way, report)
+        attempt = attempted(solver, algorithms, budget, stop.target, stop.any_way, report, files.current)
     # Only after the run's progress bar, since the linear program has one of its own.
     return attempt.or_exactly() if stop.any_way else attempt
 

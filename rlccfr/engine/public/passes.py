@@ -129,9 +129,6 @@ class PublicStepper(BlendingStepper[PublicState]):
         return self._average_value
 
     def current_value(self) -> tuple[float, float, float]:
-        """See :meth:`Stepper.current_value`; NaN for large games."""
-        if self.sparse:
-            return np.nan, np.nan, np.nan
         return public_values(self.state.game, self._current, self._crew)
 
     def is_finite(self) -> bool:
