@@ -121,6 +121,8 @@ class Form:
         target_runs: the runs that were soonest to reach targets; the first that serves a game and its target is taken.
         states: function ``(policy, needles)`` that yields what players know, and what the policy does; see
             :mod:`rlccfr.policies.listing`.
+        gains: function ``(policy)`` that returns what players gain by best responses at each state, a
+            :class:`rlccfr.policies.gains.LocalGains`.
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
         table: class at which a person plays against a policy, made from the policy and a random generator.
     """
@@ -138,6 +140,7 @@ class Form:
     features: str = ""
     iteration_cost: str = ""
     states: str = ""
+    gains: str = ""
     page: str = ""
     table: str = ""
     best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)

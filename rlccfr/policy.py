@@ -72,6 +72,23 @@ class Values(NamedTuple):
         return self.nash_conv / 2
 
 
+class StateGain(NamedTuple):
+    """What a player gains at one of its states by a best response; see :meth:`Policy.gains_by_state`.
+
+    Attributes:
+        player: 0 or 1, the player who acts there.
+        text: what the player knows: OpenSpiel's information state string, or in a public-tree game what both players
+            know, the path of public actions and cards.
+        words: the same in words that people read easily.
+        gain: what the player gains there, in the game's units, in player 0's payoffs.
+    """
+
+    player: int
+    text: str
+    words: str
+    gain: float
+
+
 @cache
 def _evaluation() -> Any:
     """Return the evaluation module, imported at first use because it loads Numba.
@@ -212,6 +229,32 @@ class Policy:
     def _best_responses(self) -> Policy:
         """Return the policy of both players' best responses to this one."""
         return type(self)(self.game, _evaluation().best_responses_to(self.game, self.probabilities))
+
+    def gains_by_state(self, most: int | None = None) -> list[StateGain]:
+        """Return where each player would gain by a best response to the opponent's policy, the largest gains first.
+
+        A player's gain at a state is what its policy loses there against the opponent's policy: the player comes there
+        by its own policy, and plays a best response from then on, but for the state itself. A player's gains sum to its
+        ``values().gains``. States are infosets, or public nodes in games with a public tree
+        (:mod:`rlccfr.policies.gains`).
+
+        Args:
+            most: largest number of states to return; by default all.
+
+        Raises:
+            GameError: the game's form has no such gains.
+            PolicyError: the game's private states have no names.
+
+        Example:
+            >>> import rlccfr
+            >>> policy = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
+            >>> [(gain.player, gain.text, round(gain.gain, 4)) for gain in policy.gains_by_state(2)]
+            [(1, '2b', 0.25), (0, '2pb', 0.125)]
+            >>> round(sum(gain.gain for gain in policy.gains_by_state()) / 2, 4)
+            0.4583
+        """
+        largest: list[StateGain] = self.game.form.part("gains")(self).largest(most)
+        return largest
 
     def seated_with(self, other: Policy) -> Policy:
         """Return the policy that plays like this one as player 0, and like another one of the same game as player 1."""

@@ -151,12 +151,8 @@ class Solver:
     ) -> RunResult:
         """Continue the run for one budget, to a target, or to whichever comes first.
 
-        A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability. It is
-        checked at each point of the curve; ``RunResult.reached`` tells whether it was reached. A run without a budget
-        also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
-
-        A call may end in the middle of an iteration of a great many walks; the next call goes on with it. Until then,
-        the average policy includes the walks done, but the regrets do not.
+        A target is checked at each point of the curve; ``RunResult.reached`` tells whether it was reached. A run
+        without a budget also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
 
         Args:
             iterations: number of iterations.
@@ -167,8 +163,8 @@ class Solver:
                 whose settings depend on its length. By default, it is open.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
                 False: only at the end or, on the way to a target, the average policy where it may have reached it.
-            current: whether all looks measure the current policy beside the average one, False for none. By default,
-                a curve's points do, except in games of 2 million sequences and more, where this takes seconds.
+            current: whether all looks measure the current policy beside the average one. By default, a curve's points
+                do, except in games of 2 million sequences and more, where that takes seconds.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
             stop: function called as often as ``progress``; once it returns True, the run ends without new blends.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlccfr.cli.console import print_json, print_table
+from rlccfr.cli.console import on_one_line, print_json, print_table
 from rlccfr.cli.solve_run import Attempt, algorithm_of
 from rlccfr.files import none_for_nan
 
@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from rlccfr.catalog import Cell
     from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.game import Game
-    from rlccfr.policy import Values
+    from rlccfr.policy import StateGain, Values
     from rlccfr.solving import Solution
 
 LONGEST_TITLE = 80
 """Longest title in characters."""
+
+MOST_STATES = 10
+"""Number of states that are named of those where best responses gain most."""
 
 OPTIONAL_FACTS = (
     ("of the current policy", "exploitability_current", "NashConv / 2 of the last policy alone, not averaged"),
@@ -155,15 +158,17 @@ def _print_why(facts: Mapping[str, Any]) -> None:
         print(f"Done by {facts['why']}.")
 
 
-def print_responses(game: Game, name: str, values: Values, json: bool) -> None:
-    """Print what best responses gain against a policy.
+def print_responses(game: Game, name: str, values: Values, states: Sequence[StateGain], json: bool) -> None:
+    """Print what best responses gain against a policy, and where most of it.
 
     Args:
         game: the game.
         name: the policy, as the user named it.
         values: its values.
+        states: the states where most is gained.
         json: whether to print JSON.
     """
+    own_units = (1.0, game.opponent_payoffs.slope)  # of each player's own payoffs in player 0's
     own_values = game.opponent_payoffs.of_both(values.game[0])
     own_responses = game.opponent_payoffs.of_best_responses(values.best_response)
     facts: dict[str, Any] = {
@@ -175,6 +180,10 @@ def print_responses(game: Game, name: str, values: Values, json: bool) -> None:
         "value": own_values,
         "best_response_value": own_responses,
         "gain": [response - value for response, value in zip(own_responses, own_values, strict=True)],
+        "gains_by_state": [
+            {"player": state.player, "state": state.text, "gain": own_units[state.player] * state.gain}
+            for state in states
+        ],
     }
     if json:
         print_json(facts)
@@ -183,6 +192,21 @@ def print_responses(game: Game, name: str, values: Values, json: bool) -> None:
     for player, (gain, value) in enumerate(zip(facts["gain"], own_responses, strict=True)):
         rows.append((f"gain of player {player}", gain, f"a best response gets {value:.4g} against player {1 - player}"))
     print_table(("", "", ""), rows, title=f"{game.name}: best responses to {name}")
+    gained = [state for state in states if state.gain > 0]
+    if gained:
+        print_table(
+            ("player", "gain", "share", "state"),
+            [
+                (
+                    state.player,
+                    own_units[state.player] * state.gain,
+                    f"{state.gain / values.gains[state.player]:.1%}",
+                    on_one_line(state.words),
+                )
+                for state in gained
+            ],
+            title="\nWhere most is gained, and its share of the player's gain:",
+        )
 
 
 def print_solution(

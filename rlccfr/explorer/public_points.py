@@ -198,7 +198,7 @@ class _PublicPoints:
         """Return what the page shows at a node, with or without the players' states there."""
         node = pending.node
         kind = int(self.nodes["kind"][node])
-        move = self._move_to(node) if pending.parent >= 0 else self.game.path(node)
+        move = self.game.step_in_words(node) if pending.parent >= 0 else self.game.path(node)
         if kind >= CHANCE:
             actor = CHANCE if kind == CHANCE else ENDS
             return Point(pending.parent, move, actor, pending.share, pending.value, (), ())
@@ -245,13 +245,6 @@ class _PublicPoints:
             actions = zip(moves, figures.probabilities[:, row].tolist(), gains[:, row].tolist(), strict=True)
             states.append(PlayerState(name, float(share), float(row_values[row]), tuple(actions)))
         return states
-
-    def _move_to(self, node: int) -> str:
-        """Return the name of the move, or of the board cards, that lead to a node."""
-        parent = int(self.game.parents[node])
-        if self.nodes["kind"][parent] == CHANCE:
-            return self.game.deals[int(self.nodes["deal"][node])].board_name
-        return self.game.action_words(parent)[node - int(self.nodes["first_child"][parent])]
 
     def _child_nodes(self, node: int) -> range:
         first_child = int(self.nodes["first_child"][node])

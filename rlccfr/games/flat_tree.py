@@ -123,6 +123,7 @@ COMPILED = Form(
     features="rlccfr.envs.game_features:features_of_histories",
     iteration_cost="rlccfr.engine.reduced:iteration_cost",
     states="rlccfr.policies.listing:compiled_states",
+    gains="rlccfr.policies.gains:gains_of_infosets",
     page="rlccfr.explorer.points:whole_page",
     table="rlccfr.play.tables:CompiledTable",
     best_run={"control": "schedule", "blend": True},

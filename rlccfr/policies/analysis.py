@@ -82,15 +82,23 @@ def figures_of_infosets(tree: GameTree, histories: HistoryFigures) -> InfosetFig
     infoset_value = np.bincount(
         infoset[decisions], weight * sign[decisions] * histories.value[decisions], tree.num_infosets
     )
-    # The same for each action, over the histories that it leads to.
-    after_move = np.flatnonzero(histories.sequence >= 0)
-    parents = histories.parent[after_move]
-    move_weight = histories.reach[1 - actor[parents], parents] * histories.reach[CHANCE, parents] * sign[parents]
-    action_value = np.bincount(
-        histories.sequence[after_move], move_weight * histories.value[after_move], tree.num_sequences
-    )
+    action_value = counterfactual_values(tree, histories)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = infoset_value / infoset_mass
         gain = action_value / infoset_mass[tree.owner] - value[tree.owner]
     reach = np.bincount(infoset[decisions], histories.reach[:, decisions].prod(axis=0), tree.num_infosets)
     return InfosetFigures(reach, value, gain)
+
+
+def counterfactual_values(tree: GameTree, histories: HistoryFigures) -> np.ndarray:
+    """Return the counterfactual value of each action to its player, (m,), from the figures at each history.
+
+    It is the expected payoff after the action, weighted by the reach of the opponent and of chance.
+    """
+    after_move = np.flatnonzero(histories.sequence >= 0)
+    parents = histories.parent[after_move]
+    actor = tree.histories["actor"][parents]
+    sign = np.where(actor == 0, 1.0, -1.0)  # values of histories are to player 0
+    weight = histories.reach[1 - actor, parents] * histories.reach[CHANCE, parents] * sign
+    values = weight * histories.value[after_move]
+    return np.bincount(histories.sequence[after_move], values, tree.num_sequences)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -127,17 +128,18 @@ def root_value(
     return float(value * game.unit)
 
 
-def public_action_values(game: PublicGame, table: np.ndarray) -> np.ndarray:
+def public_action_values(game: PublicGame, table: np.ndarray, players: Sequence[int] = (0, 1)) -> np.ndarray:
     """Return the counterfactual value of each action to its player, (m,), if both follow a policy.
 
     It leaves out the game's unit and the deal's share, as tables do.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
+        players: whose actions are valued; the values of the others are 0.
     """
     values = np.zeros_like(table)
     workspace, outcomes = workspace_of(game, table.dtype)
-    for player in (0, 1):
+    for player in players:
         action_values(game.view, player, table, PublicTables.read_only(values), workspace, outcomes)
     return values
 

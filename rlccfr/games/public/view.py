@@ -40,6 +40,7 @@ PUBLIC_TREE = Form(
     features="rlccfr.envs.game_features:features_of_public_tree",
     iteration_cost="rlccfr.engine.public.evaluation:iteration_cost",
     states="rlccfr.policies.listing:states_of_public_tree",
+    gains="rlccfr.policies.gains:gains_of_public_nodes",
     page="rlccfr.explorer.public_points:public_page",
     table="rlccfr.play.public_table:PublicTable",
     best_run={"update_rule": "dcfr", "blend": True},
@@ -302,6 +303,21 @@ class PublicGame:
         if not self.deals:
             return letters
         return [action_in_words(letter, can_fold="f" in letters) for letter in letters]
+
+    def step_in_words(self, node: int) -> str:
+        """Return in words the action, or the board, that leads to a node from its parent; the root has none."""
+        parent = int(self.parents[node])
+        if self.view.nodes["kind"][parent] == CHANCE:
+            return self.deals[int(self.view.nodes["deal"][node])].board_name
+        return self.action_words(parent)[node - int(self.view.nodes["first_child"][parent])]
+
+    def path_in_words(self, node: int) -> str:
+        """Return what leads to a node, such as ``raise, call, Kh7d2c, check``; ``the start`` for the root."""
+        steps: list[str] = []
+        while self.parents[node] >= 0:
+            steps.append(self.step_in_words(node))
+            node = int(self.parents[node])
+        return ", ".join(reversed(steps)) or "the start"
 
     def sizes(self) -> dict[str, Any]:
         """Return the game's name and sizes; ``gigabytes_of_tables`` counts the tables of regrets and of policy sums."""

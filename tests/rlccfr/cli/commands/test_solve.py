@@ -20,6 +20,7 @@ def test_best_responses_to_a_policy_are_written_and_told(run, tmp_path, name):
     uniform = rlccfr.game.policy_class(tree).uniform(tree)
     assert found["exploitability"] == pytest.approx(uniform.exploitability())
     assert sum(found["gain"]) == pytest.approx(2 * uniform.exploitability())
+    assert [state["gain"] for state in found["gains_by_state"]] == [gain.gain for gain in uniform.gains_by_state(10)]
     response = type(uniform).load(file, tree)
     assert response.against(uniform).seats == pytest.approx(found["best_response_value"])
 
@@ -39,6 +40,14 @@ def test_gains_are_in_each_players_own_payoffs(run, tmp_path):
     # Against an even choice, player 0 gets 0 by a and 1/2 by b; player 1 loses 0 by l and 3/2 by r.
     assert found["value"] == pytest.approx([0.25, -0.75])
     assert found["gain"] == pytest.approx([0.25, 0.75])
+    assert {state["player"]: state["gain"] for state in found["gains_by_state"]} == pytest.approx({0: 0.25, 1: 0.75})
+
+
+def test_the_states_where_most_is_gained_are_named(run):
+    lines = [line.split() for line in run("solve", "kuhn", "--against", "uniform")[1].splitlines()]
+    heading = lines.index(["player", "gain", "share", "state"])
+    assert lines[heading + 1] == ["1", "0.25", "46.2%", "K,", "moves:", "bet"]
+    assert len(lines) == heading + 11  # ten states
 
 
 @pytest.mark.parametrize(
