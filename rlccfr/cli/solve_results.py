@@ -23,8 +23,8 @@ MOST_STATES = 10
 """Number of states that are named of those where best responses gain most."""
 
 OPTIONAL_FACTS = (
-    ("of the current policy", "exploitability_current", "NashConv / 2 of the last policy alone, not averaged"),
     ("in mbb/g", "mbb", "thousandths of a big blind per game"),
+    ("of the current policy", "exploitability_current", "NashConv / 2 of the last policy alone, not averaged"),
     (
         "inside the abstraction",
         "exploitability_abstract",
@@ -87,7 +87,6 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
     values = solver.values()
     result = attempt.result
     payoffs = solver.game.opponent_payoffs
-    big_blind = solver.game.big_blind
     return {
         "game": solver.game.name,
         "method": "iterations",
@@ -98,7 +97,7 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
         "exploitability_current": none_for_nan(result.exploitability_current),
         "exploitability_abstract": result.exploitability_abstract,
         "nash_conv": result.nash_conv,
-        "mbb": None if big_blind is None else 1000 * result.exploitability / big_blind,
+        "mbb": _in_blinds(solver.game, result.exploitability),
         "value": payoffs.of_both(values.game[0]),
         "best_response_value": payoffs.of_best_responses(values.best_response),
         "iterations": result.iterations,
@@ -111,6 +110,16 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
         "reached": result.reached if result.target is not None else None,
         "interrupted": attempt.interrupted,
     }
+
+
+def _in_blinds(game: Game, exploitability: float) -> float | None:
+    """Return an exploitability in thousandths of a big blind; None in a game without blinds."""
+    return None if game.big_blind is None else 1000 * exploitability / game.big_blind
+
+
+def _optional_rows(facts: Mapping[str, Any]) -> list[tuple[str, float, str]]:
+    """Return the rows of a table with those of :data:`OPTIONAL_FACTS` that there are."""
+    return [(title, facts[name], meaning) for title, name, meaning in OPTIONAL_FACTS if facts.get(name) is not None]
 
 
 def _nodes_title(game: Game, algorithms: list[Cell]) -> str:
@@ -138,7 +147,7 @@ def _print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> N
     blending = f"; blends took {facts['blending_seconds']:.3g}" if facts["blending_seconds"] else ""
     rows = [
         ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
-        *((title, facts[name], meaning) for title, name, meaning in OPTIONAL_FACTS if facts[name] is not None),
+        *_optional_rows(facts),
         ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
         ("value of player 0", first_value, f"of player 1: {second_value:.4g}"),
         ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second{unfinished}"),
@@ -177,6 +186,7 @@ def print_responses(game: Game, name: str, values: Values, states: Sequence[Stat
         "against": name,
         "exploitability": values.exploitability,
         "nash_conv": values.nash_conv,
+        "mbb": _in_blinds(game, values.exploitability),
         "value": own_values,
         "best_response_value": own_responses,
         "gain": [response - value for response, value in zip(own_responses, own_values, strict=True)],
@@ -188,7 +198,7 @@ def print_responses(game: Game, name: str, values: Values, states: Sequence[Stat
     if json:
         print_json(facts)
         return
-    rows = [("exploitability", values.exploitability, f"NashConv / 2 of {name}")]
+    rows = [("exploitability", values.exploitability, f"NashConv / 2 of {name}"), *_optional_rows(facts)]
     for player, (gain, value) in enumerate(zip(facts["gain"], own_responses, strict=True)):
         rows.append((f"gain of player {player}", gain, f"a best response gets {value:.4g} against player {1 - player}"))
     print_table(("", "", ""), rows, title=f"{game.name}: best responses to {name}")
@@ -238,6 +248,7 @@ def print_solution(
         "rational": solution.rational,
         "exploitability": solution.exploitability,
         "nash_conv": 2 * solution.exploitability,
+        "mbb": _in_blinds(tree, solution.exploitability),
         "value": tree.opponent_payoffs.of_both(solution.value),
         "best_response_value": tree.opponent_payoffs.of_best_responses(solution.best_response),
         "cpu_seconds": solution.cpu_seconds,
@@ -254,6 +265,7 @@ def print_solution(
         measure += " in rational numbers"
     rows = [
         ("exploitability", solution.exploitability, measure),
+        *_optional_rows(facts),
         ("value of player 0", solution.value, f"of player 1: {tree.opponent_payoffs.at(solution.value):.4g}"),
         ("CPU seconds", solution.cpu_seconds, "of building and solving the program"),
     ]

@@ -45,7 +45,7 @@ def cache_folder() -> Path:
 def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
     """Return the kept game of an OpenSpiel string, or None if there is no complete file by this OpenSpiel version.
 
-    Player 1's payoffs are not kept: the returned game has those of a zero-sum game.
+    Player 1's payoffs and the big blind are not kept: the returned game has those of a zero-sum game without blinds.
     """
     try:
         arrays = read_archive(_path(openspiel_name, restore_recall))
@@ -64,6 +64,7 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
             depth=depth,
             classes=classes,
             opponent_payoffs=ZERO_SUM,
+            big_blind=None,
             **arrays,  # those that are left are fields of a tree by their names
         )
     except Exception as error:  # missing, damaged or old: the game is compiled anew

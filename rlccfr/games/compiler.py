@@ -35,6 +35,7 @@ def build(
     openspiel_name: str,
     restore_recall: bool,
     opponent_payoffs: OpponentPayoffs = ZERO_SUM,
+    big_blind: float | None = None,
 ) -> GameTree:
     """Compile a traversal of a game with perfect recall: number, reorder and aggregate its arrays.
 
@@ -44,6 +45,7 @@ def build(
         openspiel_name: the string by which OpenSpiel loads it; empty if it does not.
         restore_recall: whether histories of one information state were told apart by the player's own last move.
         opponent_payoffs: player 1's payoffs.
+        big_blind: chips in the larger blind; None without blinds.
 
     Raises:
         GameError: a history has too many children, or the payoff matrix is too large.
@@ -81,6 +83,7 @@ def build(
         depth=int(walk.depth.max()),
         classes=refine(view, payoff),
         opponent_payoffs=opponent_payoffs,
+        big_blind=big_blind,
     )
 
 

@@ -156,8 +156,8 @@ class GameTree(SequenceForm):
     depth: int  # edges on the longest path
     classes: Classes
     opponent_payoffs: OpponentPayoffs = ZERO_SUM
+    big_blind: float | None = None  # chips in the larger blind, in a game of poker whose parameters name blinds
     form: ClassVar[Form] = COMPILED
-    big_blind: ClassVar[None] = None  # only public-tree games know theirs
     pot: ClassVar[None] = None
 
     @property
@@ -249,6 +249,7 @@ class GameTree(SequenceForm):
 
     def sizes(self) -> dict[str, Any]:
         """Return the game's names and sizes; ``max_actions`` is the largest number of actions of an infoset."""
+        blinds = {} if self.big_blind is None else {"big_blind": self.big_blind}
         return {
             "name": self.name,
             "openspiel": self.openspiel_name,
@@ -258,6 +259,7 @@ class GameTree(SequenceForm):
             "depth": self.depth,
             "max_actions": int(np.diff(self.view.first_sequence).max(initial=0)),
             "utility_range": self.utility_range,
+            **blinds,
         }
 
     def __repr__(self) -> str:

@@ -85,6 +85,7 @@ def compile_game(
                 name=name,
                 openspiel_name=openspiel_name,
                 opponent_payoffs=_opponent_payoffs(game, name, openspiel_name),
+                big_blind=_big_blind(game),
             )
     walk, forgetful = _traversed(game, name, restore_recall, max_histories, progress)
     if forgetful:
@@ -99,6 +100,7 @@ def compile_game(
         openspiel_name=openspiel_name,
         restore_recall=restore_recall,
         opponent_payoffs=_opponent_payoffs(game, name, openspiel_name),
+        big_blind=_big_blind(game),
     )
     if is_shipped:
         keep_game(tree)
@@ -305,6 +307,13 @@ def _opponent_payoffs(game: Any, name: str, openspiel_name: str) -> OpponentPayo
         return _OPPONENT_PAYOFFS[openspiel_name]
     own_rules = rules_of(game)
     return OpponentPayoffs(declared_sum(game, name)) if own_rules is None else own_rules.opponent_payoffs
+
+
+def _big_blind(game: Any) -> float | None:
+    """Return the chips in the larger blind of ``universal_poker``, whose parameter lists both; None for other games."""
+    if game.get_type().short_name != "universal_poker":
+        return None
+    return max(map(float, game.get_parameters()["blind"].split())) or None
 
 
 def keep_opponent_payoffs(game: pyspiel.Game, payoffs: OpponentPayoffs) -> None:

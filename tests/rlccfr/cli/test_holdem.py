@@ -7,6 +7,8 @@ import json
 import matplotlib
 import pytest
 
+import rlccfr
+
 SMALL = "holdem(ranks=4,suits=2,private=1,flop=1)"
 
 
@@ -26,6 +28,21 @@ def test_a_target_in_thousandths_of_a_big_blind(run):
     assert facts["mbb"] <= 10
     assert facts["target"] == pytest.approx(0.02)
     assert "in mbb/g" in run("solve", SMALL, "--iterations", "3")[1]
+
+
+@pytest.mark.parametrize("name", [SMALL, "leduc(ranks=2)"])
+def test_results_of_all_ways_are_in_thousandths_of_a_big_blind(run, name):
+    big_blind = rlccfr.load_game(name).big_blind
+    exactly = () if name == SMALL else (("--exact",),)
+    for how in (
+        ("--iterations", "5"),
+        ("--update-rule", "dcfr", "--iterations", "5"),
+        ("--against", "uniform"),
+        *exactly,
+    ):
+        facts = json.loads(run("solve", name, *how, "--json")[1])
+        assert facts["mbb"] == pytest.approx(1000 * facts["exploitability"] / big_blind)
+        assert "in mbb/g" in run("solve", name, *how)[1]
 
 
 def test_a_run_goes_on_from_its_checkpoint(run, tmp_path):

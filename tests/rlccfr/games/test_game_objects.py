@@ -15,7 +15,7 @@ from rlccfr.envs import ControlEnv, SelectorEnv, SweepPlan
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.games.hints import IN_COMMON_USE, hint_for
 from rlccfr.games.names import NAMED_GAMES
-from rlccfr.games.openspiel import solvable_names
+from rlccfr.games.openspiel import openspiel_game, solvable_names
 from rlccfr.games.public.names import PUBLIC, rules_of
 
 
@@ -127,6 +127,23 @@ def test_one_number_may_stand_where_openspiel_wants_a_list_as_text(tmp_path, nam
     assert game.num_histories == 64
     rlccfr.Policy.uniform(game).save(tmp_path / "policy.csv")
     assert rlccfr.Policy.load(tmp_path / "policy.csv").game.content_hash == game.content_hash
+
+
+@pytest.mark.parametrize(("name", "big_blind"), [(ONE_ROUND, 2), ("leduc(ranks=2)", 1), ("leduc", None)])
+def test_universal_poker_has_a_big_blind(tmp_path, monkeypatch, name, big_blind):
+    monkeypatch.setenv("RLCCFR_CACHE", str(tmp_path))
+    monkeypatch.setattr("rlccfr.games.cache.LEAST_HISTORIES", 1)
+    for game in (
+        rlccfr.load_game(name),
+        rlccfr.load_game(name),
+        rlccfr.load_game(openspiel_game(rlccfr.load_game(name))),
+    ):
+        assert game.big_blind == big_blind
+        assert game.sizes().get("big_blind") == big_blind
+    if big_blind is not None:
+        result = rlccfr.Solver(game, "dcfr_plus").run(until="20mbb")
+        assert result.target == pytest.approx(0.02 * big_blind)
+        assert result.exploitability <= result.target
 
 
 def test_an_object_of_such_a_game_is_named_by_its_string():
