@@ -18,6 +18,7 @@ from rlccfr.policy import EXACT
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
     from rlccfr.policy import Policy
 
@@ -129,14 +130,27 @@ def draw_curve(
     average_label = "average policy" if current and label is None else label
     (line,) = axes.loglog(curve[x], curve["exploitability"].clip(lower=EXACT), label=average_label)
     if current:
-        current_label = "current policy" if label is None else f"{label}, current policy"
         measured = curve[curve["exploitability_current"].notna()]
-        exploitability = measured["exploitability_current"].clip(lower=EXACT)
-        axes.loglog(measured[x], exploitability, color=line.get_color(), linewidth=0.8, label=current_label)
+        exploitability = measured["exploitability_current"].clip(lower=EXACT).to_numpy()
+        current_label = "current policy" if label is None else f"{label}, current policy"
+        draw_beside(axes, line, measured[x].to_numpy(), exploitability, current_label)
     axes.set(xlabel=UNITS[x], ylabel="exploitability (NashConv / 2)")
     if average_label is not None:
         axes.legend()
     return axes
+
+
+def draw_beside(axes: Axes, line: Line2D, x: np.ndarray, y: np.ndarray, label: str) -> None:
+    """Draw a thinner line beside another one, in its colour and style.
+
+    Args:
+        axes: axes of both lines.
+        line: the other line.
+        x, y: (points,) coordinates.
+        label: name of the new line in the legend.
+    """
+    # With both properties given, Matplotlib keeps the next colour for the next line.
+    axes.plot(x, y, color=line.get_color(), linestyle=line.get_linestyle(), linewidth=0.8, label=label)
 
 
 def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = None) -> Axes:

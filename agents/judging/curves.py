@@ -15,7 +15,7 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.shorter_budgets import COLUMN, between_points
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.errors import RLCCFRError
-from rlccfr.pictures import UNITS, new_axes
+from rlccfr.pictures import UNITS, draw_beside, new_axes
 from rlccfr.policy import EXACT
 
 if TYPE_CHECKING:
@@ -58,7 +58,9 @@ def column_of(over: str) -> str:
     return COLUMN[over]
 
 
-def draw_curves(table: TableEvaluator, game: str, cells: Sequence[Cell], over: str = "seconds") -> Axes:
+def draw_curves(
+    table: TableEvaluator, game: str, cells: Sequence[Cell], over: str = "seconds", *, current: bool = False
+) -> Axes:
     """Draw the exploitability of algorithms' average policies during their runs; both axes are logarithmic.
 
     A line is the median over an algorithm's runs. The band around it reaches from the least value to the largest. Both
@@ -69,6 +71,8 @@ def draw_curves(table: TableEvaluator, game: str, cells: Sequence[Cell], over: s
         game: the game.
         cells: the algorithms.
         over: ``"seconds"`` (engine CPU seconds), ``"iterations"`` or ``"nodes"`` (histories touched).
+        current: whether to draw the medians of the current policies, too, where they were measured, as thinner lines
+            of the same colours.
 
     Raises:
         RLCCFRError: ``over`` is none of these, there is no algorithm, or one has no run on the game, a failed run, or
@@ -88,13 +92,16 @@ def draw_curves(table: TableEvaluator, game: str, cells: Sequence[Cell], over: s
             axes.fill_between(
                 x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.15, linewidth=0
             )
+        if current:
+            x, values = _on_one_grid(curves, column, "exploitability_current")
+            draw_beside(axes, line, x, np.median(values, axis=0), f"{_short_name(cell)}, current policy")
     axes.set(title=game, xlabel=UNITS[column], ylabel="exploitability (NashConv / 2)")
     axes.legend(fontsize="small")
     return axes
 
 
 Curve = Mapping[str, Sequence[float]]
-"""A run's curve: lists of equal lengths, by the names of :data:`COLUMN` and ``exploitability``."""
+"""A run's curve: lists of equal lengths, by the names of :class:`rlccfr.result.CurvePoint`."""
 
 
 def _whole_curves(table: TableEvaluator, game: str, cell: Cell) -> list[Curve]:
@@ -104,11 +111,18 @@ def _whole_curves(table: TableEvaluator, game: str, cell: Cell) -> list[Curve]:
     return [run["curve"] for run in runs] if are_whole else []
 
 
-def _on_one_grid(curves: Sequence[Curve], column: str) -> tuple[np.ndarray, np.ndarray]:
+def _on_one_grid(
+    curves: Sequence[Curve], column: str, measure: str = "exploitability"
+) -> tuple[np.ndarray, np.ndarray]:
     """Return points on the first curve's grid, (points,), and each curve's exploitability there, (curves, points).
 
     The grid begins where the last run begins, and ends where the shortest run ends. It is that end alone if a run ends
     before another begins.
+
+    Args:
+        curves: the curves.
+        column: what the grid is over.
+        measure: ``"exploitability"``, or ``"exploitability_current"``.
     """
     columns = [np.asarray(curve[column], dtype=float) for curve in curves]
     end = min(values[-1] for values in columns)
@@ -116,7 +130,7 @@ def _on_one_grid(curves: Sequence[Curve], column: str) -> tuple[np.ndarray, np.n
     x = columns[0][(columns[0] >= start) & (columns[0] <= end)]
     x = np.unique(np.concatenate([[start], x, [end]]))
     values = [
-        between_points(x, own_x, np.maximum(curve["exploitability"], EXACT))
+        between_points(x, own_x, np.maximum(np.asarray(curve[measure], dtype=float), EXACT))
         for own_x, curve in zip(columns, curves, strict=True)
     ]
     return x, np.array(values)

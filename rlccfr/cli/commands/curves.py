@@ -12,7 +12,7 @@ from rlccfr.cli.command import check_only
 from rlccfr.cli.measured_games import MeasurementOptions, measured, table_of
 from rlccfr.cli.options import SeveralBudgets, parsed_algorithm
 
-WITH_ALGORITHMS = {"game", "out", "algorithms", "results", "over"}
+WITH_ALGORITHMS = {"game", "out", "algorithms", "results", "over", "current"}
 """Parameters of the command that may be given with ``--algorithm``."""
 
 
@@ -28,6 +28,7 @@ def curves(
     ] = None,
     top: Annotated[int, typer.Option(callback=at_least(1), help="Number of the best algorithms to draw.")] = 8,
     over: Annotated[str, typer.Option(help="To the right: seconds, iterations or nodes.")] = "seconds",
+    current: Annotated[bool, typer.Option("--current", help="Draw the current policies, too.")] = False,
 ) -> None:
     """Draw the convergence of several algorithms on a game.
 
@@ -45,12 +46,12 @@ def curves(
     if algorithms:
         cells = [parsed_algorithm(text, "--algorithm") for text in algorithms]
         table, name = table_of(game, measurements.results)
-        save(draw_curves(table, name, cells, over), out)
+        save(draw_curves(table, name, cells, over, current=current), out)
     else:
         source = measured([game], budgets, measurements)
         (name,) = source.games
         largest = max(source.budgets, key=lambda budget: budget.amount)
         cells = best_cells(source.table, source.catalog, name, largest, top)
-        save(draw_curves(source.table, name, cells, over), out)
+        save(draw_curves(source.table, name, cells, over, current=current), out)
         source.say()
     print(f"written to {out}: {', '.join(map(str, cells))}")

@@ -50,6 +50,16 @@ def test_a_line_is_the_median_and_its_band_holds_all_runs(table):
     assert (min(at_end), max(at_end)) == pytest.approx((min(values), max(values)))
 
 
+def test_current_policies_are_drawn_beside_their_averages(table):
+    axes = draw_curves(table, "kuhn", [PLAIN, Cell("dcfr", "none", "none")], over="iterations", current=True)
+    average, line, other, _ = axes.lines
+    assert line.get_color() == average.get_color() != other.get_color()
+    curve = table.run("kuhn", PLAIN, 0)["curve"]
+    np.testing.assert_allclose(line.get_xdata(), curve["iteration"])
+    np.testing.assert_allclose(line.get_ydata(), curve["exploitability_current"])
+    assert line.get_label() == "cfr, current policy"
+
+
 @pytest.fixture
 def store(tmp_path):
     """A sweep of two update rules on Kuhn poker, one of which has failed."""
