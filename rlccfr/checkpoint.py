@@ -88,6 +88,7 @@ def _arrays(solver: Solver) -> dict[str, np.ndarray]:
             "reduce": solver.reduce,
             "blend": solver.blend,
             "dtype": solver._engine.dtype,
+            "current": solver.current,
         },
         "cpu_seconds": solver._cpu_seconds,
         "blending_seconds": solver._blending_seconds,

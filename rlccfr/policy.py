@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rlccfr.errors import PolicyError
+from rlccfr.errors import PolicyError, whole_number
 from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ class Policy:
 
         Raises:
             GameError: the game's form has no such gains.
-            PolicyError: the game's private states have no names.
+            PolicyError: the game's private states have no names, or ``most`` is not a positive whole number.
 
         Example:
             >>> import rlccfr
@@ -253,6 +253,8 @@ class Policy:
             >>> round(sum(gain.gain for gain in policy.gains_by_state()) / 2, 4)
             0.4583
         """
+        if most is not None:
+            whole_number(most, "most", 1, PolicyError)
         largest: list[StateGain] = self.game.form.part("gains")(self).largest(most)
         return largest
 

@@ -57,8 +57,8 @@ class RunResult:
         target: exploitability at which the run was to end, in the game's units; None if there was no target.
         game: name of the game, used as the title of pictures; empty if unknown.
         unfinished: whether the run stopped within an iteration of many walks. The next call of
-            :meth:`rlccfr.Solver.run` goes on with that iteration. The policy includes its walks, but the regrets do
-            not, and ``iterations`` does not count it.
+            :meth:`rlccfr.Solver.run` goes on with that iteration. The average policy includes its walks, but the
+            regrets do not, and ``iterations`` does not count it.
     """
 
     exploitability: float

@@ -81,6 +81,9 @@ class Solver:
             on the way to a target, such mixtures are tried where they are likely to reach it. A public-tree game for
             which they do not fit into memory runs without them, with a warning.
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games.
+        current: whether all looks at a run measure the current policy beside the average one. By default, a curve's
+            points do, except in games of 2 million sequences and more, where that takes seconds. The attribute may be
+            changed at any time, since it changes no iteration.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
@@ -112,8 +115,11 @@ class Solver:
         control: str | Path | Controller | None = None,
         blend: bool = False,
         dtype: Literal["float32", "float64"] | None = None,
+        current: bool | None = None,
     ) -> None:
         flags = {"simultaneous": simultaneous, "reduce": reduce, "blend": blend}
+        if not (current is None or isinstance(current, bool)):
+            raise ComponentError(f"current must be True, False or None, not {current!r}")
         options = RunOptions.checked(averaging, flags, walks=walks, threads=threads, dtype=dtype)
         self.game: Any = checked_game(game)
         self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
@@ -124,6 +130,7 @@ class Solver:
         self.walks = options.walks
         self.threads = options.threads
         self.dtype = options.dtype
+        self.current = current
         self.update_rule = resolve_update_rule(update_rule, control)
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
@@ -133,7 +140,6 @@ class Solver:
         self._cpu_seconds = 0.0
         self._blending_seconds = 0.0
         self._curve: list[CurvePoint] = []
-        self._looks_at_current: bool | None = None  # as the last call of run() was told; None if it was told nothing
         self._measured: tuple[int, int, Values] | None = None  # at the last look: iteration, nodes, values
 
     def run(
@@ -145,14 +151,14 @@ class Solver:
         until: float | str | None = None,
         horizon: int | None = None,
         curve: bool = True,
-        current: bool | None = None,
         progress: Callable[[float], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> RunResult:
         """Continue the run for one budget, to a target, or to whichever comes first.
 
-        A target is checked at each point of the curve; ``RunResult.reached`` tells whether it was reached. A run
-        without a budget also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
+        A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability. It is
+        checked at each point of the curve; ``RunResult.reached`` tells whether it was reached. A run without a budget
+        also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
 
         Args:
             iterations: number of iterations.
@@ -163,8 +169,6 @@ class Solver:
                 whose settings depend on its length. By default, it is open.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
                 False: only at the end or, on the way to a target, the average policy where it may have reached it.
-            current: whether all looks measure the current policy beside the average one. By default, a curve's points
-                do, except in games of 2 million sequences and more, where that takes seconds.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
             stop: function called as often as ``progress``; once it returns True, the run ends without new blends.
 
@@ -179,7 +183,6 @@ class Solver:
         limit = Limit.of(self._engine, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until, horizon)
         used_before = self._used(limit.unit)
         begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
-        self._looks_at_current = current
         while (spent := self._used(limit.unit) - used_before) < limit.amount and not limit.ends(self._curve, begin):
             self._plan_ahead(limit, spent)
             budget_left = min(limit.amount - spent, sys.maxsize)
@@ -290,7 +293,7 @@ class Solver:
         """Measure the average policy, and add a point to the curve unless there is one for this iteration.
 
         Args:
-            current: whether to measure the current policy, too, unless :meth:`run` was told; it is NaN otherwise.
+            current: whether to measure the current policy, too, unless :attr:`current` decides; it is NaN otherwise.
         """
         if not self._engine.stepper.is_finite():
             raise OverflowedError(
@@ -303,8 +306,8 @@ class Solver:
         new_point = CurvePoint(*now, self._cpu_seconds, average_values.exploitability, math.nan)
         point = new_point if is_new else self._curve[-1]
         looks = is_new and current and not self._engine.stepper.sparse
-        if self._looks_at_current is not None:
-            looks = self._looks_at_current and math.isnan(point.exploitability_current)
+        if self.current is not None:
+            looks = self.current and math.isnan(point.exploitability_current)
         if looks:
             point = point._replace(exploitability_current=self.exploitability(current=True))
         self._curve[len(self._curve) - (not is_new) :] = [point]

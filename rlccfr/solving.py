@@ -352,6 +352,7 @@ class _Work:
     def _iterate(self) -> Solution:
         """Iterate for the budget or to the target, or until a linear program is predicted to reach that sooner."""
         solver = self._solver()
+        solver.current = None if self.curve else False
         predicted = 0.0 if math.isnan(self.run_seconds) else self.run_seconds
         watch = ProgramWatch(solver, self.target, self.program_seconds, predicted)
         interrupted = False
@@ -464,7 +465,6 @@ class _Work:
                 seconds=seconds,
                 **self._aim(),
                 curve=self.curve,
-                current=None if self.curve else False,
                 progress=self.progress,
                 stop=watch,
             )

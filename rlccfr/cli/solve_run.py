@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +138,7 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
         raise CheckpointError(
             f"{checkpoint} belongs to a run with another {' and '.join(differing)}; name another --checkpoint"
         )
+    saved.current = options["current"]  # which changes no iteration
     message = f"resuming {checkpoint} after {saved.cpu_seconds:.3g} CPU seconds"
     stderr.print(message, highlight=False, markup=False, soft_wrap=True)
     return saved
@@ -209,44 +209,36 @@ def attempted(
     target: str | None,
     any_way: bool,
     report: Callable[[float], None],
-    current: bool | None,
 ) -> Attempt:
-    """Run for the budget or to the target; if ``any_way``, at most until a linear program is predicted to be sooner.
-
-    Args:
-        solver: the solver.
-        algorithms: what it runs, one after another.
-        budget: unit and amount; None without a budget.
-        target: the target, as the user gave it; None without a target.
-        any_way: see above.
-        report: function called with the share that is done.
-        current: whether to measure the current policy; see :meth:`rlccfr.Solver.run`.
-    """
+    """Run for the budget or to the target; if ``any_way``, at most until a linear program is predicted to be sooner."""
     if target is None:
         assert budget is not None
-        return Attempt.of(solver, None, lambda: _run_segments(solver, algorithms, budget, report, current))
+        return Attempt.of(solver, None, lambda: _run_segments(solver, algorithms, budget, report))
     from rlccfr.engine.linear_program import predicted_time
     from rlccfr.limits import ProgramWatch, target_of
 
     target_exploitability = target_of(solver.game, target)
-    run = partial(solver.run, until=target_exploitability, current=current, progress=report)
-    if any_way:
-        watch = ProgramWatch(solver, target_exploitability, predicted_time(solver.game).seconds)
-        return Attempt.of(solver, target_exploitability, partial(run, stop=watch))
-    limit = {} if budget is None else {budget["unit"]: budget["amount"]}
-    return Attempt.of(solver, target_exploitability, partial(run, **limit))
+    if not any_way:
+        limit = {} if budget is None else {budget["unit"]: budget["amount"]}
+        return Attempt.of(
+            solver,
+            target_exploitability,
+            lambda: solver.run(until=target_exploitability, progress=report, **limit),
+        )
+    watch = ProgramWatch(solver, target_exploitability, predicted_time(solver.game).seconds)
+    return Attempt.of(
+        solver,
+        target_exploitability,
+        lambda: solver.run(until=target_exploitability, progress=report, stop=watch),
+    )
 
 
 def _run_segments(
-    solver: Solver,
-    algorithms: list[Cell],
-    budget: dict[str, Any],
-    report: Callable[[float], None],
-    current: bool | None,
+    solver: Solver, algorithms: list[Cell], budget: dict[str, Any], report: Callable[[float], None]
 ) -> RunResult:
     """Spend the budget; several algorithms get equal shares, like the segments of an environment."""
     if len(algorithms) == 1:
-        return solver.run(**{budget["unit"]: budget["amount"]}, current=current, progress=report)
+        return solver.run(**{budget["unit"]: budget["amount"]}, progress=report)
     from rlccfr.envs.episode import parse_budget
     from rlccfr.envs.measuring.request import changes, segment_budget
 
@@ -262,7 +254,7 @@ def _run_segments(
             solver.switch(**changes(algorithms[segment - 1], algorithm))
         # What a segment may spend depends on what those before it have spent.
         limit = segment_budget(whole_budget, len(algorithms), segment, result)
-        result = solver.run(**limit, current=current, progress=report_segment)
+        result = solver.run(**limit, progress=report_segment)
     assert result is not None
     return result
 

@@ -29,17 +29,17 @@ RUNS = {
 }
 
 
-def solver_of(name: str, arguments: dict) -> rlccfr.Solver:
-    return rlccfr.Solver(rlccfr.subgame(**RIVER) if name == "spot" else rlccfr.load_game(name), **arguments)
+def solver_of(name: str, arguments: dict, *, current: bool) -> rlccfr.Solver:
+    found = rlccfr.subgame(**RIVER) if name == "spot" else rlccfr.load_game(name)
+    return rlccfr.Solver(found, **arguments, current=current)
 
 
 @pytest.mark.parametrize(("name", "arguments"), RUNS.values(), ids=RUNS)
 def test_all_looks_measure_it_and_the_run_stays_as_it_was(name, arguments):
-    plain, measured = (solver_of(name, arguments) for _ in range(2))
-    until = {"until": "0.5x", "curve": False}
-    assert plain.run(400, **until, current=False).target == measured.run(400, **until, current=True).target
-    plain.run(20, current=False)
-    result = measured.run(20, current=True)
+    plain, measured = (solver_of(name, arguments, current=current) for current in (False, True))
+    for solver in (plain, measured):
+        solver.run(400, until="0.5x", curve=False)
+        result = solver.run(20)
     assert len(result.points) > 3
     for point, same in zip(result.points, plain.points, strict=True):
         assert point[:2] == same[:2]
@@ -58,12 +58,12 @@ def test_all_looks_measure_it_and_the_run_stays_as_it_was(name, arguments):
 def test_it_is_the_policy_of_cfr_in_plain_python():
     spiel = pyspiel.load_game("kuhn_poker")
     cfr = reference.CFR(spiel)
-    solver = rlccfr.Solver(game("kuhn"), "cfr")
+    solver = rlccfr.Solver(game("kuhn"), "cfr", current=True)
     expected = {}
     for _ in range(10):
         cfr.iterate()
         expected[cfr.iteration] = reference.exploitability(spiel, cfr.policy)
-    result = solver.run(iterations=10, current=True)
+    result = solver.run(iterations=10)
     for point in result.points:
         assert point.exploitability_current == pytest.approx(expected[point.iteration], abs=1e-12)
 
@@ -73,16 +73,18 @@ def test_in_large_games_it_is_measured_where_asked_for(monkeypatch):
     for arguments in ({"update_rule": "dcfr"}, {"update_rule": "cfr_plus", "abstraction": "equity(buckets=2)"}):
         solver = rlccfr.Solver(rlccfr.load_game(HOLDEM), **arguments)
         assert np.isnan(solver.run(iterations=3).exploitability_current)
-        known = solver.run(iterations=3, current=True)
+        solver.current = True
+        known = solver.run(iterations=3)
         assert known.points[-1].exploitability_current == solver.exploitability(current=True)
+        solver.current = None
         assert np.isnan(solver.run(iterations=3).exploitability_current)
 
 
 def test_a_look_that_left_it_out_is_made_good():
-    solver = rlccfr.Solver(game("kuhn"), "dcfr")
-    solver.run(iterations=10, current=False)
-    before = solver.points
-    after = solver.run(until=before[-1].exploitability, current=True).points
+    solver = rlccfr.Solver(game("kuhn"), "dcfr", current=False)
+    before = solver.run(iterations=10).points
+    solver.current = True
+    after = solver.run(until=before[-1].exploitability).points
     assert after[:-1] == before[:-1]
     assert after[-1] == before[-1]._replace(exploitability_current=solver.exploitability(current=True))
 
@@ -112,3 +114,17 @@ def test_the_shell_measures_it_in_segments_and_on_the_way_to_a_target(run):
     for limit in (segments, ("--target", "1e-2"), ("--target", "1e-2", "--any")):
         facts = json.loads(run("solve", "leduc", "--update-rule", "cfr", *limit, "--json")[1])
         assert (facts.get("run_before") or facts)["exploitability_current"] > 0
+
+
+def test_the_choice_is_kept_with_a_run_and_may_change_where_it_goes_on(run, tmp_path):
+    solver = rlccfr.Solver(game("kuhn"), "dcfr", current=False)
+    solver.save(tmp_path / "kuhn.npz")
+    assert rlccfr.Solver.load(tmp_path / "kuhn.npz").current is False
+    part = ("solve", "leduc", "--update-rule", "dcfr", "--iterations", "5", "--checkpoint", "run.npz", "--json")
+    assert json.loads(run(*part, "--option", "current=no")[1])["exploitability_current"] is None
+    assert json.loads(run(*part, "--option", "current=yes")[1])["exploitability_current"] > 0
+
+
+def test_other_choices_are_refused():
+    with pytest.raises(rlccfr.ComponentError, match="current must be True, False or None, not 'yes'"):
+        rlccfr.Solver(game("kuhn"), "dcfr", current="yes")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from rlccfr.cli.checks import at_least, file_to_write
-from rlccfr.cli.command import check_only
+from rlccfr.cli.command import check_only, rare
 from rlccfr.cli.measured_games import MeasurementOptions, measured, table_of
 from rlccfr.cli.options import SeveralBudgets, parsed_algorithm
 
@@ -16,10 +17,19 @@ WITH_ALGORITHMS = {"game", "out", "algorithms", "results", "over", "current"}
 """Parameters of the command that may be given with ``--algorithm``."""
 
 
+@dataclass(frozen=True)
+class LineOptions:
+    """Which lines an algorithm has."""
+
+    TITLE: ClassVar[str] = ""
+    current: bool = rare(False, "yes: draw the current policies, too. [no]")
+
+
 def curves(
     context: typer.Context,
     budgets: SeveralBudgets,
     measurements: MeasurementOptions,
+    lines: LineOptions,
     game: Annotated[str, typer.Argument(help="The measured game.")],
     out: Annotated[Path, typer.Argument(callback=file_to_write(), help="The picture to write: .png, .svg, .pdf.")],
     algorithms: Annotated[
@@ -28,7 +38,6 @@ def curves(
     ] = None,
     top: Annotated[int, typer.Option(callback=at_least(1), help="Number of the best algorithms to draw.")] = 8,
     over: Annotated[str, typer.Option(help="To the right: seconds, iterations or nodes.")] = "seconds",
-    current: Annotated[bool, typer.Option("--current", help="Draw the current policies, too.")] = False,
 ) -> None:
     """Draw the convergence of several algorithms on a game.
 
@@ -46,12 +55,12 @@ def curves(
     if algorithms:
         cells = [parsed_algorithm(text, "--algorithm") for text in algorithms]
         table, name = table_of(game, measurements.results)
-        save(draw_curves(table, name, cells, over, current=current), out)
+        save(draw_curves(table, name, cells, over, current=lines.current), out)
     else:
         source = measured([game], budgets, measurements)
         (name,) = source.games
         largest = max(source.budgets, key=lambda budget: budget.amount)
         cells = best_cells(source.table, source.catalog, name, largest, top)
-        save(draw_curves(source.table, name, cells, over, current=current), out)
+        save(draw_curves(source.table, name, cells, over, current=lines.current), out)
         source.say()
     print(f"written to {out}: {', '.join(map(str, cells))}")

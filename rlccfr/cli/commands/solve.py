@@ -114,7 +114,7 @@ class StopOptions(OneBudget):
 
 @dataclass(frozen=True)
 class FileOptions:
-    """Files to write, None for those that are not wanted, and whether curves are of the current policy as well."""
+    """Files to write; None for those that are not wanted."""
 
     TITLE: ClassVar[str] = "Files to write"
     policy: Path | None = option(None, "The average policy: .csv, .json, .npz, .efg.", callback=file_to_write())
@@ -124,22 +124,12 @@ class FileOptions:
     checkpoint_every: float = rare(60.0, "Seconds between two writes of the checkpoint. [60]")
     curve: Path | None = option(None, "The convergence curve as a table: .csv.", callback=file_to_write(".csv"))
     plot: Path | None = option(None, "The convergence curve, drawn: .png, .svg, .pdf.", callback=file_to_write())
-    current: bool | None = rare(
-        None,
-        "yes: measure and draw the current policy, too, in any game; no: in none. [not in large ones]",
-        "--current/--no-current",
-    )
     picture: Path | None = rare(None, "Draw the first decision, in hold'em and Bluff.", callback=file_to_write())
 
     @property
     def need_a_curve(self) -> bool:
         """Whether a file is wanted that a linear program can't give."""
         return (self.curve, self.plot) != (None, None)
-
-    @property
-    def need_a_solver(self) -> bool:
-        """Whether something is wanted that only a run of a solver has: a checkpoint, or the current policy."""
-        return self.checkpoint is not None or self.current is not None
 
     @property
     def paths(self) -> list[Path]:
@@ -203,14 +193,15 @@ class FileOptions:
             attempt.solver.save(self.checkpoint)
         if self.policy is not None or self.picture is not None:
             self.write_policy(attempt.policy())
-        self.write_curve(attempt.result, title)
+        self.write_curve(attempt.result, title, current=bool(attempt.solver.current))
 
-    def write_curve(self, result: RunResult | None, title: str) -> None:
+    def write_curve(self, result: RunResult | None, title: str, *, current: bool = False) -> None:
         """Write the curve of a run as a table and as a plot, as far as they are wanted.
 
         Args:
             result: the run; None if there was none, and then no curve is wanted.
             title: title of the plot.
+            current: whether the plot has the current policy, too.
         """
         if self.curve is not None and result is not None:
             from rlccfr.files import write_atomically
@@ -219,7 +210,7 @@ class FileOptions:
         if self.plot is not None and result is not None:
             from rlccfr.pictures import save
 
-            save(result.plot(label=title, current=bool(self.current)), self.plot)
+            save(result.plot(label=title, current=current), self.plot)
 
     def write_policy(self, policy: Any) -> None:
         """Write a policy, and the picture of its first decision, as far as they are wanted."""
@@ -252,6 +243,11 @@ class SolverOptions:
         "--blend/--no-blend",
     )
     dtype: str | None = rare(None, "float32 or float64 for the tables of hold'em and Bluff.")
+    current: bool | None = rare(
+        None,
+        "yes: measure and plot the current policy, too, in any game; no: in none. [not in large ones]",
+        "--current/--no-current",
+    )
 
     @property
     def choose_the_run(self) -> bool:
@@ -261,7 +257,7 @@ class SolverOptions:
     @property
     def need_a_run(self) -> bool:
         """Whether the user gave an option that a linear program has no use for."""
-        return (self.reduce, self.dtype) != (True, None)
+        return (self.reduce, self.dtype, self.current) != (True, None, None)
 
 
 def solve(
@@ -297,7 +293,7 @@ def solve(
     if stop.against is not None:
         _respond(tree, stop.against, files, json)
         return
-    needs_a_solver = files.need_a_solver or options.need_a_run or stop.any_way or stop.nodes is not None
+    needs_a_solver = files.checkpoint is not None or options.need_a_run or stop.any_way or stop.nodes is not None
     if is_free and not needs_a_solver:
         _solve_soonest(game, tree, stop, files, options.threads, json)
         return
@@ -458,7 +454,7 @@ def _run(game: str, solver: Solver, algorithms: list[Cell], stop: StopOptions, f
             report = reporting_time_left(solver, stop.target, report)
         if files.checkpoint is not None:
             report = saving(solver, files.checkpoint, files.checkpoint_every, report)
-        attempt = attempted(solver, algorithms, budget, stop.target, stop.any_way, report, files.current)
+        attempt = attempted(solver, algorithms, budget, stop.target, stop.any_way, report)
     # Only after the run's progress bar, since the linear program has one of its own.
     return attempt.or_exactly() if stop.any_way else attempt
 

@@ -147,6 +147,12 @@ def test_in_an_equilibrium_nothing_is_gained():
     assert policy.gains_by_state(1)[0].gain < 1e-9
 
 
+@pytest.mark.parametrize("most", [0, -1, 1.5, "all"])
+def test_numbers_of_states_that_are_none_are_refused(most):
+    with pytest.raises(rlccfr.PolicyError, match="most must be a positive integer, not"):
+        rlccfr.Policy.uniform(rlccfr.load_game("kuhn")).gains_by_state(most)
+
+
 def test_states_without_names_are_refused():
     public = derived_game("kuhn_poker").public
     with pytest.raises(rlccfr.PolicyError, match="have no names"):
