@@ -93,6 +93,7 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
         **solver.specs,
         "segments": [algorithm._asdict() for algorithm in algorithms],
         "seed": solver.seed,
+        "output": solver.update_rule.output,
         "exploitability": result.exploitability,
         "exploitability_current": none_for_nan(result.exploitability_current),
         "exploitability_abstract": result.exploitability_abstract,
@@ -146,7 +147,7 @@ def _print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> N
     unfinished = ", and some walks of an unfinished one" if facts["unfinished"] else ""
     blending = f"; blends took {facts['blending_seconds']:.3g}" if facts["blending_seconds"] else ""
     rows = [
-        ("exploitability", facts["exploitability"], f"NashConv / 2 of the average policy{target}"),
+        ("exploitability", facts["exploitability"], f"NashConv / 2 of the {facts['output']} policy{target}"),
         *_optional_rows(facts),
         ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
         ("value of player 0", first_value, f"of player 1: {second_value:.4g}"),

@@ -109,6 +109,15 @@ def test_the_shell_has_it_in_results_and_curves(run, tmp_path, name):
     assert json.loads(without)["exploitability_current"] is None
 
 
+def test_the_shell_says_which_policy_is_the_result(run):
+    for rule, output in (("dcfr", "average"), ("rtcfr_plus", "current")):
+        asked = ("solve", "kuhn", "--update-rule", rule, "--iterations", "20")
+        facts = json.loads(run(*asked, "--json")[1])
+        assert facts["output"] == output
+        assert (facts["exploitability"] == facts["exploitability_current"]) == (output == "current")
+        assert f"NashConv / 2 of the {output} policy" in run(*asked)[1]
+
+
 def test_the_shell_measures_it_in_segments_and_on_the_way_to_a_target(run):
     segments = ("--iterations", "20", "--option", "then=dcfr x none x none")
     for limit in (segments, ("--target", "1e-2"), ("--target", "1e-2", "--any")):
