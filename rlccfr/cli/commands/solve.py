@@ -245,7 +245,7 @@ class SolverOptions:
     dtype: str | None = rare(None, "float32 or float64 for the tables of hold'em and Bluff.")
     current: bool | None = rare(
         None,
-        "yes: measure and plot the current policy, too, in any game; no: in none. [not in large ones]",
+        "yes: measure the current policy, too; no: not. [in curves]",
         "--current/--no-current",
     )
 
