@@ -46,6 +46,7 @@ class MatrixGame:
     opponent_payoffs: ClassVar[OpponentPayoffs] = ZERO_SUM
     big_blind: ClassVar[None] = None
     pot: ClassVar[None] = None
+    lock: ClassVar[None] = None
     draws_chance: ClassVar[bool] = False
     num_infosets: ClassVar[int] = 2
 

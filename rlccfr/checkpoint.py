@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from rlccfr.archives import archive_of, check_format, has_format, opened_archive
 from rlccfr.components import UpdateRule
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError, what_failed
 from rlccfr.files import discard_leftovers, not_held_by_others, written_atomically
-from rlccfr.game import Game
+from rlccfr.game import Game, without_lock
+from rlccfr.locks import Lock
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint
 
@@ -26,6 +28,11 @@ FORMAT = "rlccfr-solver-1"
 
 MOST_COMPRESSED = 2**28
 """Bytes of the largest solver that is compressed, which takes about 30 times as long as writing it."""
+
+
+LOCK_ENTRIES = "lock_entries"
+LOCK_PROBABILITIES = "lock_probabilities"
+"""Names of a lock's arrays in a file."""
 
 
 def is_solver(path: Path) -> bool:
@@ -74,9 +81,11 @@ def _arrays(solver: Solver) -> dict[str, np.ndarray]:
             )
         if not component.id:
             raise CheckpointError(f"the {kind} is not registered, so it can't be loaded again; register it first")
+    lock = solver.game.lock
+    game = without_lock(solver.game)
     header = {
         "format": FORMAT,
-        "game": {**solver.game.source, "hash": solver.game.content_hash},
+        "game": {**game.source, "hash": game.content_hash},
         "components": {kind: component.spec for kind, component in components.items()},
         "versions": _versions(solver),
         "buckets": solver._engine.buckets,
@@ -94,7 +103,8 @@ def _arrays(solver: Solver) -> dict[str, np.ndarray]:
         "blending_seconds": solver._blending_seconds,
         "curve": solver._curve,
     }
-    return {"header": np.array(json.dumps(header)), **solver._engine.saved()}
+    fixed = {} if lock is None else {LOCK_ENTRIES: lock.entries, LOCK_PROBABILITIES: lock.probabilities}
+    return {"header": np.array(json.dumps(header)), **fixed, **solver._engine.saved()}
 
 
 def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | None = None) -> Solver:
@@ -126,7 +136,7 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
         header = json.loads(str(archive["header"]))
         check_format(header["format"], FORMAT, name, "solver")
         options = {"reduce": False, **header["options"], "threads": threads}  # older files do not say "reduce"
-        solver = kind(_game_of(header["game"], name, game), **header["components"], **options)
+        solver = kind(_locked_as(archive, header["game"], name, game), **header["components"], **options)
         if header["versions"] != _versions(solver):
             raise CheckpointError(f"{name} was made with another version of its components; start anew")
         if header.get("buckets") != solver._engine.buckets:  # they may depend on another library's version
@@ -167,6 +177,22 @@ def _game_of(spec: dict[str, Any], name: str, candidate: Game | None) -> Game:
             "changed since; start anew"
         )
     return game
+
+
+def _locked_as(saved: Mapping[str, np.ndarray], spec: dict[str, Any], name: str, candidate: Game | None) -> Game:
+    """Return a saved run's game with the run's lock, if it has one; see :func:`_game_of`.
+
+    Args:
+        candidate: the game or the locked game, perhaps.
+    """
+    game = _game_of(spec, name, None if candidate is None else without_lock(candidate))
+    if LOCK_ENTRIES not in saved:
+        return game
+    lock = Lock(game, saved[LOCK_ENTRIES], saved[LOCK_PROBABILITIES])
+    if candidate is not None and candidate.lock is not None and lock.same_as(candidate.lock):
+        return candidate
+    locked_game: Game = lock.locked_game()
+    return locked_game
 
 
 def _versions(solver: Solver) -> list[int]:

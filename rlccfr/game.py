@@ -111,6 +111,7 @@ class Form:
         check_components: function ``(game, rule, sampler, abstraction, options)`` that raises
             :class:`rlccfr.ComponentError` if components or options do not run on them.
         merge: function ``(game, buckets)`` that merges infosets into buckets.
+        lock: class that reads locks and makes locked games, a :class:`rlccfr.locks.LockReader`.
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
         iteration_cost: function ``(game)`` that predicts the nanoseconds of an exact iteration; needed if the best run
             blends.
@@ -137,6 +138,7 @@ class Form:
     steppers: str
     check_components: str
     merge: str = ""
+    lock: str = ""
     features: str = ""
     iteration_cost: str = ""
     states: str = ""
@@ -223,6 +225,10 @@ class Game(Protocol):
     def draws_chance(self) -> bool:
         """Whether chance has a choice anywhere."""
 
+    @property
+    def lock(self) -> Any:
+        """The policies that are fixed, a :class:`rlccfr.locks.Lock`; None in a game without a lock."""
+
     def __hash__(self) -> int:
         """Games are equal only to themselves."""
 
@@ -293,6 +299,11 @@ def checked_game(game: Any) -> Game:
         raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
     checked: Game = game
     return checked
+
+
+def without_lock(game: Any) -> Any:
+    """Return the game that a locked game is made from, whose policies runs return; any other game as it is."""
+    return game if game.lock is None else game.lock.game
 
 
 def policy_class(game: Game) -> Any:

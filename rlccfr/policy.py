@@ -258,6 +258,17 @@ class Policy:
         largest: list[StateGain] = self.game.form.part("gains")(self).largest(most)
         return largest
 
+    def unlocked(self) -> Policy:
+        """Return a policy of a locked game as one of the game itself, with the lock's probabilities where it holds.
+
+        Policies of games without a lock stay as they are; see :mod:`rlccfr.locks`.
+        """
+        lock = self.game.lock
+        if lock is None:
+            return self
+        policy: Policy = lock.completed(self)
+        return policy
+
     def seated_with(self, other: Policy) -> Policy:
         """Return the policy that plays like this one as player 0, and like another one of the same game as player 1."""
         probabilities = other.probabilities.copy()

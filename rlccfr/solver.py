@@ -16,9 +16,10 @@ from rlccfr.components import Abstraction, Controller, Sampler, UpdateRule
 from rlccfr.engine.engine import Engine, RunOptions
 from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.errors import ComponentError, OverflowedError, whole_number
-from rlccfr.game import Game, checked_game, policy_class
+from rlccfr.game import Game, policy_class
 from rlccfr.garbage import collector_paused
 from rlccfr.limits import Limit
+from rlccfr.locks import locked
 from rlccfr.policy import Policy, Values
 from rlccfr.registry import abstractions, resolve_update_rule, samplers, update_rules
 from rlccfr.result import CurvePoint, RunResult, steps_to_next_point
@@ -84,9 +85,12 @@ class Solver:
         current: whether all looks at a run measure the current policy beside the average one. By default, a curve's
             points do, except in games of 2 million sequences and more, where that takes seconds. The attribute may be
             changed at any time, since it changes no iteration.
+        lock: policies that are fixed at some decisions, in any form that :mod:`rlccfr.locks` lists. The run, its values
+            and targets are those of the locked game, ``game`` of the solver; policies returned fit the game itself.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
+        PolicyError: the lock does not fit the game.
         TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
 
     Example:
@@ -116,12 +120,13 @@ class Solver:
         blend: bool = False,
         dtype: Literal["float32", "float64"] | None = None,
         current: bool | None = None,
+        lock: Any = None,
     ) -> None:
         flags = {"simultaneous": simultaneous, "reduce": reduce, "blend": blend}
         if not (current is None or isinstance(current, bool)):
             raise ComponentError(f"current must be True, False or None, not {current!r}")
         options = RunOptions.checked(averaging, flags, walks=walks, threads=threads, dtype=dtype)
-        self.game: Any = checked_game(game)
+        self.game: Any = locked(game, lock)
         self.seed = seed = whole_number(seed, "seed", 0, ComponentError)
         self.averaging = averaging
         self.simultaneous = simultaneous
@@ -134,7 +139,7 @@ class Solver:
         self.update_rule = resolve_update_rule(update_rule, control)
         self.sampler = samplers.resolve(sampler)
         self.abstraction = abstractions.resolve(abstraction)
-        self._engine = Engine(game, seed, options)
+        self._engine = Engine(self.game, seed, options)
         self._engine.bind(self.update_rule, self.sampler, self.abstraction)
         self._pace = Pace(self._engine.stepper)
         self._cpu_seconds = 0.0
@@ -408,7 +413,7 @@ class Solver:
         player's average policy, unless the average policy is the better one.
         """
         average: Policy = policy_class(self.game).from_sums(self.game, self._engine.stepper.average_sums())
-        return average
+        return average.unlocked()
 
     def draw_policy(self, seed: int = 0) -> Policy:
         """Draw a policy to play one episode with, if the update rule keeps its value networks.
@@ -421,18 +426,19 @@ class Solver:
                 or ``seed`` is not a non-negative integer.
         """
         rng = np.random.default_rng(whole_number(seed, "seed", 0, ComponentError))
-        return Policy(self.game, self._engine.stepper.draw_policy(rng))
+        return Policy(self.game, self._engine.stepper.draw_policy(rng)).unlocked()
 
     def current_policy(self) -> Policy:
         """Return the current policy, that of the last iteration."""
         current: Policy = policy_class(self.game)(self.game, self._engine.stepper.current_sums())
-        return current
+        return current.unlocked()
 
     def values(self, *, current: bool = False) -> Values:
         """Return the values of the average policy, or of the current one, and of best responses to it.
 
-        Up to rounding they equal ``average_policy().values()``. Where exact passes run over the game's quotient, the
-        policy is evaluated over it, too, which is faster. Values of the average policy are kept until it changes.
+        Up to rounding they equal ``average_policy().values()``, unless a lock keeps players from responding. Where
+        exact passes run over the game's quotient, the policy is evaluated over it, too, which is faster. Values of the
+        average policy are kept until it changes.
         """
         if current:
             return Values.of(*self._engine.current_value())

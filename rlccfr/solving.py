@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, whole_number
 from rlccfr.game import Game, TargetRun, checked_game
 from rlccfr.limits import ProgramWatch, checked_seconds, target_of, uniform_exploitability
+from rlccfr.locks import locked
 from rlccfr.policy import EXACT, Policy
 from rlccfr.result import RunResult
 
@@ -78,7 +79,7 @@ class Solution:
     """A policy, how good it is, and how it was found.
 
     Attributes:
-        game: the game.
+        game: the game; with a lock, the locked one.
         method: ``"linear program"`` or ``"iterations"``, by which the policy was found.
         why: one line on what was done and why.
         policy: both players' policies.
@@ -126,6 +127,7 @@ def solve(
     iterations: int | None = None,
     threads: int = 1,
     curve: bool = False,
+    lock: Any = None,
     progress: Callable[[float], None] | None = None,
     begun: Callable[[Solver], None] | None = None,
 ) -> Solution:
@@ -141,6 +143,7 @@ def solve(
         iterations: budget in iterations; no linear program is then solved.
         threads: number of threads of exact passes; results are the same.
         curve: whether to iterate in any case, and to measure the whole convergence curve.
+        lock: policies that are fixed at some decisions; see :mod:`rlccfr.locks`.
         progress: function called repeatedly with the share that is done.
         begun: function called with the solver when iterations begin, for a display of its points.
 
@@ -151,6 +154,7 @@ def solve(
         BudgetError: the target or the budget is invalid, or both kinds of budget are given.
         ComponentError: the number of threads is invalid.
         GameError: the game is unknown, or can't be solved.
+        PolicyError: the lock does not fit the game.
         TypeError: ``game`` is neither a game nor a name.
 
     Examples:
@@ -161,7 +165,7 @@ def solve(
         >>> rlccfr.solve("kuhn", iterations=100).method
         'iterations'
     """
-    loaded = _loaded(game)
+    loaded = locked(_loaded(game), lock)
     if seconds is not None and iterations is not None:
         raise BudgetError("give at most one budget: seconds= or iterations=")
     is_default = until is None and seconds is None and iterations is None

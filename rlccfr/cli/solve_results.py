@@ -30,6 +30,7 @@ OPTIONAL_FACTS = (
         "exploitability_abstract",
         "NashConv / 2 with best responses that play one policy per bucket",
     ),
+    ("locked infosets", "locked_infosets", "where nobody can respond"),
 )
 """Title, name and meaning of facts that not all runs have."""
 
@@ -94,6 +95,7 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
         "segments": [algorithm._asdict() for algorithm in algorithms],
         "seed": solver.seed,
         "output": solver.update_rule.output,
+        "locked_infosets": _locked_infosets(solver.game),
         "exploitability": result.exploitability,
         "exploitability_current": none_for_nan(result.exploitability_current),
         "exploitability_abstract": result.exploitability_abstract,
@@ -118,9 +120,14 @@ def _in_blinds(game: Game, exploitability: float) -> float | None:
     return None if game.big_blind is None else 1000 * exploitability / game.big_blind
 
 
-def _optional_rows(facts: Mapping[str, Any]) -> list[tuple[str, float, str]]:
+def _optional_rows(facts: Mapping[str, Any]) -> list[tuple[str, Any, str]]:
     """Return the rows of a table with those of :data:`OPTIONAL_FACTS` that there are."""
     return [(title, facts[name], meaning) for title, name, meaning in OPTIONAL_FACTS if facts.get(name) is not None]
+
+
+def _locked_infosets(game: Game) -> int | None:
+    """Return the number of infosets whose policy a lock fixes; None without a lock."""
+    return None if game.lock is None else game.lock.num_infosets
 
 
 def _nodes_title(game: Game, algorithms: list[Cell]) -> str:
@@ -247,6 +254,7 @@ def print_solution(
         "exact": solution.exact,
         "caveat": solution.caveat or None,
         "rational": solution.rational,
+        "locked_infosets": _locked_infosets(tree),
         "exploitability": solution.exploitability,
         "nash_conv": 2 * solution.exploitability,
         "mbb": _in_blinds(tree, solution.exploitability),

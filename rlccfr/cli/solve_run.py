@@ -81,6 +81,29 @@ class Attempt:
         return self.solver.average_policy() if self.solution is None else self.solution.policy
 
 
+def locked_by(game: Game, lock: str | None, written: list[Path]) -> Any:
+    """Return a game with the lock that ``--lock`` names.
+
+    Args:
+        game: the game.
+        lock: a file, perhaps after the player whose decisions alone are locked, as in ``0=lock.json``.
+        written: files that the command will write.
+
+    Raises:
+        RLCCFRError: the lock can't be read, does not fit the game, or would be overwritten.
+    """
+    from rlccfr.locks import locked
+
+    if lock is None:
+        return game
+    player, equals, file = lock.partition("=")
+    restricted = bool(equals) and player in ("0", "1")
+    path = Path(file if restricted else lock)
+    if path.resolve() in [other.resolve() for other in written]:
+        raise RLCCFRError(f"{path} is the lock, which would be overwritten: name another file to write")
+    return locked(game, {int(player): path} if restricted else path)
+
+
 def best_run_of(game: Game) -> Cell:
     """Return the algorithm of the best measured run on games of a form."""
     from rlccfr.catalog import Cell
@@ -154,8 +177,11 @@ def _without_warnings_of_notices() -> Iterator[None]:
 
 def _settings(solver: Solver) -> dict[str, Any]:
     """Return what a checkpoint must have in common with a run that resumes it, by the names for error messages."""
+    from rlccfr.game import without_lock
+
     return {
-        "game": solver.game.content_hash,
+        "game": without_lock(solver.game).content_hash,
+        "lock": None if solver.game.lock is None else solver.game.content_hash,
         **solver.specs,
         "seed": solver.seed,
         "averaging": solver.averaging,

@@ -133,7 +133,7 @@ def solve_exactly(
     begin = time.process_time()
     clock = _Clock(predicted_time(game).seconds, seconds, progress)
     solution = _solved(game, PayoffScale.of(game), clock)
-    return replace(solution, cpu_seconds=time.process_time() - begin)
+    return replace(solution, policy=solution.policy.unlocked(), cpu_seconds=time.process_time() - begin)
 
 
 def _solved(game: GameTree, scale: PayoffScale, clock: _Clock) -> ExactSolution:

@@ -120,6 +120,7 @@ COMPILED = Form(
     steppers="rlccfr.engine.engine:STEPPERS",
     check_components="rlccfr.engine.binding:check_compiled",
     merge="rlccfr.games.merging.merged:merge",
+    lock="rlccfr.games.locked_tree:TreeLocks",
     features="rlccfr.envs.game_features:features_of_histories",
     iteration_cost="rlccfr.engine.reduced:iteration_cost",
     states="rlccfr.policies.listing:compiled_states",
@@ -157,6 +158,7 @@ class GameTree(SequenceForm):
     classes: Classes
     opponent_payoffs: OpponentPayoffs = ZERO_SUM
     big_blind: float | None = None  # chips in the larger blind, in a game of poker whose parameters name blinds
+    lock: Any = None  # of a locked game, rlccfr.locks.Lock
     form: ClassVar[Form] = COMPILED
     pot: ClassVar[None] = None
 

@@ -78,20 +78,71 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy
     tree = None if game is None else checked_tree(game, "Policy.load")
     saved = _read(path)
     game = _game_of(path, saved) if tree is None else tree
+    rows = _rows_for(path, saved, game)
+    if not _are_whole(rows, game):
+        raise CheckpointError(f"the infosets and actions in {path} are not those of {game.name!r}, in the game's order")
+    return _whole(path, kind, game, rows)
+
+
+def part_of_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy | dict[tuple[int, str], dict[int, float]]:
+    """Read a file that holds a policy of a game at some infosets.
+
+    Returns:
+        The policy if the file has all infosets; else the probability of each action by player and infoset.
+
+    Raises:
+        CheckpointError: the file is missing or damaged, for another game or version of it, or has an action twice.
+        PolicyError: the file has all infosets, and the numbers are not probabilities.
+    """
+    rows = _rows_for(path, _read(path), game)
+    if _are_whole(rows, game):
+        return _whole(path, kind, game, rows)
+    part: dict[tuple[int, str], dict[int, float]] = {}
+    columns = [rows[name].tolist() for name in (*IDENTITY, "probability")]
+    for player, infoset, action, probability in zip(*columns, strict=True):
+        by_action = part.setdefault((player, infoset), {})
+        if action in by_action:
+            raise CheckpointError(
+                f"{path} has the action {action} of the infoset {brief(infoset)} twice; where infosets share a name, "
+                "only a file with all of them tells which is which"
+            )
+        by_action[action] = probability
+    return part
+
+
+def _rows_for(path: Path, saved: Saved, game: GameTree) -> pd.DataFrame:
+    """Return a file's rows, whose probabilities are numbers.
+
+    Raises:
+        CheckpointError: the file is for another game, or damaged.
+    """
     if saved.hash != game.content_hash:
         raise of_another_game(path, saved.game, game)
     try:
         rows = saved.rows(game)
-        probabilities = rows["probability"].to_numpy(float)
+        return rows.assign(probability=rows["probability"].to_numpy(float))
     except CheckpointError:
         raise
     except Exception as error:  # the errors of damaged files have no common base
         raise _damaged(path, error) from error
-    expected = kind.uniform(game).to_frame()
-    if any(name in rows and rows[name].tolist() != expected[name].tolist() for name in IDENTITY):
-        raise CheckpointError(f"the infosets and actions in {path} are not those of {game.name!r}, in the game's order")
+
+
+def _are_whole(rows: pd.DataFrame, game: GameTree) -> bool:
+    """Return whether rows are all of a game's infosets and actions, in its order; so are those without names."""
+    from rlccfr.policy import Policy
+
+    expected = Policy.uniform(game).to_frame()
+    return all(rows[name].tolist() == expected[name].tolist() for name in IDENTITY if name in rows)
+
+
+def _whole(path: Path, kind: type[Policy], game: GameTree, rows: pd.DataFrame) -> Policy:
+    """Return the policy of a file with all infosets.
+
+    Raises:
+        PolicyError: the numbers are not probabilities.
+    """
     try:
-        return kind(game, probabilities)
+        return kind(game, rows["probability"].to_numpy())
     except PolicyError as error:
         raise PolicyError(f"{path}: {error}") from None
 

@@ -19,6 +19,7 @@ from rlccfr.cli.solve_run import (
     algorithm_of,
     attempted,
     best_run_of,
+    locked_by,
     reporting_time_left,
     saving,
     solve_by_linear_program,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from rlccfr.result import RunResult
     from rlccfr.solver import Solver
 
-EXACT_OPTIONS = {"game", "exact", "seconds", "policy", "max_histories", "json"}
+EXACT_OPTIONS = {"game", "exact", "lock", "seconds", "policy", "max_histories", "json"}
 """Parameters of the command that may be given with ``--exact``."""
 
 AGAINST_OPTIONS = {"game", "against", "policy", "max_histories", "json"}
@@ -92,7 +93,7 @@ class StopOptions(OneBudget):
     TITLE: ClassVar[str] = "When to stop"
     target: str | None = option(
         None,
-        'Such as 1e-6, "1e-6x" of the uniform policy\'s, "10mbb" (thousandths of a big blind), or "0.5%" of the pot.',
+        '1e-6, "1e-6x" of uniform\'s, "10mbb", "0.5%" of the pot.',
     )
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
     any_way: bool = option(False, "Solve one if that is predicted to be faster than a run.", "--any")
@@ -268,6 +269,7 @@ def solve(
     stop: StopOptions,
     files: FileOptions,
     options: SolverOptions,
+    lock: Annotated[str | None, typer.Option(help="Fix decisions: a table or policy. 0=FILE: player 0's.")] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -285,7 +287,7 @@ def solve(
     algorithms = algorithm.algorithms(context)
     _check_together(context, algorithms, stop, files)
 
-    tree = load(game, compiling.max_histories)
+    tree = locked_by(load(game, compiling.max_histories), lock, files.paths)
     _check_for_game(tree, stop, files)
     if stop.exact:
         _solve_exactly(tree, stop.seconds, files, json)

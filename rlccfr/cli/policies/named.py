@@ -77,9 +77,10 @@ def run_of(name: str, game: Any = None) -> Any:
     Raises:
         CheckpointError: the file can't be read, or its run is on another game.
     """
+    from rlccfr.game import without_lock
     from rlccfr.solver import Solver
 
     run = Solver.load(Path(name), game=game)
-    if game is not None and run.game.content_hash != game.content_hash:
+    if game is not None and without_lock(run.game).content_hash != game.content_hash:
         raise CheckpointError(f"{name} is a run on {run.game.name!r}, not on {game.name!r}")
     return run

@@ -132,7 +132,8 @@ def _decisions_of(game: PublicGame, player: int) -> np.ndarray:
 def sequence_form_of(game: PublicGame) -> tuple[Any, np.ndarray]:
     """Return a handle of a game's sequence form without payoffs, and the sequence of each table entry, (m,).
 
-    A row is an infoset; its multiplicity is what it counts in the value of the row that it comes from.
+    A row is an infoset; its multiplicity is what it counts in the value of the row that it comes from. A locked row is
+    several infosets, one for each action, since nobody chooses there: an action counts as often as the lock takes it.
     """
     nodes = game.view.nodes
     decisions = [_decisions_of(game, player) for player in range(2)]
@@ -169,8 +170,35 @@ def sequence_form_of(game: PublicGame) -> tuple[Any, np.ndarray]:
         fill_sequences(
             game.view, player_decisions, game.parents, game.deal_parents, mass, game.unit, first_infoset, sequence, view
         )
+    if game.lock is not None:
+        view = _split(view, sequence[game.lock.entries], game.lock.probabilities)
     prepare_handles(GAME)
     return handle_of(Game(HistoryView(np.zeros(0, HISTORY), no_payoffs, no_payoffs), view), GAME), sequence
+
+
+def _split(view: SequenceView, sequences: np.ndarray, probabilities: np.ndarray) -> SequenceView:
+    """Return a sequence form in which each locked sequence is the only one of an infoset of its own.
+
+    Args:
+        sequences: (k,) the locked sequences; an infoset has all of its sequences among them, or none.
+        probabilities: (k,) probability of each.
+    """
+    first = view.first_sequence.astype(np.int64)
+    num_infosets = len(first) - 1
+    owner = np.repeat(np.arange(num_infosets), np.diff(first))
+    share = np.ones(len(owner))
+    share[sequences] = probabilities
+    begins = np.zeros(len(owner), bool)  # whether an infoset begins with the sequence
+    begins[first[:-1]] = True
+    begins[sequences] = True
+    begin = np.flatnonzero(begins)
+    infoset_before = owner[begin]
+    return view._replace(
+        infoset_begin=np.searchsorted(infoset_before, view.infoset_begin).astype(np.uint32),
+        first_sequence=np.append(begin, len(owner)).astype(np.uint32),
+        parent=view.parent[infoset_before],
+        multiplicity=view.multiplicity[infoset_before] * share[begin],
+    )
 
 
 def bytes_of_blends(game: PublicGame, dtype: np.dtype, count: int) -> int:

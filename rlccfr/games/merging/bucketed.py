@@ -19,7 +19,7 @@ from rlccfr.games.claims import check_claims
 from rlccfr.games.compiler import build
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.histories import Traversal
-from rlccfr.games.merging.hands import rounds_by_cards
+from rlccfr.games.merging.hands import refuse_lock, rounds_by_cards
 from rlccfr.games.merging.merged import hash_of
 from rlccfr.games.merging.pairs import Pairs, numbered, pairs_of
 from rlccfr.games.public.masses import row_masses
@@ -84,6 +84,7 @@ def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
         ComponentError: the game has no cards; the buckets do not split the buckets of the round before; or there are so
             many buckets that the game of buckets is too large.
     """
+    refuse_lock(game)
     if not game.deals:
         raise ComponentError(
             f"on public trees, buckets are made of hands, which {game.name!r} lacks: take abstraction='none'"

@@ -13,6 +13,7 @@ import numpy as np
 from rlccfr.errors import ComponentError
 from rlccfr.game import Game
 from rlccfr.games.flat_tree import checked_tree
+from rlccfr.games.locked_tree import LockedTree
 from rlccfr.games.merging.rounds import (
     NONE,
     Splitter,
@@ -47,13 +48,30 @@ def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) ->
     """
     if isinstance(game, PublicGame):
         return _by_cards(game, name, feature, splitter)
-    rounds = rounds_of(checked_tree(game, f"the abstraction {name!r}"), name)
+    tree = checked_tree(game, f"the abstraction {name!r}")
+    if isinstance(tree, LockedTree):  # in which some rounds of betting are chance's
+        return hand_buckets(tree.lock.game, name, feature, splitter)[tree.kept_infosets]
+    rounds = rounds_of(tree, name)
     last_features = [[feature(strengths) for strengths in of_players] for of_players in hand_strengths(rounds, name)]
     return rounds.split(expected_over_boards(rounds, last_features, name), splitter)
 
 
+def refuse_lock(game: PublicGame) -> None:
+    """Refuse a locked game: hands of a bucket play alike, and a lock may fix some of them.
+
+    Raises:
+        ComponentError: the game has a lock.
+    """
+    if game.lock is not None:
+        raise ComponentError(
+            f"buckets of {game.name!r} can't hold a lock, which may fix single hands: take abstraction='none', or "
+            "leave the lock out"
+        )
+
+
 def _by_cards(game: PublicGame, name: str, feature: Feature, splitter: Splitter) -> np.ndarray:
     """Return the bucket of each private state of a public tree in its round; it is the same for both players."""
+    refuse_lock(game)
     if not game.deals:
         raise ComponentError(
             f"{name!r} needs hands that are shown down, as in poker, and {game.name!r} has none; {NONE}"

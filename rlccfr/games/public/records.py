@@ -81,3 +81,6 @@ class PublicView(NamedTuple):
     matches: np.ndarray  # (rows of both players, faces): number of a roll's dice that count for each face
     reach: np.ndarray  # (root's rows of player 0, then those of player 1): reach at the root, a range's weights, or 1
     same: np.ndarray  # for each row, the opponent's row that has the row's first hand, or -1
+    # Locked games only, see rlccfr/games/public/locked_game.py: the first entry of ``lock`` at each node, or -1, ...
+    lock_start: np.ndarray = np.zeros(0, np.int64)
+    lock: np.ndarray = np.zeros(0)  # ... and, in a table's order, the probabilities that are fixed, -1 in other rows

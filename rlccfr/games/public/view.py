@@ -37,6 +37,7 @@ PUBLIC_TREE = Form(
     steppers="rlccfr.engine.public.passes:STEPPERS",
     check_components="rlccfr.engine.public.public_state:check_components",
     merge="rlccfr.games.merging.bucketed:bucketed",
+    lock="rlccfr.games.public.locked_game:PublicLocks",
     features="rlccfr.envs.game_features:features_of_public_tree",
     iteration_cost="rlccfr.engine.public.evaluation:iteration_cost",
     states="rlccfr.policies.listing:states_of_public_tree",
@@ -72,6 +73,7 @@ class PublicGame:
             compiled one.
         deals: what is dealt at each of the view's deals; empty for games without cards.
         private_names: names of each player's rows in games without cards; empty for games derived from a compiled one.
+        lock: of a locked game, the :class:`rlccfr.locks.Lock`; else None.
     """
 
     name: str
@@ -85,6 +87,7 @@ class PublicGame:
     moves: np.ndarray = field(default_factory=lambda: np.zeros(0, "S1"))
     deals: tuple[Deal, ...] = ()
     private_names: tuple[tuple[str, ...], ...] = ()
+    lock: Any = None
     form: ClassVar[Form] = PUBLIC_TREE
     opponent_payoffs: ClassVar[OpponentPayoffs] = ZERO_SUM
     draws_chance: ClassVar[bool] = True  # it deals the private states

@@ -23,6 +23,8 @@ from rlccfr.kernels.public.vectors import (
     add,
     add_to_average,
     fill_largest,
+    fill_locked,
+    fill_locked_means,
     fill_mean,
     fill_policy,
     fill_response,
@@ -79,6 +81,11 @@ def enter_decision(view, node, frame, player, policy_source, tables, workspace, 
     elif actor != player or mode in (UPDATE, MEAN, UPDATE_AGAINST_RESPONSE, WRITE_VALUES):
         total = free + 2 * count * rows
         fill_policy(policy_source, start, stride, count, rows, workspace.reciprocals, workspace.vectors, free, total)
+    # Where the policy is locked, no table counts, and nobody can respond.
+    if len(view.lock_start) and view.lock_start[frame[NODE_INDEX]] >= 0:
+        first_locked = view.lock_start[frame[NODE_INDEX]] + frame[WINDOW_START + actor]
+        zero = workspace.reciprocals[0]
+        fill_locked(view.lock, first_locked, stride, count, rows, zero, workspace.vectors, free)
     # The opponent's reach is here, so its average is added to now, before any update changes its policy.
     if actor != player and mode in (UPDATE, RESPOND):
         decay = now[AVERAGE_DECAY]
@@ -134,6 +141,9 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
     values = free + count * rows
     if mode in (BEST, RESPOND, BEST_AGAINST_RESPONSE):
         fill_largest(vectors, values, count, rows, value)
+        if len(view.lock_start) and view.lock_start[frame[NODE_INDEX]] >= 0:
+            first_locked = view.lock_start[frame[NODE_INDEX]] + frame[WINDOW_START + player]
+            fill_locked_means(view.lock, first_locked, stride, count, rows, zero, vectors, values, value)
         if mode == RESPOND:
             first = tables.response_start[frame[NODE_INDEX]]
             write_response(vectors, values, value, count, rows, tables.response, first)

@@ -70,6 +70,22 @@ def fill_response(response, start, count, rows, reciprocals, vectors, policy):
 
 
 @inlined
+def fill_locked(lock, start, stride, count, rows, zero, vectors, policy):
+    """Replace a node's policy by the lock's, in the rows that are locked.
+
+    Args:
+        lock: array with the node's probabilities from index ``start`` on, (count, stride); below 0 in other rows.
+        policy: (count, rows) overwritten in the locked rows.
+    """
+    for a in range(count):
+        fixed = lock[start + a * stride : start + a * stride + rows]
+        probabilities = vectors[policy + a * rows : policy + (a + 1) * rows]
+        for r in range(rows):
+            if fixed[r] >= zero:
+                probabilities[r] = fixed[r]
+
+
+@inlined
 def multiply(vectors, first, second, rows, product):
     """Set a vector to the product of two others, entry by entry."""
     first_factor = vectors[first : first + rows]
@@ -118,6 +134,23 @@ def fill_largest(vectors, values, count, rows, value):
         action_values = vectors[values + a * rows : values + (a + 1) * rows]
         for r in range(rows):
             largest[r] = max(largest[r], action_values[r]) if a > 0 else action_values[r]
+
+
+@inlined
+def fill_locked_means(lock, start, stride, count, rows, zero, vectors, values, value):
+    """Replace the largest value by the mean by the lock's policy, in the rows that are locked.
+
+    Args:
+        lock: see :func:`fill_locked`.
+        value: (rows,) overwritten in the locked rows.
+    """
+    means = vectors[value : value + rows]
+    for a in range(count):
+        fixed = lock[start + a * stride : start + a * stride + rows]
+        action_values = vectors[values + a * rows : values + (a + 1) * rows]
+        for r in range(rows):
+            if fixed[r] >= zero:
+                means[r] = fixed[r] * action_values[r] + (means[r] if a > 0 else zero)
 
 
 @inlined

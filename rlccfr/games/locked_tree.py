@@ -1,0 +1,245 @@
+"""Locks on compiled games: a locked decision becomes a move of chance.
+
+The result is a game of its own, so every update rule, sampler, linear program and best response runs on it unchanged.
+Actions that the lock never takes are left out, with all that follows them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlccfr.errors import PolicyError, brief, nearest
+from rlccfr.games.compiler import build
+from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.histories import Traversal
+from rlccfr.games.records import CHANCE
+from rlccfr.locks import Fixed, Lock, distribution
+
+MOST_COMPARED = 10_000
+"""Largest number of infosets among whose names the nearest is sought, which takes a millisecond per hundred."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LockedTree(GameTree):
+    """A compiled game in which some decisions are moves of chance, by the probabilities of a lock.
+
+    Attributes:
+        kept: for each sequence, which one it is in the game without the lock.
+    """
+
+    kept: np.ndarray
+
+    @property
+    def kept_infosets(self) -> np.ndarray:
+        """For each infoset, which one it is in the game without the lock."""
+        unlocked: GameTree = self.lock.game
+        kept_infosets: np.ndarray = unlocked.owner[self.kept[self.view.first_sequence[:-1]]]
+        return kept_infosets
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Hash of the game without the lock, and of the lock."""
+        digest = hashlib.sha256(self.lock.game.content_hash.encode())
+        for array in (self.lock.entries, self.lock.probabilities):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]
+
+
+class TreeLocks:
+    """Reader of locks on a compiled game; see :class:`rlccfr.locks.LockReader`.
+
+    Args:
+        tree: the game.
+    """
+
+    def __init__(self, tree: GameTree) -> None:
+        self._tree = tree
+
+    @cached_property
+    def _infosets(self) -> dict[str, list[int]]:
+        """The infosets with each name; where recall was restored, several may share one."""
+        infosets: dict[str, list[int]] = {}
+        for infoset, key in enumerate(self._tree.infoset_keys):
+            infosets.setdefault(key, []).append(infoset)
+        return infosets
+
+    @cached_property
+    def _action_names(self) -> list[str]:
+        """Name of each sequence's action, which takes a while to be found in a large game."""
+        from rlccfr.games.openspiel_policies import sequence_names
+
+        return sequence_names(self._tree)
+
+    def names(self, player: int) -> Iterator[str]:
+        infosets = self._tree.infosets_of(player)
+        yield from dict.fromkeys(self._tree.infoset_keys[infosets])
+
+    def fixed(self, name: str, given: Any, player: int | None) -> Iterator[Fixed]:
+        found = self._infosets.get(name, [])
+        owners = {self._owner(infoset) for infoset in found}
+        if player is not None:
+            found = [infoset for infoset in found if self._owner(infoset) == player]
+        elif len(owners) > 1:
+            raise PolicyError(
+                f"both players of {self._tree.name!r} have an infoset named {brief(name)}: say whose is locked, by "
+                "lock={0: ...} or --lock 0=FILE"
+            )
+        if not found:
+            raise self._unknown(name, player, bool(owners))
+        for infoset in found:
+            sequences = self._tree.infoset_sequences(infoset)
+            where = f"at {brief(name)}"
+            yield Fixed(where, np.arange(sequences.start, sequences.stop), self._distribution(given, sequences, where))
+
+    def _owner(self, infoset: int) -> int:
+        return int(infoset >= self._tree.view.infoset_begin[1])
+
+    def _unknown(self, name: str, player: int | None, is_other_players: bool) -> PolicyError:
+        """Return the error for a name that no infoset has."""
+        whose = "" if player is None else f" of player {player}"
+        near = nearest(name, self._infosets) if len(self._infosets) <= MOST_COMPARED else None
+        if is_other_players:
+            hint = "it is the other player's"
+        elif near is not None:
+            hint = f"did you mean {brief(near)}?"
+        else:
+            hint = f"`rlccfr show` lists the names of a saved policy, such as {brief(next(iter(self._infosets)))}"
+        return PolicyError(f"{self._tree.name!r} has no infoset{whose} named {brief(name)}; {hint}")
+
+    def _distribution(self, given: Any, sequences: slice, where: str) -> np.ndarray:
+        actions = self._tree.sequence_action[sequences].tolist()
+
+        def place_of(action: Hashable) -> int | None:
+            """Return an action's place, by OpenSpiel's number, or by its name or its number as text."""
+            if isinstance(action, str):
+                names = self._action_names[sequences]
+                if action in names:
+                    return names.index(action)
+                action = int(action) if action.isdecimal() else None
+            return actions.index(action) if action in actions and not isinstance(action, bool) else None
+
+        def offered() -> str:
+            return ", ".join(self._action_names[sequences])
+
+        return distribution(given, len(actions), place_of, offered, where)
+
+    def of_policy(self, policy: Any, players: tuple[int, ...]) -> Iterator[Fixed]:
+        tree = self._tree
+        if policy.game.content_hash != tree.content_hash:
+            raise PolicyError(f"the lock is a policy of {policy.game.name!r}, or of another version of {tree.name!r}")
+        probabilities = policy.probabilities
+        sums = np.repeat(tree.row_sums(probabilities), np.diff(tree.view.first_sequence))
+        for player in players:
+            entries = tree.sequences_of(player)
+            numbers = np.arange(entries.start, entries.stop)
+            yield Fixed(f"by a policy of player {player}", numbers, probabilities[entries] / sums[entries])
+
+    def of_file(self, path: Path, players: tuple[int, ...]) -> Iterator[Fixed]:
+        from rlccfr.policies.policy_file import part_of_policy
+        from rlccfr.policy import Policy
+
+        policy = part_of_policy(path, Policy, self._tree)
+        if not isinstance(policy, dict):
+            yield from self.of_policy(policy, players)
+            return
+        for (player, name), by_action in policy.items():
+            if player in players:
+                yield from self.fixed(name, by_action, player)
+
+    @staticmethod
+    def count(lock: Lock) -> int:
+        return len(np.unique(lock.game.owner[lock.entries]))
+
+    @staticmethod
+    def locked_game(lock: Lock) -> LockedTree:
+        return _locked(lock)
+
+    @staticmethod
+    def completed(lock: Lock, policy: Any) -> Any:
+        """See :meth:`Lock.completed`; what follows an action that the lock never takes is uniform."""
+        probabilities = lock.game.uniform_policy()
+        probabilities[policy.game.kept] = policy.probabilities
+        probabilities[lock.entries] = lock.probabilities
+        return type(policy)(lock.game, probabilities)
+
+
+def _locked(lock: Lock) -> LockedTree:
+    """Compile a game anew with the locked decisions as moves of chance.
+
+    Raises:
+        PolicyError: no decision is left.
+    """
+    tree: GameTree = lock.game
+    fixed = np.full(tree.num_sequences, np.nan)
+    fixed[lock.entries] = lock.probabilities
+    is_locked = np.zeros(tree.num_infosets + 1, bool)  # the last stands for no infoset, -1
+    is_locked[tree.owner[lock.entries]] = True
+
+    # Level by level: the probability of what leads to a history, and whether the history is still there.
+    histories = tree.histories
+    parent = np.full(tree.num_histories, -1)
+    probability = tree.probability.copy()
+    depth = np.zeros(tree.num_histories, np.int32)
+    is_kept = np.ones(tree.num_histories, bool)
+    order = [np.zeros(1, np.int64)]
+    for level, above, place in tree.levels():
+        parent[level] = above
+        depth[level] = len(order)
+        after_lock = is_locked[histories["infoset"][above]]
+        taken = histories["first_sequence"][above][after_lock] + place[after_lock]
+        probability[level[after_lock]] = fixed[taken]
+        is_kept[level] = is_kept[above] & (probability[level] > 0)
+        order.append(level)
+    kept_histories = np.concatenate(order)
+    kept_histories = kept_histories[is_kept[kept_histories]]
+
+    infoset = np.where(is_locked[histories["infoset"]], -1, histories["infoset"])[kept_histories]
+    kept_infosets = np.unique(infoset[infoset >= 0])
+    if not len(kept_infosets):
+        raise PolicyError(f"no free decision of {tree.name!r} is ever reached under the lock: nothing is left to solve")
+    number = np.cumsum(is_kept[kept_histories]) - 1
+    new_number = np.empty(tree.num_histories, np.int64)
+    new_number[kept_histories] = number
+    parents = parent[kept_histories]
+    walk = Traversal(
+        parent=np.where(parents >= 0, new_number[parents], -1),
+        depth=depth[kept_histories],
+        action=tree.edge_action[kept_histories],
+        actor=np.where(is_locked[histories["infoset"]], CHANCE, histories["actor"])[kept_histories],
+        infoset=np.where(infoset >= 0, np.searchsorted(kept_infosets, infoset), -1),
+        probability=probability[kept_histories],
+        utility=tree.utility[kept_histories],
+        opponent_utility=-tree.utility[kept_histories],
+        infoset_player=(kept_infosets >= tree.view.infoset_begin[1]).astype(np.int8),
+        infoset_level=_own_moves_before(tree)[kept_infosets],
+        infoset_keys=[tree.infoset_keys[each] for each in kept_infosets.tolist()],
+    )
+    built = build(
+        walk,
+        name=tree.name,
+        openspiel_name=tree.openspiel_name,
+        restore_recall=tree.restore_recall,
+        opponent_payoffs=tree.opponent_payoffs,
+    )
+    arrays = {field.name: getattr(built, field.name) for field in fields(GameTree)}
+    # Infosets are compiled in an order that the game has them in already, so those that are kept keep it.
+    kept = np.flatnonzero(np.isin(tree.owner, kept_infosets))
+    return LockedTree(**arrays | {"lock": lock}, kept=kept)
+
+
+def _own_moves_before(tree: GameTree) -> np.ndarray:
+    """Return the number of moves that its player has made before each infoset, (n,)."""
+    owner = np.append(tree.owner, [tree.num_infosets] * 2)
+    infoset_before = owner[tree.view.parent]
+    moves = np.zeros(tree.num_infosets + 1, np.int32)
+    moves[-1] = -1
+    for infoset, before in enumerate(infoset_before.tolist()):  # parents come first
+        moves[infoset] = moves[before] + 1
+    return moves[:-1]

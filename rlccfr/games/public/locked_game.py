@@ -1,0 +1,189 @@
+"""Locks on public trees: the policies of some rows are a part of the game.
+
+The locked game has the same tree and the same tables. Passes take the lock's probabilities in the locked rows, whatever
+the tables have there, and a best response has no choice in these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlccfr.errors import PolicyError, brief
+from rlccfr.games.public.cards import RANKS, SUITS
+from rlccfr.games.public.ranges import HOLDEM_DECK, range_weights
+from rlccfr.games.public.records import CHANCE, DOUBLE
+from rlccfr.games.public.view import PublicGame, ranges
+from rlccfr.locks import Fixed, Lock, distribution, is_number
+
+
+class PublicLocks:
+    """Reader of locks on a game with a public tree; see :class:`rlccfr.locks.LockReader`.
+
+    A decision is named by its path. At a decision a table has one distribution for all private states, or a mapping
+    from ranges, hands or rolls to distributions. Hands that share a row are locked together, since the game does not
+    tell them apart.
+
+    Args:
+        game: the game.
+    """
+
+    def __init__(self, game: PublicGame) -> None:
+        self._game = game
+
+    def names(self, player: int) -> Iterator[str]:
+        self._game.require_names()
+        for node in self._game.decisions.tolist():
+            if self._game.view.nodes["kind"][node] == player:
+                yield self._game.path(node)
+
+    def fixed(self, name: str, given: Any, player: int | None) -> Iterator[Fixed]:
+        game = self._game
+        game.require_names()
+        node = game.node(name)
+        actor = int(game.view.nodes["kind"][node])
+        line = f"after {name!r}" if name else "at the root"
+        if actor >= CHANCE:
+            raise PolicyError(f"nobody acts {line} in {game.name!r}, so that a lock has no place there")
+        if player is not None and actor != player:
+            raise PolicyError(f"{line}, player {actor} acts, and the lock is player {player}'s: leave it out")
+        num_rows = int(game.view.deals["rows"][game.view.nodes["deal"][node], actor])
+        if not _is_by_hand(given):
+            yield self._fixed(node, np.arange(num_rows), given, line)
+            return
+        for text, by_action in given.items():
+            where = f"{line} with {brief(text)}"
+            yield self._fixed(node, self._rows(node, text, where), by_action, where)
+
+    def _fixed(self, node: int, rows: np.ndarray, given: Any, where: str) -> Fixed:
+        """Return what is fixed in some rows of a decision."""
+        game = self._game
+        letters = game.letters(node)
+        words = game.action_words(node)
+
+        def place_of(action: Hashable) -> int | None:
+            names = letters if action in letters else words
+            return names.index(action) if action in names else None
+
+        probabilities = distribution(given, len(letters), place_of, lambda: ", ".join(letters), where)
+        record = game.view.nodes[node]
+        stride = int(game.view.deals["rows"][record["deal"], record["kind"]])
+        entries = int(record["table"]) + stride * np.arange(len(letters))[:, None] + rows
+        return Fixed(where, entries.reshape(-1), np.repeat(probabilities, len(rows)))
+
+    def _rows(self, node: int, text: Any, where: str) -> np.ndarray:
+        """Return the rows, ascending, of private states that are given as text.
+
+        Raises:
+            PolicyError: it is no text, or names no private state of the player.
+            GameError: the text can't be read.
+        """
+        game = self._game
+        if not isinstance(text, str):
+            raise PolicyError(f"{where}, a lock names hands or rolls by text")
+        if game.private_names:
+            names = game.row_names(node)
+            rolls = [roll.strip() for roll in text.split(",")]
+            unknown = next((roll for roll in rolls if roll not in names), None)
+            if unknown is not None:
+                raise PolicyError(f"{where}, nobody rolls {unknown!r}; the rolls are {', '.join(names)}")
+            return np.unique([names.index(roll) for roll in rolls])
+        deal = game.deal_at(node)
+        deck = deal.deck
+        if (deck.ranks, deck.suits, deck.private) != (len(RANKS), len(SUITS), HOLDEM_DECK.private):
+            player = int(game.view.nodes["kind"][node])
+            return np.unique([deal.row_named(hand.strip(), player) for hand in text.split(",")])
+        weights = range_weights(text)
+        if not np.isin(weights, (0.0, 1.0)).all():
+            raise PolicyError(f"{where}, a lock's hands have no weights: write QQ, not QQ:0.5")
+        rows = deal.row_of_hand[np.flatnonzero(weights[deck.hand_numbers])]
+        if not (rows >= 0).any():
+            raise PolicyError(f"{where}, the player holds none of these hands")
+        return np.unique(rows[rows >= 0])
+
+    def of_policy(self, policy: Any, players: tuple[int, ...]) -> Iterator[Fixed]:
+        game = self._game
+        if policy.game.content_hash != game.content_hash:
+            raise PolicyError(f"the lock is a policy of {policy.game.name!r}, or of another version of {game.name!r}")
+        probabilities = type(policy)(game, policy.table.astype(DOUBLE)).probabilities
+        kinds = game.view.nodes["kind"][game.decisions]
+        for player in players:
+            is_players = kinds == player
+            sizes = (game.rows * game.actions)[is_players]
+            entries = ranges(game.view.nodes["table"][game.decisions[is_players]], sizes)
+            yield Fixed(f"by a policy of player {player}", entries, probabilities[entries])
+
+    def of_file(self, path: Path, players: tuple[int, ...]) -> Iterator[Fixed]:
+        from rlccfr.game import policy_class
+
+        yield from self.of_policy(policy_class(self._game).load(path, self._game), players)
+
+    @staticmethod
+    def count(lock: Lock) -> int:
+        tables = _LockedTables(lock)
+        return int((lock.entries < tables.first + tables.rows).sum())
+
+    @staticmethod
+    def locked_game(lock: Lock) -> PublicGame:
+        game: PublicGame = lock.game
+        tables = _LockedTables(lock)
+        view = game.view._replace(lock_start=tables.starts, lock=tables.probabilities)
+        return replace(game, view=view, lock=lock)
+
+    @staticmethod
+    def completed(lock: Lock, policy: Any) -> Any:
+        """See :meth:`Lock.completed`; in a row, only the entries' proportions count."""
+        table = policy.table.copy()
+        table[lock.entries] = lock.probabilities
+        return type(policy)(lock.game, table)
+
+
+class _LockedTables:
+    """The locked decisions of a public tree, with their probabilities as passes read them.
+
+    Attributes:
+        first, rows: (k,) for each locked entry, its decision's first table entry and number of rows.
+    """
+
+    def __init__(self, lock: Lock) -> None:
+        self._lock = lock
+        game: PublicGame = lock.game
+        self._game = game
+        first_entries = game.view.nodes["table"][game.decisions]
+        self._place = np.searchsorted(first_entries, lock.entries, side="right") - 1
+        self.first = first_entries[self._place]
+        self.rows = game.rows[self._place]
+
+    @cached_property
+    def _decisions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places of the locked decisions in ``game.decisions``, and where each one's probabilities begin."""
+        places = np.unique(self._place)
+        sizes = (self._game.rows * self._game.actions)[places]
+        return places, np.cumsum(np.append(0, sizes))
+
+    @property
+    def starts(self) -> np.ndarray:
+        """The first of the probabilities of each node, (nodes,); -1 at nodes that are not locked."""
+        places, begin = self._decisions
+        starts = np.full(self._game.num_nodes, -1)
+        starts[self._game.decisions[places]] = begin[:-1]
+        return starts
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """The locked decisions' probabilities, one decision after another; -1 in rows that are free."""
+        places, begin = self._decisions
+        probabilities = np.full(int(begin[-1]), -1.0)
+        offsets = begin[np.searchsorted(places, self._place)] + self._lock.entries - self.first
+        probabilities[offsets] = self._lock.probabilities
+        return probabilities
+
+
+def _is_by_hand(given: Any) -> bool:
+    """Return whether what a table has at a decision tells hands apart: whether its values are no numbers."""
+    return isinstance(given, Mapping) and bool(given) and not any(map(is_number, given.values()))

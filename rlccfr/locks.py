@@ -1,0 +1,319 @@
+"""Locks: policies that are fixed at some infosets, while all else is solved.
+
+A lock is given in one of these forms:
+
+- a *table*: a mapping from the name of a decision to a distribution, which is a mapping from actions to probabilities
+  or a list of probabilities in the order of the game's actions. A decision is named as ``rlccfr show`` does. On a
+  public tree that is a line of play such as ``"b120"``, and the hands of one line may be told apart:
+  ``{"b120": {"QQ+": {"c": 1}, "AKs": {"c": 0.5, "f": 0.5}}}``; hands that are not named stay free.
+- a *function* from the name of a decision to what a table has there, or to None where the decision is free;
+- a :class:`rlccfr.Policy`;
+- a *file*: a policy's, or a table as JSON. A policy's file as CSV or JSON may lack infosets, which then stay free;
+- a mapping from a player, 0 or 1, to any of these, which then counts for this player's decisions alone.
+
+What is solved is the *locked game*, in which the lock's policies are a part of the rules. So nobody can respond where a
+lock holds: values, best responses, exploitability and targets are those of the locked game. A policy that a run returns
+is one of the game itself: it has the lock's probabilities where the lock holds, and fits wherever other policies do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from rlccfr.errors import PolicyError, brief, first_line
+from rlccfr.files import read_bytes
+from rlccfr.game import Game, checked_game
+from rlccfr.games.flat_tree import SUM_TOLERANCE
+
+KINDS = "a policy, a table, a function, a file, or a mapping from players to these"
+"""What a lock may be given as, for errors."""
+
+TABLE_SUFFIX = ".json"
+"""Suffix of files that may hold a table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lock:
+    """Policies that are fixed at some infosets of a game.
+
+    Attributes:
+        game: the game, without a lock.
+        entries: (k,) the entries of the game's tables that belong to locked infosets, ascending.
+        probabilities: (k,) probability of each; those of an infoset sum to 1.
+    """
+
+    game: Any
+    entries: np.ndarray
+    probabilities: np.ndarray
+
+    @property
+    def num_infosets(self) -> int:
+        """Number of infosets that are locked."""
+        count: int = self._part.count(self)
+        return count
+
+    @property
+    def _part(self) -> type[LockReader]:
+        part: type[LockReader] = self.game.form.part("lock")
+        return part
+
+    def same_as(self, other: Lock) -> bool:
+        """Return whether both fix the same policies of one game."""
+        return (
+            self.game is other.game
+            and np.array_equal(self.entries, other.entries)
+            and np.array_equal(self.probabilities, other.probabilities)
+        )
+
+    def locked_game(self) -> Any:
+        """Return the locked game."""
+        return self._part.locked_game(self)
+
+    def completed(self, policy: Any) -> Any:
+        """Return a policy of the locked game as one of the game itself, with the lock's probabilities."""
+        return self._part.completed(self, policy)
+
+
+class Fixed(NamedTuple):
+    """Policies that a lock fixes at one decision.
+
+    Attributes:
+        name: name of the decision, for errors.
+        entries: entries of the game's tables.
+        probabilities: probability of each.
+    """
+
+    name: str
+    entries: np.ndarray
+    probabilities: np.ndarray
+
+
+class LockReader(Protocol):
+    """What a form of games offers for locks; the attribute ``lock`` of :class:`rlccfr.game.Form` names its class."""
+
+    def __init__(self, game: Any) -> None: ...
+
+    def names(self, player: int) -> Iterator[str]:
+        """Yield the names of a player's decisions."""
+
+    def fixed(self, name: str, given: Any, player: int | None) -> Iterator[Fixed]:
+        """Yield what is fixed at a decision.
+
+        Args:
+            name: its name.
+            given: what the table has there.
+            player: player whose decision it must be; None if any will do.
+
+        Raises:
+            PolicyError: there is no such decision, or what is given does not fit it.
+        """
+
+    def of_policy(self, policy: Any, players: tuple[int, ...]) -> Iterator[Fixed]:
+        """Yield a policy of the game at all decisions of some players.
+
+        Raises:
+            PolicyError: the policy is for another game.
+        """
+
+    def of_file(self, path: Path, players: tuple[int, ...]) -> Iterator[Fixed]:
+        """Yield the policy in a file, at those decisions of some players that the file has.
+
+        Raises:
+            CheckpointError: the file is damaged, or its policy is for another game.
+        """
+
+    @staticmethod
+    def count(lock: Lock) -> int:
+        """Return the number of infosets that are locked."""
+
+    @staticmethod
+    def locked_game(lock: Lock) -> Any:
+        """See :meth:`Lock.locked_game`."""
+
+    @staticmethod
+    def completed(lock: Lock, policy: Any) -> Any:
+        """See :meth:`Lock.completed`."""
+
+
+def locked(game: Game, given: Any) -> Any:
+    """Return a game with a lock, on which everything runs that runs on the game.
+
+    Args:
+        game: a game.
+        given: the lock, in any of the module's forms; None for no lock.
+
+    Returns:
+        The locked game, whose attribute ``lock`` is a :class:`Lock`; the game itself if there is none.
+
+    Raises:
+        PolicyError: the lock does not fit the game, fixes nothing, or leaves nothing to be solved.
+        CheckpointError: the lock's file can't be read.
+        GameError: the game is of a form without locks.
+        TypeError: ``game`` is not a game.
+
+    Examples:
+        >>> import rlccfr
+        >>> from rlccfr.locks import locked
+        >>> kuhn = rlccfr.load_game("kuhn")
+        >>> game = locked(kuhn, {"0b": [1, 0]})  # player 1 passes with the jack after a bet, as it should
+        >>> round(rlccfr.solve(game).value, 4), game.lock.num_infosets
+        (-0.0556, 1)
+    """
+    checked = checked_game(game)
+    if given is None:
+        return checked
+    if checked.lock is not None:
+        raise PolicyError(f"{checked.name!r} has a lock already: give one lock with all that is to be fixed")
+    reader: LockReader = checked.form.part("lock")(checked)
+    return _joined(checked, list(_all_fixed(reader, given))).locked_game()
+
+
+def _joined(game: Game, parts: list[Fixed]) -> Lock:
+    """Return the lock of all parts.
+
+    Raises:
+        PolicyError: there is nothing, an infoset is there twice, or nothing is left.
+    """
+    if not any(len(part.entries) for part in parts):
+        raise PolicyError(f"the lock fixes nothing in {game.name!r}: name a decision, or leave the lock out")
+    entries = np.concatenate([part.entries for part in parts])
+    order = np.argsort(entries, kind="stable")
+    twice = np.flatnonzero(np.diff(entries[order]) == 0)
+    if len(twice):
+        part_of_entry = np.repeat(np.arange(len(parts)), [len(part.entries) for part in parts])
+        first, second = (parts[part_of_entry[order[twice[0] + step]]].name for step in (0, 1))
+        both = first if first == second else f"{first} and {second}"
+        raise PolicyError(f"the lock fixes an infoset twice, {both}: name each hand or infoset once")
+    if len(entries) == game.num_sequences:
+        raise PolicyError(
+            f"the lock fixes all decisions of {game.name!r}, so that nothing is left to solve; to lock one player "
+            "alone, name it: lock={0: ...}, or --lock 0=FILE"
+        )
+    return Lock(game, entries[order], np.concatenate([part.probabilities for part in parts])[order])
+
+
+def _all_fixed(reader: LockReader, given: Any, player: int | None = None) -> Iterator[Fixed]:
+    """Yield all that a lock fixes; see :func:`locked`.
+
+    Args:
+        player: player to whose decisions the lock is restricted; None for both.
+    """
+    players = (0, 1) if player is None else (player,)
+    if isinstance(given, (str, Path)):
+        yield from _of_file(reader, Path(given), player)
+    elif isinstance(given, Mapping):
+        yield from _of_mapping(reader, given, player)
+    elif hasattr(given, "seated_with"):  # a policy, of whatever form
+        yield from reader.of_policy(given, players)
+    elif callable(given):
+        for each in players:
+            for name in reader.names(each):
+                distribution = given(name)
+                if distribution is not None:
+                    yield from reader.fixed(name, distribution, each)
+    else:
+        raise PolicyError(f"a lock is {KINDS}, not {brief(given)}")
+
+
+def _of_mapping(reader: LockReader, given: Mapping[Any, Any], player: int | None) -> Iterator[Fixed]:
+    """Yield what a table fixes, or a mapping from players to locks."""
+    for name, value in given.items():
+        if isinstance(name, str):
+            yield from reader.fixed(name, value, player)
+        elif player is None and name in (0, 1) and not isinstance(name, bool):
+            yield from _all_fixed(reader, value, int(name))
+        else:
+            raise PolicyError(f"a lock's table names decisions by text, or players by 0 and 1, not by {brief(name)}")
+
+
+def _of_file(reader: LockReader, path: Path, player: int | None) -> Iterator[Fixed]:
+    """Yield what a file fixes."""
+    if path.suffix == TABLE_SUFFIX and not path.is_dir():
+        table = _table_in(path)
+        if "format" not in table:
+            yield from _of_mapping(reader, table, player)
+            return
+    yield from reader.of_file(path, (0, 1) if player is None else (player,))
+
+
+def _table_in(path: Path) -> dict[str, Any]:
+    """Return the object in a file of JSON.
+
+    Raises:
+        PolicyError: the file can't be read, is no JSON, holds no object, or names something twice.
+    """
+    try:
+        table = json.loads(read_bytes(path), object_pairs_hook=_without_repeats)
+    except OSError as error:
+        raise PolicyError(f"can't read the lock {path} ({error.strerror}): name a policy's file or a table") from None
+    except (ValueError, RecursionError) as error:
+        raise PolicyError(f"the lock {path} is not a table as JSON: {first_line(error)}") from None
+    if not isinstance(table, dict):
+        raise PolicyError(f"the lock {path} must hold an object, from names of decisions to distributions")
+    return table
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object as a dict.
+
+    Raises:
+        ValueError: a name is there twice.
+    """
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{repeated!r} is there twice")
+    return table
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number, and not a truth value or text."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def distribution(
+    given: Any, count: int, place_of: Callable[[Hashable], int | None], offered: Callable[[], str], where: str
+) -> np.ndarray:
+    """Return the probabilities, (count,), that a table has for a decision.
+
+    Args:
+        given: what the table has: a mapping from actions to probabilities, or a list of these.
+        count: number of actions.
+        place_of: function from an action, as a mapping names it, to its place; None if there is no such action.
+        offered: function that returns the actions in words, for errors.
+        where: the decision, for errors, such as "at '0b'".
+
+    Raises:
+        PolicyError: it is no distribution over the actions.
+    """
+    if isinstance(given, Mapping):
+        numbers: list[Any] = [0.0] * count
+        is_given = np.zeros(count, bool)
+        for action, number in given.items():
+            place = place_of(action)
+            if place is None:
+                raise PolicyError(f"{where}, a lock has the action {brief(action)}, but there is {offered()}")
+            if is_given[place]:
+                raise PolicyError(f"{where}, a lock has an action twice, the second time as {brief(action)}")
+            numbers[place] = number
+            is_given[place] = True
+    else:
+        numbers = list(given) if isinstance(given, (list, tuple, np.ndarray)) else []
+        if len(numbers) != count:
+            raise PolicyError(
+                f"{where}, a lock must have the probability of each action, {offered()}, not {brief(given)}"
+            )
+    if not all(is_number(number) and 0 <= number <= 1 + SUM_TOLERANCE for number in numbers):
+        raise PolicyError(f"{where}, a lock's probabilities must be numbers from 0 to 1, not {brief(given)}")
+    probabilities = np.array(numbers, float)
+    total = float(probabilities.sum())
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        raise PolicyError(f"{where}, a lock's probabilities must sum to 1, not to {total:.6g}")
+    return probabilities / total
