@@ -15,8 +15,7 @@ from random_games import RandomGame
 from support import engine_state, game, has_crew, random_policy, regrets
 
 import rlccfr
-from rlccfr.catalog import Catalog
-from rlccfr.errors import CheckpointError, GameError, PolicyError
+from rlccfr.errors import CheckpointError, ComponentError, GameError, PolicyError
 from rlccfr.locks import locked
 from rlccfr.registry import abstractions, samplers, update_rules
 
@@ -144,14 +143,26 @@ def every_seventh(tree):
     return {tree.infoset_keys[place]: weights[place] / weights[place].sum() for place in range(0, len(counts), 7)}
 
 
+RULES = [entry.id for entry in update_rules if not entry.id.startswith("deep_") and entry.id != "controlled"]
+SAMPLERS = [entry.id for entry in samplers if not entry.id.endswith("public_chance")]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", list(Catalog.extended_tabular()), ids=str)
-def test_every_tabular_algorithm_approaches_the_locked_games_value(cell):
+@pytest.mark.parametrize(
+    ("rule", "sampler", "abstraction"),
+    [
+        *((rule, "none", "none") for rule in RULES),
+        *(("cfr_plus", sampler, "none") for sampler in SAMPLERS),
+        ("cfr_plus", "none", "cfr_br"),
+        ("dcfr", "external", "cfr_br"),
+    ],
+)
+def test_every_rule_and_sampler_approaches_the_locked_games_value(rule, sampler, abstraction):
     tree = game("kuhn")
     value = rlccfr.solve(tree, lock=JACK_BLUFFS).value
-    solver = rlccfr.Solver(tree, *cell, lock=JACK_BLUFFS)
+    solver = rlccfr.Solver(tree, rule, sampler, abstraction, lock=JACK_BLUFFS)
     uniform = rlccfr.Policy.uniform(solver.game).exploitability()
-    solver.run(iterations=20_000 if samplers.resolve(cell.sampler).exact else 200_000, curve=False)
+    solver.run(iterations=20_000 if sampler == "none" else 200_000, curve=False)
     values = solver.values()
     assert abs(values.game[0] - value) <= values.nash_conv + 1e-9
     assert values.exploitability < 0.1 * uniform
@@ -165,21 +176,18 @@ def test_every_tabular_algorithm_approaches_the_locked_games_value(cell):
     ("rule", "sampler", "abstraction"),
     [
         ("deep_cfr(preset='sweep')", "external", "none"),
-        ("cfr_plus", "none", "rcfr(preset='sweep')"),
-        ("cfr_plus", "public_chance", "none"),
-        ("dcfr", "none", "equity(buckets=2)"),
+        ("cfr_plus", "none", "rcfr(traversals=1)"),
+        ("cfr_plus", "external", "none"),
+        ("cfr_plus", "escher", "none"),
         ("controlled(controller='schedule')", "none", "none"),
         ("controlled(controller='shipped')", "none", "none"),
     ],
 )
-def test_models_public_draws_buckets_and_controllers_run_on_locked_games(rule, sampler, abstraction):
-    kinds = ((update_rules, rule), (samplers, sampler), (abstractions, abstraction))
-    components = [registry.resolve(text) for registry, text in kinds if text.split("(")[0] in registry]
-    if len(components) < 3:
-        pytest.skip("no such component")
-    solver = rlccfr.Solver(game("leduc"), *components, lock=every_seventh(game("leduc")))
+def test_models_walks_and_controllers_run_on_locked_games(rule, sampler, abstraction):
+    solver = rlccfr.Solver(game("leduc"), rule, sampler, abstraction, lock=every_seventh(game("leduc")))
     uniform = rlccfr.Policy.uniform(solver.game).exploitability()
-    solver.run(iterations=30 if any(component.learns for component in components) else 3000, curve=False)
+    learns = any(component.learns for component in (solver.update_rule, solver.sampler, solver.abstraction))
+    solver.run(iterations=30 if learns else 3000, curve=False)
     assert solver.exploitability() < 0.7 * uniform
     fixed = solver.game.lock
     assert solver.average_policy().probabilities[fixed.entries] == pytest.approx(fixed.probabilities, abs=1e-15)
@@ -349,6 +357,24 @@ def test_a_lock_under_which_no_free_decision_is_reached_leaves_nothing():
         locked(game("kuhn"), table)
 
 
+def first_bets(name):
+    """Return a lock of player 0's first decision in Leduc poker with all cards, a public node."""
+    return [0.25, 0.75] if "[Player: 0]" in name and "[Round1: ][Round2: ]" in name else None
+
+
+@pytest.mark.parametrize("sampler", ["public_chance", "opponent_public_chance", "self_public_chance"])
+def test_draws_of_public_chance_need_locks_of_whole_public_nodes(sampler):
+    """A locked node is then one of public chance, whose outcomes depend on what its player holds."""
+    tree = game("leduc")
+    solver = rlccfr.Solver(tree, "cfr_plus", sampler, lock=first_bets)
+    solver.run(iterations=20_000, curve=False)
+    values = solver.values()
+    assert values.exploitability < 0.05 * rlccfr.Policy.uniform(solver.game).exploitability()
+    assert abs(values.game[0] - rlccfr.solve(tree, lock=first_bets).value) <= values.nash_conv
+    with pytest.raises(ComponentError, match="lock on a part of a public node"):
+        rlccfr.Solver(tree, "cfr_plus", sampler, lock=every_seventh(tree))
+
+
 def test_buckets_of_hands_are_those_of_the_game_without_the_lock():
     """A lock's moves of chance are no round of the game, so hands are as strong as before."""
     tree = game("leduc")
@@ -360,3 +386,8 @@ def test_buckets_of_hands_are_those_of_the_game_without_the_lock():
         names = dict(zip(tree.infoset_keys, buckets(tree), strict=True))
         expected = [names[key] for key in tree_with_lock.infoset_keys]
         assert buckets(tree_with_lock).tolist() == expected
+        with pytest.raises(ComponentError, match="different pasts"):  # of which only one has met the lock
+            rlccfr.Solver(tree, "cfr", abstraction=abstraction, lock=lock)
+        solver = rlccfr.Solver(tree, "dcfr", abstraction=abstraction, lock=first_bets)
+        solver.run(iterations=500, curve=False)
+        assert solver.exploitability() < 0.5 * rlccfr.Policy.uniform(solver.game).exploitability()

@@ -105,6 +105,11 @@ class PublicTree:
         return int(actors[0])
 
     def _hidden(self) -> GameError:
+        if self.game.lock is not None:
+            return GameError(
+                f"{self.game.name!r} has no public tree with a lock on a part of a public node alone: lock each "
+                "decision with all private states, or none"
+            )
         return GameError(
             f"{self.game.name!r} has no public tree: a player hides an action, or who acts depends on hidden things"
         )

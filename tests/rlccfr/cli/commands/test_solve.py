@@ -1,10 +1,11 @@
-"""``rlccfr solve --against``."""
+"""``rlccfr solve --against`` and ``rlccfr solve --lock``."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
+from subgames import RIVER
 from support import game
 
 import rlccfr
@@ -61,3 +62,72 @@ def test_a_run_is_not_asked_for_as_well(run, arguments, message):
     code, out, err = run("solve", "kuhn", "--against", "uniform", *arguments)
     assert (code, out) == (1, "")
     assert err.startswith(f"error: {message}")
+
+
+LOCK = {"0": [0.5, 0.5], "2b": {"Bet": 1}}
+
+
+@pytest.mark.parametrize(
+    "way", [(), ("--exact",), ("--update-rule", "dcfr"), ("--iterations", "300"), ("--target", "1e-3", "--control")]
+)
+def test_every_way_to_solve_takes_a_lock(run, tmp_path, way):
+    (tmp_path / "lock.json").write_text(json.dumps(LOCK))
+    code, out, err = run("solve", "kuhn", "--lock", "lock.json", "--policy", "policy.csv", "--json", *way)
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["locked_infosets"] == 2
+    assert found["value"][0] == pytest.approx(rlccfr.solve("kuhn", lock=LOCK).value, abs=1e-3)
+    assert found["exploitability"] < 2e-3
+    policy = rlccfr.Policy.load(tmp_path / "policy.csv").to_frame()
+    assert policy.query("infoset == '0'")["probability"].tolist() == [0.5, 0.5]
+    assert policy.query("infoset == '2b'")["probability"].tolist() == [0.0, 1.0]
+    _, table, _ = run("solve", "kuhn", "--lock", "lock.json", *way)
+    assert "locked infosets" in table
+
+
+def test_a_spot_and_a_players_saved_policy_are_locked(run, tmp_path):
+    spot = rlccfr.subgame(**RIVER)
+    (tmp_path / "lock.json").write_text(json.dumps({"b50": {"QQ": {"call": 1}}}))
+    code, out, err = run(
+        "solve", spot.full_name, "--lock", "lock.json", "--target", "1%", "--policy", "p.npz", "--json"
+    )
+    assert (code, json.loads(out)["locked_infosets"]) == (0, 3), err
+    code, out, err = run("solve", spot.full_name, "--lock", "1=p.npz", "--target", "1%", "--json")
+    assert code == 0, err
+    response = rlccfr.PublicPolicy.load(tmp_path / "p.npz").values().best_response[0]
+    assert json.loads(out)["value"][0] == pytest.approx(response, abs=0.02 * spot.pot)
+
+
+def test_a_checkpoint_goes_on_only_with_its_lock(run, tmp_path):
+    (tmp_path / "lock.json").write_text(json.dumps(LOCK))
+    (tmp_path / "other.json").write_text(json.dumps({"0": [1, 0]}))
+    command = ("solve", "kuhn", "--update-rule", "dcfr", "--iterations", "50", "--checkpoint", "run.npz", "--lock")
+    assert run(*command, "lock.json")[0] == 0
+    assert run(*command, "lock.json")[0] == 0
+    assert rlccfr.Solver.load(tmp_path / "run.npz").result().iterations == 100
+    for other in (("other.json",), ("0=other.json",)):
+        code, _, err = run(*command, *other)
+        assert code == 1
+        assert "belongs to a run with another lock" in err
+    assert "another lock" in run(*command[:-1])[2]
+    assert run("show", "run.npz", "--find", "2b")[0] == 0
+    assert run("match", "kuhn", "run.npz", "uniform")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--lock", "no.json"), "can't read the lock no.json"),
+        (("--lock", "0=no.csv"), "can't read no.csv"),
+        (("--lock", "1=lock.json"), "'kuhn' has no infoset of player 1 named '0'; it is the other player's"),
+        (("--lock", "lock.json", "--against", "uniform"), "--against finds best responses, which takes no --lock"),
+        (("--lock", "lock.json", "--curve", "./lock.json"), "--curve is written as .csv"),
+        (("--lock", "lock.json", "--policy", "./lock.json"), "lock.json is the lock, which would be overwritten"),
+    ],
+)
+def test_what_is_no_lock_is_one_line(run, tmp_path, arguments, message):
+    (tmp_path / "lock.json").write_text(json.dumps(LOCK))
+    code, out, err = run("solve", "kuhn", *arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"error: {message}")
+    assert err.count("\n") == 1

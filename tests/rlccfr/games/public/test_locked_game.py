@@ -208,7 +208,8 @@ def test_draws_blends_threads_and_checkpoints_keep_the_lock(tmp_path):
     uniform = rlccfr.PublicPolicy.uniform(solvers[0].game).exploitability()
     for solver in solvers:
         assert solver.run(iterations=2000, curve=False).exploitability < 0.2 * uniform
-        assert solver.average_policy().at(0).T == pytest.approx(np.tile([0, 0.5, 0.5], (4, 1)), abs=1e-12)
+        at_the_root = solver.average_policy().at(0).T
+        assert at_the_root == pytest.approx(np.tile([0, 0.5, 0.5], (4, 1)), abs=1e-12)
         assert solver.average_policy().game is tree
         solver.save(tmp_path / "run.npz")
         again = rlccfr.Solver.load(tmp_path / "run.npz")
