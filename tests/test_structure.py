@@ -138,6 +138,7 @@ FRONT_DOORS = {
     "rlccfr.solver.__init__",
     "rlccfr.agents.control.train.train_controller",
     "rlccfr.games.public.subgame.subgame",
+    "rlccfr.solving.solve",
 }
 """Functions with more parameters: each is an option of a run or a game, and one call with all is what users want."""
 

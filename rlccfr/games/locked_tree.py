@@ -177,50 +177,9 @@ def _locked(lock: Lock) -> LockedTree:
         PolicyError: no decision is left.
     """
     tree: GameTree = lock.game
-    fixed = np.full(tree.num_sequences, np.nan)
-    fixed[lock.entries] = lock.probabilities
-    is_locked = np.zeros(tree.num_infosets + 1, bool)  # the last stands for no infoset, -1
-    is_locked[tree.owner[lock.entries]] = True
-
-    # Level by level: the probability of what leads to a history, and whether the history is still there.
-    histories = tree.histories
-    parent = np.full(tree.num_histories, -1)
-    probability = tree.probability.copy()
-    depth = np.zeros(tree.num_histories, np.int32)
-    is_kept = np.ones(tree.num_histories, bool)
-    order = [np.zeros(1, np.int64)]
-    for level, above, place in tree.levels():
-        parent[level] = above
-        depth[level] = len(order)
-        after_lock = is_locked[histories["infoset"][above]]
-        taken = histories["first_sequence"][above][after_lock] + place[after_lock]
-        probability[level[after_lock]] = fixed[taken]
-        is_kept[level] = is_kept[above] & (probability[level] > 0)
-        order.append(level)
-    kept_histories = np.concatenate(order)
-    kept_histories = kept_histories[is_kept[kept_histories]]
-
-    infoset = np.where(is_locked[histories["infoset"]], -1, histories["infoset"])[kept_histories]
-    kept_infosets = np.unique(infoset[infoset >= 0])
-    if not len(kept_infosets):
+    walk, infosets = _traversal(lock)
+    if not len(infosets):
         raise PolicyError(f"no free decision of {tree.name!r} is ever reached under the lock: nothing is left to solve")
-    number = np.cumsum(is_kept[kept_histories]) - 1
-    new_number = np.empty(tree.num_histories, np.int64)
-    new_number[kept_histories] = number
-    parents = parent[kept_histories]
-    walk = Traversal(
-        parent=np.where(parents >= 0, new_number[parents], -1),
-        depth=depth[kept_histories],
-        action=tree.edge_action[kept_histories],
-        actor=np.where(is_locked[histories["infoset"]], CHANCE, histories["actor"])[kept_histories],
-        infoset=np.where(infoset >= 0, np.searchsorted(kept_infosets, infoset), -1),
-        probability=probability[kept_histories],
-        utility=tree.utility[kept_histories],
-        opponent_utility=-tree.utility[kept_histories],
-        infoset_player=(kept_infosets >= tree.view.infoset_begin[1]).astype(np.int8),
-        infoset_level=_own_moves_before(tree)[kept_infosets],
-        infoset_keys=[tree.infoset_keys[each] for each in kept_infosets.tolist()],
-    )
     built = build(
         walk,
         name=tree.name,
@@ -229,9 +188,54 @@ def _locked(lock: Lock) -> LockedTree:
         opponent_payoffs=tree.opponent_payoffs,
     )
     arrays = {field.name: getattr(built, field.name) for field in fields(GameTree)}
-    # Infosets are compiled in an order that the game has them in already, so those that are kept keep it.
-    kept = np.flatnonzero(np.isin(tree.owner, kept_infosets))
-    return LockedTree(**arrays | {"lock": lock}, kept=kept)
+    # The compiler puts infosets into an order in which the game has them already, so those that are left keep it.
+    return LockedTree(**arrays | {"lock": lock}, kept=np.flatnonzero(np.isin(tree.owner, infosets)))
+
+
+def _traversal(lock: Lock) -> tuple[Traversal, np.ndarray]:
+    """Return the histories that the lock leaves, and the infosets that it leaves, ascending."""
+    tree: GameTree = lock.game
+    histories = tree.histories
+    is_locked = np.zeros(tree.num_infosets + 1, bool)  # the last stands for no infoset, -1
+    is_locked[tree.owner[lock.entries]] = True
+    probability_of_sequence = np.full(tree.num_sequences, np.nan)
+    probability_of_sequence[lock.entries] = lock.probabilities
+    # Level by level: the probability of what leads to a history, and whether the history is still there.
+    parent = np.full(tree.num_histories, -1)
+    probability = tree.probability.copy()
+    depth = np.zeros(tree.num_histories, np.int32)
+    is_left = np.ones(tree.num_histories, bool)
+    levels = [np.zeros(1, np.int64)]
+    for level, above, place in tree.levels():
+        parent[level] = above
+        depth[level] = len(levels)
+        after_lock = is_locked[histories["infoset"][above]]
+        sequences = histories["first_sequence"][above][after_lock] + place[after_lock]
+        probability[level[after_lock]] = probability_of_sequence[sequences]
+        is_left[level] = is_left[above] & (probability[level] > 0)
+        levels.append(level)
+    left = np.concatenate(levels)
+    left = left[is_left[left]]
+
+    number = np.full(tree.num_histories + 1, -1)  # the last stands for no history, -1
+    number[left] = np.arange(len(left))
+    becomes_chance = is_locked[histories["infoset"]]
+    infoset = np.where(becomes_chance, -1, histories["infoset"])[left]
+    infosets = np.unique(infoset[infoset >= 0])
+    walk = Traversal(
+        parent=number[parent[left]],
+        depth=depth[left],
+        action=tree.edge_action[left],
+        actor=np.where(becomes_chance, CHANCE, histories["actor"])[left],
+        infoset=np.where(infoset >= 0, np.searchsorted(infosets, infoset), -1),
+        probability=probability[left],
+        utility=tree.utility[left],
+        opponent_utility=-tree.utility[left],
+        infoset_player=(infosets >= tree.view.infoset_begin[1]).astype(np.int8),
+        infoset_level=_own_moves_before(tree)[infosets],
+        infoset_keys=[tree.infoset_keys[each] for each in infosets.tolist()],
+    )
+    return walk, infosets
 
 
 def _own_moves_before(tree: GameTree) -> np.ndarray:

@@ -50,7 +50,8 @@ def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) ->
         return _by_cards(game, name, feature, splitter)
     tree = checked_tree(game, f"the abstraction {name!r}")
     if isinstance(tree, LockedTree):  # in which some rounds of betting are chance's
-        return hand_buckets(tree.lock.game, name, feature, splitter)[tree.kept_infosets]
+        of_kept: np.ndarray = hand_buckets(tree.lock.game, name, feature, splitter)[tree.kept_infosets]
+        return of_kept
     rounds = rounds_of(tree, name)
     last_features = [[feature(strengths) for strengths in of_players] for of_players in hand_strengths(rounds, name)]
     return rounds.split(expected_over_boards(rounds, last_features, name), splitter)
