@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, whole_number
-from rlccfr.game import Game, TargetRun, checked_game
+from rlccfr.game import Game, TargetRun
 from rlccfr.limits import ProgramWatch, checked_seconds, target_of, uniform_exploitability
 from rlccfr.locks import locked
 from rlccfr.policy import EXACT, Policy
@@ -165,14 +165,15 @@ def solve(
         >>> rlccfr.solve("kuhn", iterations=100).method
         'iterations'
     """
-    loaded = locked(_loaded(game), lock)
+    loaded = _loaded(game, lock)
     if seconds is not None and iterations is not None:
         raise BudgetError("give at most one budget: seconds= or iterations=")
     is_default = until is None and seconds is None and iterations is None
     budget = SECONDS if is_default else seconds
+    target = None if until is None else target_of(loaded, until)
     return _Work(
         game=loaded,
-        target=default_target(loaded) if is_default else _named_target(loaded, until),
+        target=default_target(loaded) if is_default else target,
         is_default=is_default,
         seconds=None if budget is None else checked_seconds(budget),
         iterations=None if iterations is None else whole_number(iterations, "iterations", 1, BudgetError),
@@ -183,14 +184,14 @@ def solve(
     ).solution()
 
 
-def _loaded(game: Game | str | Path) -> Game:
-    """Return a game, given itself, its name or its file."""
+def _loaded(game: Game | str | Path, lock: Any) -> Game:
+    """Return a game with its lock, given itself, its name or its file."""
     if isinstance(game, (str, Path)):
         from rlccfr.games.names import load_game
 
-        named: Game = load_game(game)
-        return named
-    return checked_game(game)
+        game = load_game(game)
+    loaded: Game = locked(game, lock)
+    return loaded
 
 
 def _checked_threads(threads: int) -> int:
@@ -200,11 +201,6 @@ def _checked_threads(threads: int) -> int:
 
         return checked_threads(threads)
     return threads
-
-
-def _named_target(game: Game, until: float | str | None) -> float | None:
-    """Return a target in the game's units; None if there is none."""
-    return None if until is None else target_of(game, until)
 
 
 def default_target(game: Game) -> float:
