@@ -141,7 +141,7 @@ class LockReader(Protocol):
         """See :meth:`Lock.completed`."""
 
 
-def locked(game: Game, given: Any) -> Any:
+def locked(game: Any, given: Any) -> Any:
     """Return a game with a lock, on which everything runs that runs on the game.
 
     Args:

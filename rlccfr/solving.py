@@ -190,7 +190,7 @@ def _loaded(game: Game | str | Path, lock: Any) -> Game:
         from rlccfr.games.names import load_game
 
         game = load_game(game)
-    loaded: Game = locked(game, lock)
+    loaded: Game = locked(game, lock)  # which refuses what is no game
     return loaded
 
 
