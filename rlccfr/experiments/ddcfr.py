@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from rlccfr.experiments import libratus
 from rlccfr.experiments.curves import curve_of
 from rlccfr.experiments.experiment import Case, Claim, Experiment, Finding, Row
 from rlccfr.experiments.pages import draw, ends_of, grouped, table, verdict_of
@@ -23,9 +25,9 @@ class Published(NamedTuple):
     """A game of DDCFR, with the published figures after 1,000 iterations.
 
     Attributes:
-        game: the game's name here.
-        dcfr: exploitability of DCFR.
-        ddcfr: exploitability of DDCFR.
+        game: the game's name here; a river's title.
+        dcfr: exploitability of DCFR; NaN without one.
+        ddcfr: exploitability of DDCFR; NaN without one.
         differs: whether DCFR reaches another exploitability on the game here, so that it is not the same game.
     """
 
@@ -51,9 +53,12 @@ PUBLISHED = {
     "Battleship-2": Published(_BATTLESHIP.format(2), 2.12e-3, 1.40e-3, differs=True),
     "Battleship-3": Published(_BATTLESHIP.format(3), 1.58e-3, 7.6e-4),
     "Big Leduc": Published(_BIG_LEDUC, 1.65e-4, 7.9e-5),
+    "HUNL-3 as published": Published("HUNL-3 as published", 2.70e-3, 1.96e-3),
+    "HUNL-4 as published": Published("HUNL-4 as published", 2.54e-3, 2.00e-3),
+    **{title: Published(title, math.nan, math.nan) for title in libratus.CORRECTED},
 }
-"""The games of DDCFR that can be built here, with the figures published with its code (Xu et al., Dynamic discounted
-counterfactual regret minimization, ICLR 2024)."""
+"""The games of DDCFR, with the figures published with its code (Xu et al., Dynamic discounted counterfactual regret
+minimization, ICLR 2024); rivers twice, since the published ones have errors."""
 
 RULES = ("dcfr", "ddcfr_schedule", "pcfr_plus", "pdcfr_plus", "sapcfr_plus")
 CONTROLLER = "controller"
@@ -67,19 +72,29 @@ def curve(game: str, rule: str) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
-    games = ("Kuhn", "Leduc", "Goofspiel-4") if quick else PUBLISHED
-    return [
+    """Return all cases; controllers do not run on rivers."""
+    games = ("Kuhn", "Leduc", "Goofspiel-4") if quick else [game for game in PUBLISHED if game not in libratus.RIVERS]
+    of_games = [
         Case(f"{title}/{rule}", partial(curve, PUBLISHED[title].game, rule))
         for title in games
         for rule in (*RULES, CONTROLLER)
     ]
+    if quick:
+        return of_games
+    of_rivers = [
+        libratus.curve_case(title, rule, ITERATIONS, f"{title}/{rule}") for title in libratus.RIVERS for rule in RULES
+    ]
+    return [*of_games, *of_rivers, *libratus.evidence_cases()]
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with a column for each field of the case's key; nothing is drawn at random, so the seed is 0."""
-    rows[["game", "rule"]] = rows["case"].str.rsplit("/", n=1).tolist()
-    return rows.assign(seed=0)
+    """Return the rows of curves with a column for each field of the case's key.
+
+    Nothing is drawn at random, so the seed is 0.
+    """
+    curves = rows[~libratus.is_evidence(rows)].copy()
+    curves[["game", "rule"]] = curves["case"].str.rsplit("/", n=1).tolist()
+    return curves.assign(seed=0)
 
 
 def ends(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:
@@ -91,7 +106,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the sources say, and what the library says of its controller."""
     reached = ends(parsed(rows))
     games = list(dict.fromkeys(game for game, _ in reached))
-    same_games = [title for title in games if not PUBLISHED[title].differs]
+    same_games = [title for title in games if (title, CONTROLLER) in reached and not PUBLISHED[title].differs]
     # Whether the first of a pair ends below the second, game by game.
     schedule = {title: reached[title, "ddcfr_schedule"] < reached[title, "dcfr"] for title in games}
     asymmetric = {title: reached[title, "sapcfr_plus"] < reached[title, "pcfr_plus"] for title in games}
@@ -101,7 +116,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
             "DDCFR's schedule is better than DCFR's",
             {title: Finding(verdict_of(better), 0) for title, better in schedule.items()},
             f"on {sum(schedule.values())} of {len(games)} games",
-            "the mean of DDCFR's schedules, as a fixed rule, for its learned controller; no river subgames",
+            "the mean of DDCFR's schedules, as a fixed rule, for its learned controller",
         ),
         Claim(
             "SAPCFR+ is better than PCFR+ on most games (AAAI 2026)",
@@ -114,34 +129,40 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
             "(not said there) The library's controller beats DDCFR",
             {title: Finding(verdict_of(better), 0) for title, better in controller.items()},
             f"on {sum(controller.values())} of {len(same_games)} games",
-            "DDCFR's published figures for runs of it",
+            "DDCFR's published figures for runs of it; no rivers, where controllers do not run",
         ),
     ]
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
+    evidence = rows[libratus.is_evidence(rows)]
     rows = parsed(rows)
     yield from (
         f"Exploitability after {ITERATIONS:,} iterations by exact passes. DDCFR is a learned controller of DCFR's "
         "schedule; it asks for the exploitability at each decision, and does not count that cost. The controller here "
         "is the one that the library ships. `ddcfr_schedule` is DDCFR's mean schedule as a fixed rule. Published "
-        "figures are those that come with DDCFR's code. Of its games, the river subgames can't be built here.",
+        "figures are those that come with DDCFR's code. The tables of its river subgames of no-limit hold'em, HUNL-3 "
+        "and HUNL-4, have errors, which are told below; here are both with its tables and with right ones. On them the "
+        f"exploitability is {libratus.MEASURE}, and controllers do not run.",
         "",
     )
     reached = ends(rows)
     lines = []
     for title in map(str, dict.fromkeys(rows["game"])):
         published = PUBLISHED[title]
-        figures = [published.dcfr, published.ddcfr, *(reached[title, rule] for rule in (*RULES, CONTROLLER))]
-        gain = "-" if published.differs else f"{published.ddcfr / reached[title, CONTROLLER]:.3g}"
-        lines.append((title, *(f"{figure:.3g}" for figure in figures), gain))
+        controlled = reached.get((title, CONTROLLER), math.nan)
+        gain = math.nan if published.differs else published.ddcfr / controlled
+        figures = [published.dcfr, published.ddcfr, *(reached[title, rule] for rule in RULES), controlled, gain]
+        lines.append((title, *("-" if math.isnan(figure) else f"{figure:.3g}" for figure in figures)))
     columns = ("game", "DCFR, published", "DDCFR, published", *RULES, CONTROLLER, "DDCFR / controller")
     yield from table(columns, lines)
     played = set(rows["game"])
     different = ", ".join(title for title, game in PUBLISHED.items() if game.differs and title in played)
     if different:
         yield from ("", f"On {different}, DCFR's published figure is not that of the game here: no ratio is given.")
+    if len(evidence):
+        yield from libratus.section(evidence)
     for number, (game, runs) in enumerate(rows.groupby("game", sort=False)):
         name = f"ddcfr-{number}.svg"
         draw(runs, "iterations", "rule", folder / name, str(game))

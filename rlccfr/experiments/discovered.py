@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from rlccfr.experiments import ddcfr
+from rlccfr.experiments import ddcfr, libratus
 from rlccfr.experiments.curves import curve_of, with_horizon
 from rlccfr.experiments.ddcfr import MAX_HISTORIES
 from rlccfr.experiments.experiment import ALIKE, NO_STAND_IN, Case, Claim, Experiment, Finding, Row
@@ -50,11 +50,13 @@ OF_APCFR = (
 EXCEPTIONS = ("Goofspiel-4", "Battleship-3")
 """Games of that paper on which PCFR+ is no worse than APCFR+, it says: Goofspiel (4) and Battleship (3, 2, 3)."""
 
-AS_IN_DDCFR = "Goofspiel and Battleship as DDCFR has them; no Battleship (4, 3, 2), no river subgames"
+AS_IN_DDCFR = "Goofspiel and Battleship as DDCFR has them; no Battleship (4, 3, 2); HUNL also with right tables"
 """Stand-in for the games of APCFR+'s paper."""
 
 QUICK = ("Kuhn", "Leduc", "Leduc-5", "Goofspiel-4")
-PICTURED = ("Leduc", "Leduc-13", "Big Leduc", "Liar's dice-5", "Liar's dice-6", "Goofspiel-5", "Battleship-3")
+PICTURED = (
+    "Leduc", "Leduc-13", "Big Leduc", "Liar's dice-5", "Liar's dice-6", "Goofspiel-5", "Battleship-3", *libratus.CORRECTED
+)  # fmt: skip
 """Games whose curves the page has: the larger ones, which fewer rules solve up to rounding."""
 
 FOUND = ("vad_cfr", "aod_cfr")
@@ -88,6 +90,8 @@ class Measure(NamedTuple):
 
 HALF = Measure("NashConv / 2", 1.0)
 NASH_CONV = Measure("NashConv", 2.0)
+IN_BIG_BLINDS = Measure(libratus.MEASURE, 1.0)
+"""The measure of rivers, which their runs have already."""
 
 
 class Published(NamedTuple):
@@ -124,6 +128,9 @@ TABLE_2 = {
 }
 """By rule: its name, and the figures on :data:`LEDUC_VARIANTS` that Meng et al. print in Table 2."""
 
+ON_RIVERS = {"apcfr_plus": ("APCFR+", (1.02e-3, 7.53e-4)), "sapcfr_plus": ("SAPCFR+", (9.44e-4, 7.83e-4))}
+"""By rule: its name, and the figures on HUNL-3 and HUNL-4 that Meng et al. print."""
+
 DERIVED = ("apdcfr_plus",)
 """Rules of Table 2 whose definition was not at hand."""
 
@@ -132,12 +139,23 @@ def published() -> list[Published]:
     """Return all figures that the papers print."""
     figures = []
     for title, game in ddcfr.PUBLISHED.items():
+        if title in libratus.CORRECTED:
+            continue
+        measure = measure_on(title, HALF)
         for name, rule, value in (("DCFR", "dcfr", game.dcfr), ("DDCFR", "ddcfr_schedule", game.ddcfr)):
-            figures.append(Published("Xu et al.", title, name, rule, SHORT, HALF, value, game.differs))
+            figures.append(Published("Xu et al.", title, name, rule, SHORT, measure, value, game.differs))
     for rule, (name, values) in TABLE_2.items():
         for title, value in zip(LEDUC_VARIANTS, values, strict=True):
             figures.append(Published("Meng et al.", title, name, rule, LONG, NASH_CONV, value))
+    for rule, (name, on_rivers) in ON_RIVERS.items():
+        for title, value in zip(libratus.AS_PUBLISHED, on_rivers, strict=True):
+            figures.append(Published("Meng et al.", title, name, rule, LONG, IN_BIG_BLINDS, value))
     return figures
+
+
+def measure_on(game: str, measure: Measure) -> Measure:
+    """Return the measure of a table's row: the table's, except for rivers."""
+    return IN_BIG_BLINDS if game in libratus.RIVERS else measure
 
 
 def curve(game: str, rule: str, iterations: int) -> list[Row]:
@@ -149,12 +167,21 @@ def curve(game: str, rule: str, iterations: int) -> list[Row]:
 def cases(quick: bool) -> list[Case]:
     """Return all cases; nothing is drawn at random."""
     runs = [(title, SHORT) for title in GAMES] + [(title, LONG) for title in OF_APCFR]
-    return [
+    of_games = [
         Case(f"{title}/{iterations}/{rule}", partial(curve, GAMES[title], rule, iterations))
         for title, iterations in runs
         if title in QUICK or not quick
         for rule in RULES
     ]
+    if quick:
+        return of_games
+    of_rivers = [
+        libratus.curve_case(title, rule, iterations, f"{title}/{iterations}/{rule}", only_end=iterations > SHORT)
+        for iterations in (SHORT, LONG)
+        for title in libratus.RIVERS
+        for rule in RULES
+    ]
+    return [*of_games, *of_rivers]
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -322,8 +349,9 @@ def _introduction() -> Iterator[str]:
         "cards, or of the rows of a board that is two columns wide. `Leduc` has 3 ranks, and `Big Leduc` 12 ranks and "
         "up to six raises a round.",
         "",
-        "The river subgames 3 and 4 of no-limit hold'em (HUNL), which DDCFR's and APCFR+'s papers also have, can't be "
-        "built here yet. Li et al. print curves but no figures; their exploitability is NashConv / 2 for two players. "
+        "HUNL-3 and HUNL-4 are the river subgames of no-limit hold'em in DDCFR's and APCFR+'s papers. Their tables "
+        "have errors, which [Learned schedules](ddcfr.md) tells; so each is here as published and with right tables. "
+        "Li et al. print curves but no figures; their exploitability is NashConv / 2 for two players. "
         "[Learned schedules](ddcfr.md) judges what DDCFR's paper says.",
         "",
         "## The rules",
@@ -342,7 +370,8 @@ def _results(ends: Ends, iterations: int, measure: Measure, like: str) -> Iterat
         best = min(values.values())
         for rule, value in values.items():
             lowest[rule] += value == best
-        lines.append((game, measure.title, *(cell(value, best, measure) for value in values.values())))
+        of_row = measure_on(game, measure)
+        lines.append((game, of_row.title, *(cell(value, best, of_row) for value in values.values())))
     lines.append((f"lowest on, of {len(games)} games", "", *lowest.values()))
     yield from (
         "",

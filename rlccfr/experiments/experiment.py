@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rlccfr.errors import RLCCFRError
+from rlccfr.experiments.public_files import PublicFile
 from rlccfr.files import as_json
 
 Row = dict[str, Any]
@@ -32,10 +33,12 @@ class Case(NamedTuple):
     Attributes:
         key: name that no other case of the experiment has: its fields, divided by slashes.
         measure: function that returns the case's rows, with all arguments on which the rows depend.
+        files: files that the function reads; those that are not on this machine are downloaded before a run begins.
     """
 
     key: str
     measure: partial[Sequence[Row]] | partial[list[Row]]
+    files: tuple[PublicFile, ...] = ()
 
     @property
     def settings(self) -> str:

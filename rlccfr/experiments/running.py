@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,8 @@ def measure(
         report: function called before each case with the share done and the case's key.
 
     Raises:
-        RLCCFRError: the file can't be read or written, or another process is measuring into the store.
+        RLCCFRError: the file can't be read or written, another process is measuring into the store, or a file that a
+            case reads can't be downloaded.
     """
     path = cases_file(experiment, store, quick)
     cases = experiment.cases(quick)
@@ -49,6 +50,7 @@ def measure(
     require_writable(path)
     with held(store / experiment.id):
         measured = _read(path)
+        _require_files(case for case in cases if _identity(case) not in measured)
         for done, case in enumerate(cases):
             if report:
                 report(done / len(cases), case.key)
@@ -60,6 +62,16 @@ def measure(
             # The whole file, after each case: whenever the run is stopped, no measured case is lost.
             write_atomically(path, "".join(f"{_line(entry)}\n" for entry in measured.values()).encode(), RLCCFRError)
     return _rows(cases, measured)
+
+
+def _require_files(cases: Iterable[Case]) -> None:
+    """Download what cases read and what is not on this machine: without it, a run would stop after an hour's work.
+
+    Raises:
+        RLCCFRError: a file can't be downloaded, or is another one.
+    """
+    for file in dict.fromkeys(file for case in cases for file in case.files):
+        file.read()
 
 
 def stored(experiment: Experiment, store: Path) -> pd.DataFrame | None:

@@ -142,14 +142,14 @@ class Deal:
         hands = self.deck.hands[self._possible]
         images = [codes_of(permutation[hands], self.deck.size) for permutation in self.permutations]
         _, first_hand, row = np.unique(np.min(images, axis=0), return_index=True, return_inverse=True)
-        strength = self._strengths(hands[first_hand])
+        strength = self.strengths_of(hands[first_hand])
         # Then rows are numbered from the weakest on.
         order = np.argsort(strength, kind="stable")
         new_row = np.empty(len(order), np.int32)
         new_row[order] = np.arange(len(order))
         return new_row[row.reshape(-1)], strength[order].astype(np.int32)
 
-    def _strengths(self, hands: np.ndarray) -> np.ndarray:
+    def strengths_of(self, hands: np.ndarray) -> np.ndarray:
         """Return the strength of each of some hands, (hands, private), on the board."""
         deck = self.deck
         if (deck.ranks, deck.suits) == TEXAS and deck.private == 2 and len(self.board) == WHOLE_BOARD:

@@ -12,6 +12,7 @@ from rlccfr.experiments.discovered import (
     DERIVED,
     EXCEPTIONS,
     HALF,
+    IN_BIG_BLINDS,
     LEDUC_VARIANTS,
     LONG,
     NASH_CONV,
@@ -26,6 +27,7 @@ from rlccfr.experiments.discovered import (
     published,
 )
 from rlccfr.experiments.experiment import ALIKE, FAILS, HOLDS
+from rlccfr.experiments.libratus import AS_PUBLISHED, CORRECTED, RIVERS
 from rlccfr.registry import update_rules
 
 PERCENTAGES = {
@@ -52,7 +54,8 @@ def full_rows(value=1.0, **others):
     """Return the rows of a full run: each rule ends at the same value, but for those that are given."""
     by_rule = dict.fromkeys(RULES, value) | others
     return pd.DataFrame(
-        rows(dict.fromkeys(discovered.GAMES, by_rule)) + rows(dict.fromkeys(OF_APCFR, by_rule), budget=LONG)
+        rows(dict.fromkeys([*discovered.GAMES, *RIVERS], by_rule))
+        + rows(dict.fromkeys([*OF_APCFR, *RIVERS], by_rule), budget=LONG)
     )
 
 
@@ -77,11 +80,13 @@ def test_the_figures_of_table_2_fit_the_percentages_that_it_prints():
 def test_every_printed_figure_has_a_run_of_as_many_iterations():
     runs = {case.key for case in discovered.cases(False)}
     figures = published()
-    assert len(figures) == 2 * 7 + 6 * 3
+    assert len(figures) == 2 * 9 + 6 * 3 + 2 * 2
     for figure in figures:
         assert f"{figure.game}/{figure.iterations}/{figure.rule}" in runs, figure
-    assert {figure.measure for figure in figures if figure.source == "Meng et al."} == {NASH_CONV}
-    assert {figure.measure for figure in figures if figure.source == "Xu et al."} == {HALF}
+    measures = {(figure.source, figure.measure) for figure in figures if figure.game not in AS_PUBLISHED}
+    assert measures == {("Meng et al.", NASH_CONV), ("Xu et al.", HALF)}
+    assert {figure.measure for figure in figures if figure.game in AS_PUBLISHED} == {IN_BIG_BLINDS}
+    assert not {figure.game for figure in figures} & set(CORRECTED)
 
 
 def test_rules_with_a_horizon_are_told_it():
@@ -106,8 +111,8 @@ def test_a_long_run_keeps_its_end_alone():
 def test_nash_conv_is_twice_what_a_run_reaches():
     ends = Ends.of(full_rows(dcfr=0.25))
     assert ends["Leduc-5", LONG, "dcfr"] == 0.25
-    assert ends.games(SHORT) == list(discovered.GAMES)
-    assert ends.games(LONG) == list(OF_APCFR)
+    assert ends.games(SHORT) == [*discovered.GAMES, *RIVERS]
+    assert ends.games(LONG) == [*OF_APCFR, *RIVERS]
     assert cell(0.25, 0.25, HALF) == "**2.50e-01**"
     assert cell(0.25, 0.1, NASH_CONV) == "5.00e-01"
     assert cell(1e-13, 1e-13, NASH_CONV) == "**< 2e-13**"
@@ -166,7 +171,8 @@ def test_the_measure_of_table_2_is_told_by_the_figures(measure, expected):
 
 def test_games_that_the_source_excepts_are_not_judged():
     (claim,) = [one for one in discovered.claims(full_rows()) if one.said.startswith("APCFR+")]
-    assert [*claim.findings, "Goofspiel-4", "Battleship-3"] == sorted(OF_APCFR, key=lambda game: game in EXCEPTIONS)
+    games = [*OF_APCFR, *RIVERS]
+    assert [*claim.findings, "Goofspiel-4", "Battleship-3"] == sorted(games, key=lambda game: game in EXCEPTIONS)
     assert "Battleship-3: 1" in claim.figures
 
 
@@ -178,10 +184,13 @@ def test_our_rule_is_judged_by_all_others():
 def test_the_page_names_the_measure_in_every_row(tmp_path):
     """Each table row of results, and each row beside a printed figure."""
     lines = list(discovered.page(full_rows(value=1e-3), tmp_path, False))
-    results = [line for line in lines if line.startswith("| ") and line.split(" | ")[0][2:] in discovered.GAMES]
-    assert len(results) == len(discovered.GAMES) + len(OF_APCFR) + len(published())
+    games = {*discovered.GAMES, *RIVERS}
+    results = [line for line in lines if line.startswith("| ") and line.split(" | ")[0][2:] in games]
+    assert len(results) == len(discovered.GAMES) + len(OF_APCFR) + 2 * len(RIVERS) + len(published())
     for line in results:
-        assert ("| NashConv |" in line) != ("| NashConv / 2 |" in line), line
+        measures = [measure for measure in (HALF, NASH_CONV, IN_BIG_BLINDS) if f"| {measure.title} |" in line]
+        assert len(measures) == 1, line
+        assert (measures == [IN_BIG_BLINDS]) == line.startswith("| HUNL"), line
     by_games = [line for line in results if line.count("|") == len(RULES) + 3]
     assert sum("2.00e-03" in line and "| NashConv |" in line for line in by_games) == len(OF_APCFR)
     assert sum("1.00e-03" in line and "| NashConv / 2 |" in line for line in by_games) == len(discovered.GAMES)

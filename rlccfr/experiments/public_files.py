@@ -1,0 +1,81 @@
+"""Files that an experiment reads and that the library does not contain, since nothing says who may copy them."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import urlopen
+
+from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.files import read_bytes, write_atomically
+from rlccfr.games.cache import cache_folder
+
+SECONDS = 30.0
+"""Longest time without an answer in a download."""
+
+MOST_BYTES = 10_000_000
+"""Largest size of such a file; a download stops there."""
+
+
+@dataclass(frozen=True)
+class PublicFile:
+    """A text file in a public place: it is downloaded once, unless a copy was put into the cache folder by hand.
+
+    Attributes:
+        name: name in the folder of :func:`~rlccfr.games.cache.cache_folder`.
+        address: where it is published.
+        digest: SHA-256 of its bytes, with lines that end in a line feed alone.
+    """
+
+    name: str
+    address: str
+    digest: str
+
+    @property
+    def path(self) -> Path:
+        """Where the file lies, or will lie, on this machine."""
+        return cache_folder() / self.name
+
+    def read(self) -> str:
+        """Return the text, and download the file first if it is not there.
+
+        Raises:
+            RLCCFRError: it can't be downloaded or read, or is not the file that was published; the message says which
+                file to put where.
+        """
+        if not self.path.exists():
+            write_atomically(self.path, self._downloaded(), RLCCFRError)
+        try:
+            data = _with_line_feeds(read_bytes(self.path))
+        except OSError as error:
+            raise RLCCFRError(f"{self.path} can't be read ({first_line(error)})") from None
+        if not self._is_published(data):
+            raise RLCCFRError(
+                f"{self.path} is not the file at {self.address}: delete it, or put that file in its place"
+            )
+        return data.decode()
+
+    def _downloaded(self) -> bytes:
+        """Return the file's bytes from where it is published.
+
+        Raises:
+            RLCCFRError: they can't be read, or are not those of the file that was published.
+        """
+        advice = f"save it as {self.path} from a machine that can"
+        try:
+            with urlopen(self.address, timeout=SECONDS) as answer:
+                data: bytes = _with_line_feeds(answer.read(MOST_BYTES))
+        except (OSError, http.client.HTTPException) as error:
+            raise RLCCFRError(f"{self.address} can't be downloaded ({first_line(error)}): {advice}") from None
+        if not self._is_published(data):
+            raise RLCCFRError(f"{self.address} has another file than the one that was published: {advice}")
+        return data
+
+    def _is_published(self, data: bytes) -> bool:
+        return hashlib.sha256(data).hexdigest() == self.digest
+
+
+def _with_line_feeds(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n")
