@@ -290,8 +290,9 @@ def page() -> Iterator[str]:
         "",
         "The two columns of DCFR show whether the game and the measure agree; small differences come from the order of "
         "updates. They do not agree on Battleship-2: its tree has the same number of nodes, but the published figures "
-        "differ from the first iteration on. So it has no ratio. DDCFR's two other games, river subgames of hold'em, "
-        "are too large to build here. Leduc is a validation game.",
+        "differ from the first iteration on. So it has no ratio. DDCFR's two other games are river subgames of "
+        "hold'em, on which controllers do not run; [another page](experiments/ddcfr.md) has them. Leduc is a "
+        "validation game.",
         "",
         "## What it does",
         "",

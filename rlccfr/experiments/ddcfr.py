@@ -53,12 +53,19 @@ PUBLISHED = {
     "Battleship-2": Published(_BATTLESHIP.format(2), 2.12e-3, 1.40e-3, differs=True),
     "Battleship-3": Published(_BATTLESHIP.format(3), 1.58e-3, 7.6e-4),
     "Big Leduc": Published(_BIG_LEDUC, 1.65e-4, 7.9e-5),
+}
+"""The games of DDCFR but for rivers, with the figures published with its code (Xu et al., Dynamic discounted
+counterfactual regret minimization, ICLR 2024)."""
+
+ON_RIVERS = {
     "HUNL-3 as published": Published("HUNL-3 as published", 2.70e-3, 1.96e-3),
     "HUNL-4 as published": Published("HUNL-4 as published", 2.54e-3, 2.00e-3),
     **{title: Published(title, math.nan, math.nan) for title in libratus.CORRECTED},
 }
-"""The games of DDCFR, with the figures published with its code (Xu et al., Dynamic discounted counterfactual regret
-minimization, ICLR 2024); rivers twice, since the published ones have errors."""
+"""The same for its rivers, which are here with right tables, too; for these nothing is published."""
+
+FIGURES = {**PUBLISHED, **ON_RIVERS}
+"""The figures of all games by their titles."""
 
 RULES = ("dcfr", "ddcfr_schedule", "pcfr_plus", "pdcfr_plus", "sapcfr_plus")
 CONTROLLER = "controller"
@@ -73,7 +80,7 @@ def curve(game: str, rule: str) -> list[Row]:
 
 def cases(quick: bool) -> list[Case]:
     """Return all cases; controllers do not run on rivers."""
-    games = ("Kuhn", "Leduc", "Goofspiel-4") if quick else [game for game in PUBLISHED if game not in libratus.RIVERS]
+    games = ("Kuhn", "Leduc", "Goofspiel-4") if quick else PUBLISHED
     of_games = [
         Case(f"{title}/{rule}", partial(curve, PUBLISHED[title].game, rule))
         for title in games
@@ -82,7 +89,7 @@ def cases(quick: bool) -> list[Case]:
     if quick:
         return of_games
     of_rivers = [
-        libratus.curve_case(title, rule, ITERATIONS, f"{title}/{rule}") for title in libratus.RIVERS for rule in RULES
+        libratus.curve_case(title, rule, ITERATIONS, f"{title}/{rule}") for title in ON_RIVERS for rule in RULES
     ]
     return [*of_games, *of_rivers, *libratus.evidence_cases()]
 
@@ -150,7 +157,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     reached = ends(rows)
     lines = []
     for title in map(str, dict.fromkeys(rows["game"])):
-        published = PUBLISHED[title]
+        published = FIGURES[title]
         controlled = reached.get((title, CONTROLLER), math.nan)
         gain = math.nan if published.differs else published.ddcfr / controlled
         figures = [published.dcfr, published.ddcfr, *(reached[title, rule] for rule in RULES), controlled, gain]

@@ -229,7 +229,7 @@ def section(rows: pd.DataFrame) -> Iterator[str]:
         "contain them: `rlccfr reproduce` downloads them once. The first bet is half of the pot, the pot or all-in, "
         f"and a raise is the pot or all-in. The measure is {MEASURE} of {BIG_BLIND:g} chips. It is a sum over all "
         "pairs of hands, not divided by the share of pairs that can be dealt. Hands with less than "
-        f"{SMALLEST_WEIGHT:g} of the largest weight in their range are left out.",
+        "a billionth of the largest weight in their range are left out.",
         "",
         "The code of DDCFR's paper, and that of PDCFR+'s, has two errors, so their games are not these endgames:",
         "",
@@ -281,5 +281,5 @@ def _table_of_orders(rows: pd.DataFrame) -> Iterator[str]:
     lines: list[tuple[object, ...]] = []
     for iteration in COMPARED:
         values = [figures[name][iteration, number] for number in FILES for name in ("published", "value")]
-        lines.append((iteration, *(f"{value:.7g}" for value in values)))
+        lines.append((iteration, *(f"{value:#.7g}" for value in values)))
     yield from table(("iterations of CFR", *columns), lines)
