@@ -16,7 +16,20 @@ from pathlib import Path
 from typing import Any
 
 import rlccfr
-from benchmarks import decisions, defaults, exact, passes, pilot, race, reduction, scaling, startup, threads, walks
+from benchmarks import (
+    decisions,
+    defaults,
+    exact,
+    flops,
+    passes,
+    pilot,
+    race,
+    reduction,
+    scaling,
+    startup,
+    threads,
+    walks,
+)
 from benchmarks.alternation import alternate
 from benchmarks.compiled import GAMES, tree
 from benchmarks.contenders import ROWS, installed
@@ -37,6 +50,7 @@ SECTIONS = {
     "Measuring all 336 on four games": pilot.report,
     "As games grow": scaling.report,
     "Threads": threads.report,
+    "Published flops": flops.report,
 }
 
 

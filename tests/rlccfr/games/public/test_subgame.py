@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from subgames import EXAMPLE, FLOP, RIVER
+from subgames import EXAMPLE, RIVER
 
 import rlccfr
+from benchmarks.flops import FAST
 from rlccfr.games.names import form_named, identity_of
 from rlccfr.games.public import subgame as module
 from rlccfr.games.public.records import CHANCE
@@ -205,7 +206,7 @@ def test_bad_names_are_refused(name, message):
 
 def test_the_flop_of_the_published_comparison_has_its_size():
     """The ranges of PioSOLVER's 3betpotFAST have a published equity; tables have 55 million rows."""
-    size = module.SubgameRules.of({**module.DEFAULTS, **FLOP}).size()
+    size = module.SubgameRules.of({**module.DEFAULTS, **FAST}).size()
     assert size.infosets == 55_070_002
     assert size.sequences == 125_354_354
-    assert rlccfr.equity(FLOP["oop"], FLOP["ip"], FLOP["board"]).equity[0] == pytest.approx(0.55347, abs=1e-5)
+    assert rlccfr.equity(FAST["oop"], FAST["ip"], FAST["board"]).equity[0] == pytest.approx(0.55347, abs=1e-5)
