@@ -63,14 +63,19 @@ class PublicFile:
         Raises:
             RLCCFRError: they can't be read, or are not those of the file that was published.
         """
-        advice = f"save it as {self.path} from a machine that can"
         try:
             with urlopen(self.address, timeout=SECONDS) as answer:
                 data: bytes = _with_line_feeds(answer.read(MOST_BYTES))
         except (OSError, http.client.HTTPException) as error:
-            raise RLCCFRError(f"{self.address} can't be downloaded ({first_line(error)}): {advice}") from None
+            reason = getattr(error, "reason", "") or first_line(error)  # urllib wraps what the network says
+            raise RLCCFRError(
+                f"{self.address} can't be downloaded ({reason}): download it elsewhere, and save it as {self.path}"
+            ) from None
         if not self._is_published(data):
-            raise RLCCFRError(f"{self.address} has another file than the one that was published: {advice}")
+            raise RLCCFRError(
+                f"{self.address} is no longer the file with the SHA-256 {self.digest}: find that one, and save it as "
+                f"{self.path}"
+            )
         return data
 
     def _is_published(self, data: bytes) -> bool:

@@ -1,17 +1,13 @@
-"""The list of generated spots, and published flops beside their printed figures."""
+"""The list of generated spots."""
 
 from __future__ import annotations
 
-import hashlib
 from itertools import islice
 
 import pandas as pd
-import pytest
-from subgames import RIVER
 
 import rlccfr
-from benchmarks import flops, spots
-from rlccfr.experiments.public_files import PublicFile
+from benchmarks import spots
 
 
 def test_the_list_is_what_the_seeds_draw():
@@ -32,29 +28,3 @@ def test_a_listed_spot_is_a_game_of_its_size():
     game = rlccfr.load_game(row["game"])
     assert (game.full_name, game.num_sequences) == (row["game"], row["entries"])
     assert rlccfr.Solver(game, "dcfr").run(until="1%").exploitability <= 0.01 * game.pot
-
-
-def test_a_flop_is_measured_beside_printed_figures(monkeypatch, tmp_path):
-    """With a river in the flop's place."""
-    monkeypatch.setattr(flops, "FAST", RIVER)
-    row = flops.measure("3betpotFAST")
-    assert row["share"] <= flops.TARGETS["3betpotFAST"]
-    assert 0.0 < row["bytes"] < row["peak"]
-    monkeypatch.setattr(flops, "alone", lambda title: {**row, "title": title})
-    lines = flops.report()
-    (here,) = [line for line in lines if line.startswith("| 3betpotFAST | rlccfr")]
-    assert here.count("|") == lines[0].count("|")
-    (printed,) = [line for line in lines if line.startswith("| 3betpotFAST | TexasSolver")]
-    assert printed.split(" | ")[2:] == ["0.5 %", "6, Ryzen 7 3700X", "103.5", "2.84 GB |"]
-
-
-def test_texas_solvers_spot_is_read_from_its_own_file(monkeypatch, tmp_path):
-    text = "set_pot 10\nset_effective_stack 20\nset_board Qs,Jh,2h,3c,4d\nset_range_oop AA\nset_range_ip KK\n"
-    text += "set_bet_sizes oop,river,bet,50\nset_thread_num 6\n"
-    monkeypatch.setenv("RLCCFR_CACHE", str(tmp_path))
-    file = PublicFile("spot.txt", "http://127.0.0.1:9/spot.txt", hashlib.sha256(text.encode()).hexdigest())
-    monkeypatch.setattr(flops, "TEXAS_SOLVER", file)
-    with pytest.raises(rlccfr.RLCCFRError, match="save it as"):
-        flops.measure("TexasSolver's flop")
-    file.path.write_text(text)
-    assert flops.measure("TexasSolver's flop")["share"] <= flops.TARGETS["TexasSolver's flop"]

@@ -81,7 +81,7 @@ def test_without_a_network_the_message_says_what_to_put_where(cache):
 def test_another_file_is_refused(served, cache):
     address, _ = served
     file = file_at(address, "-round 3\n")
-    assert "has another file" in refusal(file)
+    assert "is no longer the file" in refusal(file)
     assert not file.path.exists()
     cache.mkdir()
     file.path.write_text(TEXT)
