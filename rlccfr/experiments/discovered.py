@@ -439,8 +439,8 @@ def _beside_published(ends: Ends) -> Iterator[str]:
         "## Beside the printed figures",
         "",
         "The figures of Xu et al. come with their code; `ddcfr_schedule` is the mean of the schedules that their "
-        "networks choose, not a run of these. The figures of Meng et al. on Leduc are those of their Table 2. Their text "
-        "defines exploitability as NashConv / 2, but the table is read as NashConv here: a verdict below tests that. "
+        "networks choose, not a run of these. The figures of Meng et al. on Leduc are those of their Table 2. Their "
+        "text defines exploitability as NashConv / 2, but the table is read as NashConv here: a verdict below tests that. "
         "The appendix that defines APDCFR+ was not at hand, and `apdcfr_plus` is derived here from PDCFR+ and APCFR+, "
         "so its ratios also tell how near that comes to the source's rule. That Meng et al. solve the rivers as "
         "published is inferred, since their code was not at hand: on these, `sapcfr_plus` is nearer to their figures "
