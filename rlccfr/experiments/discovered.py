@@ -242,7 +242,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
         *_claims_on_search(ends),
         *_claims_on_damping(ends),
         _claim_on_the_measure(ends),
-        _claim_on_rivers(ends),
+        *_claims_on_rivers(ends),
         _claim_on_ours(ends),
     ]
 
@@ -319,11 +319,13 @@ def _claim_on_the_measure(ends: Ends) -> Claim:
     )
 
 
-def _claim_on_rivers(ends: Ends) -> Claim:
-    """Compare DCFR on the rivers as published with what is printed of APCFR+ and SAPCFR+."""
+def _claims_on_rivers(ends: Ends) -> Iterator[Claim]:
+    """Compare DCFR on the rivers as published, if they ran, with what is printed of APCFR+ and SAPCFR+."""
     printed = {title: min(values) for title, values in zip(libratus.AS_PUBLISHED, zip(*PRINTED_ON_RIVERS.values()))}
-    ratios = {title: ends[title, LONG, "dcfr"] / value for title, value in printed.items()}
-    return Claim(
+    ratios = {title: ends[title, LONG, "dcfr"] / printed[title] for title in ends.games(LONG) if title in printed}
+    if not ratios:
+        return
+    yield Claim(
         f"(not said there) On the rivers as published, DCFR is after {LONG:,} iterations below {FAR_BELOW:g} times the "
         "best that Meng et al. print of APCFR+ and SAPCFR+",
         judged(ratios, FAR_BELOW),
@@ -440,7 +442,8 @@ def _beside_published(ends: Ends) -> Iterator[str]:
         "",
         "The figures of Xu et al. come with their code; `ddcfr_schedule` is the mean of the schedules that their "
         "networks choose, not a run of these. The figures of Meng et al. on Leduc are those of their Table 2. Their "
-        "text defines exploitability as NashConv / 2, but the table is read as NashConv here: a verdict below tests that. "
+        "text defines exploitability as NashConv / 2, but the table is read as NashConv here: a verdict below tests "
+        "that. "
         "The appendix that defines APDCFR+ was not at hand, and `apdcfr_plus` is derived here from PDCFR+ and APCFR+, "
         "so its ratios also tell how near that comes to the source's rule. That Meng et al. solve the rivers as "
         "published is inferred, since their code was not at hand: on these, `sapcfr_plus` is nearer to their figures "
