@@ -307,15 +307,15 @@ class Solver:
             )
         average_values = self.values()
         now = (self._engine.iteration, self._engine.nodes)  # an unfinished iteration moves the average policy, too
-        is_new = not self._curve or self._curve[-1][:2] != now
-        new_point = CurvePoint(*now, self._cpu_seconds, average_values.exploitability, math.nan)
-        point = new_point if is_new else self._curve[-1]
-        looks = is_new and current and not self._engine.stepper.sparse
+        is_wanted = False
+        if not self._curve or self._curve[-1][:2] != now:
+            self._curve.append(CurvePoint(*now, self._cpu_seconds, average_values.exploitability, math.nan))
+            is_wanted = current and not self._engine.stepper.sparse
+        point = self._curve[-1]
         if self.current is not None:
-            looks = self.current and math.isnan(point.exploitability_current)
-        if looks:
-            point = point._replace(exploitability_current=self.exploitability(current=True))
-        self._curve[len(self._curve) - (not is_new) :] = [point]
+            is_wanted = self.current and math.isnan(point.exploitability_current)
+        if is_wanted:
+            self._curve[-1] = point._replace(exploitability_current=self.exploitability(current=True))
         return average_values
 
     @property
