@@ -30,7 +30,7 @@ def render(source: Path) -> Path:
 
 def main(names: list[str]) -> None:
     """All of them, or those named."""
-    for source in sorted(HERE.glob("0*.py")):
+    for source in sorted(HERE.glob("[0-9]*.py")):
         if not names or source.stem in names:
             print(render(source), flush=True)
 

@@ -21,7 +21,7 @@ from rlccfr.envs.reward import PRESETS
 
 ROOT = Path(__file__).parent.parent
 README, OVERVIEW = ((ROOT / name).read_text() for name in ("README.md", "docs/overview.md"))
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("0*.py"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
 
 
 def blocks(path):

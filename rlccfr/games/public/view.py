@@ -232,7 +232,8 @@ class PublicGame:
     def node(self, path: str) -> int:
         """Return the node that a path leads to; a path is a text as :meth:`path` returns it.
 
-        Boards that differ only by a permutation of suits are dealt once, so only one of them is in a path.
+        A board may also have its cards in another order, or only those that are new, as in ``cc/Kh/``. Boards that
+        differ only by a permutation of suits are dealt once, so only one of them is in a path.
 
         Raises:
             GameError: no node has this path.
@@ -250,6 +251,11 @@ class PublicGame:
             num_children = int(self.view.nodes["num_children"][node])
             steps = [self._step(node, child).strip() for child in range(first_child, first_child + num_children)]
             fitting = [step for step in steps if step and remaining.startswith(step)]
+            if not fitting and self.view.nodes["kind"][node] == CHANCE:
+                before = self.deals[self.view.nodes["deal"][node]].board_name
+                cards, _, beyond = remaining.removeprefix("/").partition("/")
+                fitting = [step for step in steps if _is_board(step.strip("/"), cards, before)]
+                remaining = "".join(fitting) + beyond
             if not fitting:
                 raise self._no_node(path, node, steps)
             longest = max(fitting, key=len)  # b500, not b50
@@ -341,6 +347,20 @@ class PublicGame:
             f"{type(self).__name__}({self.name!r}, nodes={self.num_nodes:,}, infosets={self.num_infosets:,}, "
             f"sequences={self.num_sequences:,})"
         )
+
+
+def _is_board(board: str, cards: str, before: str) -> bool:
+    """Return whether cards, in any order, are a board or what is new on it.
+
+    Args:
+        board: the board as text, such as ``Kh7d2c``.
+        cards: text of cards.
+        before: the board before the last deal.
+    """
+    named, on_board, known = (
+        frozenset(text[k : k + 2] for k in range(0, len(text), 2)) for text in (cards, board, before)
+    )
+    return named in (on_board, on_board - known)
 
 
 def ranges(first: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -99,6 +99,20 @@ def test_paths_take_the_longest_size():
         game.node("b7")
 
 
+def test_boards_in_paths_may_be_only_the_new_cards_and_in_any_order():
+    turn = rlccfr.subgame("Td9d6hQc", pot=20, stack=40, oop="AA", ip="KK", bets="50%")
+    node = turn.node("cc/KhQcTd9d6h/c")
+    for cards in ("Kh", "Td9d6hQcKh", "Kh6h9dTdQc"):
+        assert turn.node(f"cc/{cards}/c") == node
+    assert turn.node("cc/Kh") == turn.node("cc/Kh/") == turn.node("cc/KhQcTd9d6h/")
+    for cards in ("Qc", "KhQc", "", "Kx"):
+        with pytest.raises(rlccfr.GameError, match="no node of .* has the path"):
+            turn.node(f"cc/{cards}/c")
+    holdem = rlccfr.load_game("holdem(ranks=4,suits=2,private=1,flop=2,rounds=2)")
+    board = holdem.path(int(holdem.view.nodes["first_child"][holdem.node("cc")])).removeprefix("cc").strip("/")
+    assert holdem.node(f"cc/{board[2:]}{board[:2]}/c") == holdem.node(f"cc/{board}/c")
+
+
 def test_pairs_of_sizes_are_kept_by_side_in_names():
     game = made(bets={"river": ("33%", "75%")}, raises=("a", ""))
     assert game.arguments["bets"] == {"river": {"oop": "33%", "ip": "75%"}}
