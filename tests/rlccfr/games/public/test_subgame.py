@@ -106,7 +106,7 @@ def test_boards_in_paths_may_be_only_the_new_cards_and_in_any_order():
         assert turn.node(f"cc/{cards}/c") == node
     assert turn.node("cc/Kh") == turn.node("cc/Kh/") == turn.node("cc/KhQcTd9d6h/")
     for cards in ("Qc", "KhQc", "", "Kx"):
-        with pytest.raises(rlccfr.GameError, match="no node of .* has the path"):
+        with pytest.raises(rlccfr.GameError, match=r"no node of .* has the path"):
             turn.node(f"cc/{cards}/c")
     holdem = rlccfr.load_game("holdem(ranks=4,suits=2,private=1,flop=2,rounds=2)")
     board = holdem.path(int(holdem.view.nodes["first_child"][holdem.node("cc")])).removeprefix("cc").strip("/")
