@@ -186,6 +186,7 @@ def _locked(lock: Lock) -> LockedTree:
         openspiel_name=tree.openspiel_name,
         restore_recall=tree.restore_recall,
         opponent_payoffs=tree.opponent_payoffs,
+        big_blind=tree.big_blind,
     )
     arrays = {field.name: getattr(built, field.name) for field in fields(GameTree)}
     # The compiler puts infosets into an order in which the game has them already, so those that are left keep it.

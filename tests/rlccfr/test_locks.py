@@ -263,6 +263,14 @@ def test_a_lock_is_read_from_tables_functions_policies_and_files(tmp_path):
     assert locked(tree, None) is tree
 
 
+def test_a_locked_game_keeps_what_the_game_says_of_itself():
+    tree = game("royal")
+    with_lock = locked(tree, {tree.infoset_keys[0]: [1.0, 0.0]})
+    for name in ("name", "full_name", "restore_recall", "opponent_payoffs", "big_blind", "pot", "form"):
+        assert getattr(with_lock, name) == getattr(tree, name), name
+    assert tree.big_blind is not None  # so that targets may be in thousandths of it
+
+
 def test_infosets_that_share_a_name_are_locked_together():
     forgetful = game("royal")
     name = next(key for key in forgetful.infoset_keys if forgetful.infoset_keys.count(key) > 1)
