@@ -153,8 +153,7 @@ def solve(
     Raises:
         BudgetError: the target or the budget is invalid, or both kinds of budget are given.
         ComponentError: the number of threads is invalid.
-        GameError: the game is unknown, or can't be solved.
-        PolicyError: the lock does not fit the game.
+        GameError, PolicyError: the game is unknown, or can't be solved; the lock does not fit it.
         TypeError: ``game`` is neither a game nor a name.
 
     Examples:
@@ -162,8 +161,6 @@ def solve(
         >>> solution = rlccfr.solve("kuhn")
         >>> solution.method, round(solution.value, 4), solution.exploitability < 1e-9
         ('linear program', -0.0556, True)
-        >>> rlccfr.solve("kuhn", iterations=100).method
-        'iterations'
     """
     loaded = _loaded(game, lock)
     if seconds is not None and iterations is not None:
