@@ -64,7 +64,7 @@ class TargetRun(NamedTuple):
         arguments: arguments of :class:`rlccfr.Solver`.
         law: (a, b, c), if the number of iterations is predicted: its logarithm (base 10) is a + b d + c h, with d the
             decades from the uniform policy's exploitability to the target, and h the logarithm of the number of
-            histories. A run that is steered or blended aims at this number.
+            histories. A steered run aims at this number.
         most_decades: largest d that it serves.
         least_histories: smallest number of histories that it serves.
         chance: whether it serves games with chance, or those without; None for both.

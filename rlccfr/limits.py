@@ -59,9 +59,6 @@ USUAL_STEP = 10 ** (1 / POINTS_PER_DECADE)
 NEAR = 10.0
 """The exploitability is near a target if it is at most this multiple of it: curves are not smooth, so it may dip."""
 
-EXTENSION = 1.5
-"""Factor by which a run to a target is extended that has missed the target where it was expected."""
-
 LONGEST_HORIZON = 2**52
 """Least number of iterations of a horizon that counts as open; doubles hold all smaller numbers."""
 
@@ -147,8 +144,8 @@ class Limit:
     def horizon(self, iterations: int, spent: float, costs: Mapping[str, float]) -> int:
         """Return how many iterations the run is expected to have in all; 0 if that is open.
 
-        On the way to a target, it is open unless the run was told what to expect. A run that misses its target there is
-        expected to need half as many again.
+        On the way to a target, it is open unless the run was told what to expect. It is open again if the run misses
+        its target there.
 
         Args:
             iterations: number of iterations done.
@@ -156,18 +153,15 @@ class Limit:
             costs: what an iteration is expected to use of each budget.
         """
         if self.target is not None:
-            return self._expected_end(iterations)
+            return self.expected if self.iterations_to_end(iterations) else 0
         iterations_left = max(self.amount - spent, 0.0) / costs[self.unit]
         if iterations + iterations_left > LONGEST_HORIZON:
             return 0
         return iterations + math.ceil(iterations_left)
 
-    def _expected_end(self, iterations: int) -> int:
-        """Return the iteration at which the target is expected next; 0 if that is open."""
-        end = self.expected
-        while 0 < end <= iterations:
-            end = math.ceil(EXTENSION * end)
-        return end
+    def iterations_to_end(self, iterations: int) -> int | None:
+        """Return after how many more iterations the target is expected; None if that is open."""
+        return self.expected - iterations if iterations < self.expected <= LONGEST_HORIZON else None
 
     def iterations_to_look(self, iterations: int, points: Sequence[CurvePoint]) -> int:
         """Return after how many more iterations to measure the average policy next, on the way to the target.
@@ -177,16 +171,13 @@ class Limit:
         on. Steps are long enough that looking takes about as much time as the iterations done beyond the target between
         two looks. They are counted from the last look, since a call of the engine may end before the next one.
 
-        If the run was told what to expect, the first look is half way there, and one look is there.
+        If the run was told what to expect, one look is there.
 
         Args:
             iterations: number of iterations done.
             points: the curve.
         """
         assert self.target is not None
-        expected_end = self._expected_end(iterations)
-        if expected_end and not points:
-            return max(math.ceil(expected_end / 2) - iterations, 1)
         last_look = points[-1].iteration if points else 0
         look = LOOK
         if points and points[-1].nodes > 0:  # walks touch fewer histories in an iteration than a look does
@@ -200,7 +191,7 @@ class Limit:
             longest_step = min(far_step, max((USUAL_STEP - 1) * last_look, cheap_step)) if points else math.inf
         step = max(min(self._expected_iteration(points) - last_look, longest_step), shortest_step)
         iterations_left = max(math.ceil(last_look + step) - iterations, 1)
-        return min(iterations_left, expected_end - iterations) if expected_end else iterations_left
+        return min(iterations_left, self.iterations_to_end(iterations) or iterations_left)
 
     def _expected_iteration(self, points: Sequence[CurvePoint]) -> float:
         """Return the iteration at which a curve is likely to reach the target."""

@@ -170,8 +170,8 @@ class Solver:
             seconds, nodes: CPU seconds of the engine, or number of histories touched.
             until: target in the game's units, or a text: ``"1e-6x"``, a share of the uniform policy's exploitability,
                 or ``"10mbb"``, thousandths of a big blind.
-            horizon: number of iterations that the target is expected to need, for a run with ``blend`` or ``control``,
-                whose settings depend on its length. By default, it is open.
+            horizon: number of iterations, since the solver's start, that the target is expected to need, for a run with
+                ``blend`` or ``control``, whose settings depend on its length. By default, it is open.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
                 False: only at the end or, on the way to a target, the average policy where it may have reached it.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
@@ -196,7 +196,7 @@ class Solver:
                 nodes=math.ceil(budget_left) if limit.unit == "nodes" else sys.maxsize,
                 seconds=budget_left if limit.unit == "seconds" else SLICE,
                 curve=curve,
-                to_look=None if curve or limit.target is None else self._iterations_to_look(limit),
+                to_look=None if limit.target is None else self._iterations_to_look(limit, curve=curve),
             )
             if limit.target is not None:
                 self._finish_near(limit.target, curve=curve)
@@ -214,13 +214,15 @@ class Solver:
         if costs is not None:
             self._engine.stepper.aim(limit.horizon(self._engine.iteration, spent, costs))
 
-    def _iterations_to_look(self, limit: Limit) -> int:
-        """Return after how many more iterations to measure the average policy next, if no curve is wanted."""
+    def _iterations_to_look(self, limit: Limit, *, curve: bool) -> int | None:
+        """Return after how many more iterations to measure the average policy next, apart from the curve's points."""
+        if curve:
+            return limit.iterations_to_end(self._engine.iteration)
         iterations = limit.iterations_to_look(self._engine.iteration, self._curve)
         to_next_point, _ = steps_to_next_point(self._engine.iteration, self._engine.nodes, self._engine.stepper.sparse)
         if self._engine.stepper.sparse:  # measuring takes so long that curves have few points, too
             return to_next_point
-        if not self.blends or limit.expected:  # what is expected has a look of its own
+        if not self.blends or limit.iterations_to_end(self._engine.iteration):  # the expected end has a look
             return iterations
         from rlccfr.engine.blending import FIRST_TRY
 
@@ -272,7 +274,8 @@ class Solver:
             nodes: largest number of histories to touch; the iteration that exceeds it is the last.
             seconds: CPU seconds that are left.
             curve: whether to stop at the next point of the curve, and to measure there.
-            to_look: after how many iterations to stop and to measure the average policy, if there is no curve.
+            to_look: after how many iterations to stop and to measure the average policy in any case; None for the
+                curve's points alone.
         """
         nodes_before = self._engine.nodes
         if curve:
@@ -281,7 +284,7 @@ class Solver:
             )
             iterations = min(iterations, iterations_to_point)
             nodes = min(nodes, nodes_to_point)
-        elif to_look is not None:
+        if to_look is not None:
             iterations = min(iterations, to_look)
         with collector_paused():
             begin = time.thread_time()

@@ -436,6 +436,8 @@ class _Work:
     @property
     def _is_out_of_reach(self) -> bool:
         """Whether the budget is far too small for the target, as predicted; the least exploitability then counts."""
+        if self.iterations is not None:
+            return self.run_iterations > OUT_OF_REACH * self.iterations
         return self.seconds is not None and self.run_seconds > OUT_OF_REACH * self.seconds
 
     def _iterations_in_budget(self) -> float:
@@ -473,8 +475,9 @@ class _Work:
         """Return the target for :meth:`Solver.run`, and how many iterations a steered run to it should expect."""
         if self._is_out_of_reach:
             return {}
-        is_steered = self._target_run is not None and "control" in self._target_run.arguments
-        return {"until": self.target, "horizon": math.ceil(self.run_iterations) if is_steered else None}
+        if self._target_run is None or "control" not in self._target_run.arguments:
+            return {"until": self.target}
+        return {"until": self.target, "horizon": math.ceil(min(self.run_iterations, self._iterations_in_budget()))}
 
 
 def _algorithm_of(solver: Solver) -> str:

@@ -179,6 +179,14 @@ def test_a_steered_run_aims_at_what_is_predicted(monkeypatch):
     assert aimed_at == [math.ceil(steered.iterations(6.0, tree.num_histories))]
 
 
+def test_a_budget_in_iterations_that_is_far_too_small_is_used_as_one_without_a_target():
+    tree = game("leduc(ranks=5,suits=2,raises=2)")
+    hopeless = rlccfr.solve(tree, until="1e-6x", iterations=100)
+    assert hopeless.exploitability == rlccfr.solve(tree, iterations=100).exploitability
+    short = rlccfr.solve(tree, until="1e-6x", iterations=400)
+    assert short.exploitability == rlccfr.solve(tree, iterations=400).exploitability
+
+
 def test_what_is_out_of_reach_is_steered_and_blended():
     tree = game("leduc(ranks=5,suits=2,raises=2)")
     hopeless = rlccfr.solve(tree, until="1e-12x", seconds=0.05)

@@ -307,10 +307,11 @@ def test_a_later_budget_moves_the_horizon():
     assert control_memory(solver)["horizon"] == 0
 
 
+@pytest.mark.parametrize("curve", [False, True])
 @pytest.mark.parametrize("blend", [False, True])
-def test_a_run_that_knows_what_its_target_needs_is_steered_like_a_run_of_that_length(blend):
+def test_a_run_that_knows_what_its_target_needs_is_steered_like_a_run_of_that_length(blend, curve):
     to_target, of_length = (rlccfr.Solver(game("leduc"), control="schedule", blend=blend) for _ in range(2))
-    result = to_target.run(500, until="1e-12x", horizon=500, curve=False)
+    result = to_target.run(500, until="1e-12x", horizon=500, curve=curve)
     assert not result.reached
     assert result.iterations == 500
     of_length.run(500, curve=False)
@@ -318,11 +319,19 @@ def test_a_run_that_knows_what_its_target_needs_is_steered_like_a_run_of_that_le
     assert to_target.exploitability() == of_length.exploitability()
 
 
+@pytest.mark.parametrize("curve", [False, True])
+def test_a_run_that_reaches_its_target_where_it_was_expected_ends_there(curve):
+    of_length = rlccfr.Solver(game("leduc"), control="schedule", blend=True)
+    target = 1.001 * of_length.run(400, curve=False).exploitability
+    result = rlccfr.Solver(game("leduc"), control="schedule", blend=True).run(until=target, horizon=400, curve=curve)
+    assert (result.reached, result.iterations) == (True, 400)
+
+
 def test_a_run_that_misses_its_target_where_it_was_expected_goes_on():
-    solver = rlccfr.Solver(game("leduc"), control="schedule", blend=True)
-    result = solver.run(until="1e-5x", horizon=100, curve=False)
+    late, open_end = (rlccfr.Solver(game("leduc"), control="schedule", blend=True) for _ in range(2))
+    result = late.run(until="1e-5x", horizon=100, curve=False)
     assert result.reached
-    assert result.iterations > 100
+    assert 100 < result.iterations < 3 * open_end.run(until="1e-5x", curve=False).iterations
 
 
 def test_many_small_budgets_are_steered_to_the_end():
