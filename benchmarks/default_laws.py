@@ -3,7 +3,7 @@
 ``rlccfr.solve`` runs to each target of :mod:`benchmarks.default` by iterations alone, on the validation games and on
 others. The laws are fitted to these runs, and printed: for each run of compiled games, its number of
 iterations (``law`` of :class:`rlccfr.game.TargetRun`), and for all of them the time of iterations (``SECONDS_LAW`` in
-:mod:`rlccfr.solving`). A run that is steered aims at its law, so a law that changes much should be fitted again.
+:mod:`rlccfr.solving`). Steered runs aim at their law: if it has changed much, run this again with the new one.
 """
 
 from __future__ import annotations
@@ -105,11 +105,12 @@ def shortest_run(game: Any, target: float, arguments: Mapping[str, Any]) -> int:
         arguments: those of :class:`rlccfr.Solver`.
     """
     iterations = SHORTEST
-    while True:
+    while iterations < ENOUGH:
         solver = rlccfr.Solver(game, **arguments)
         if solver.run(iterations=iterations, curve=False).exploitability <= target:
             return iterations
         iterations = math.ceil(LENGTHENING * iterations)
+    return ENOUGH
 
 
 def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:

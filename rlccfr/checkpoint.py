@@ -184,13 +184,19 @@ def _locked_as(saved: Mapping[str, np.ndarray], spec: dict[str, Any], name: str,
 
     Args:
         candidate: the game or the locked game, perhaps.
+
+    Raises:
+        CheckpointError: the candidate has another lock, or the game has changed.
     """
     game = _game_of(spec, name, None if candidate is None else without_lock(candidate))
-    if LOCK_ENTRIES not in saved:
-        return game
-    lock = Lock(game, saved[LOCK_ENTRIES], saved[LOCK_PROBABILITIES])
-    if candidate is not None and candidate.lock is not None and lock.same_as(candidate.lock):
+    lock = Lock(game, saved[LOCK_ENTRIES], saved[LOCK_PROBABILITIES]) if LOCK_ENTRIES in saved else None
+    if candidate is not None and candidate.lock is not None:
+        if lock is None or not lock.same_as(candidate.lock):
+            how = "without a" if lock is None else "with another"
+            raise CheckpointError(f"{name} belongs to a run {how} lock; start anew")
         return candidate
+    if lock is None:
+        return game
     locked_game: Game = lock.locked_game()
     return locked_game
 

@@ -57,6 +57,11 @@ class OpponentPayoffs(NamedTuple):
 ZERO_SUM = OpponentPayoffs()
 
 
+def in_repr(lock: Any) -> str:
+    """Return what a game's ``repr`` says of its lock; nothing without one."""
+    return "" if lock is None else f", locked={lock.num_infosets:,}"
+
+
 class TargetRun(NamedTuple):
     """A run to a target, and the games and targets that it serves.
 

@@ -315,7 +315,7 @@ class Policy:
         """
         from rlccfr.policies.policy_file import save_policy
 
-        save_policy(self, Path(path))
+        save_policy(self.unlocked(), Path(path))
 
     @classmethod
     def check_path(cls, path: Path, game: GameTree) -> None:

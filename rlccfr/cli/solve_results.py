@@ -122,7 +122,12 @@ def _in_blinds(game: Game, exploitability: float) -> float | None:
 
 def _optional_rows(facts: Mapping[str, Any]) -> list[tuple[str, Any, str]]:
     """Return the rows of a table with those of :data:`OPTIONAL_FACTS` that there are."""
-    return [(title, facts[name], meaning) for title, name, meaning in OPTIONAL_FACTS if facts.get(name) is not None]
+    told = "exploitability_current" if facts.get("output") == "current" else None  # it is the first row of the table
+    return [
+        (title, facts[name], meaning)
+        for title, name, meaning in OPTIONAL_FACTS
+        if facts.get(name) is not None and name != told
+    ]
 
 
 def _locked_infosets(game: Game) -> int | None:
@@ -210,7 +215,10 @@ def print_responses(game: Game, name: str, values: Values, states: Sequence[Stat
     for player, (gain, value) in enumerate(zip(facts["gain"], own_responses, strict=True)):
         rows.append((f"gain of player {player}", gain, f"a best response gets {value:.4g} against player {1 - player}"))
     print_table(("", "", ""), rows, title=f"{game.name}: best responses to {name}")
-    gained = [state for state in states if state.gain > 0]
+    from rlccfr.policy import EXACT
+
+    rounding = EXACT * max(1.0, game.utility_range)
+    gained = [state for state in states if state.gain > rounding]
     if gained:
         print_table(
             ("player", "gain", "share", "state"),

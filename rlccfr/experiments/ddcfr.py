@@ -112,7 +112,8 @@ def ends(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge what the sources say, and what the library says of its controller."""
     reached = ends(parsed(rows))
-    games = list(dict.fromkeys(game for game, _ in reached))
+    # Rivers with right tables are no games of the sources.
+    games = [game for game in dict.fromkeys(game for game, _ in reached) if game not in libratus.CORRECTED]
     same_games = [title for title in games if (title, CONTROLLER) in reached and not PUBLISHED[title].differs]
     # Whether the first of a pair ends below the second, game by game.
     schedule = {title: reached[title, "ddcfr_schedule"] < reached[title, "dcfr"] for title in games}

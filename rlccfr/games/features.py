@@ -97,6 +97,11 @@ def _infoset_features(game: GameTree) -> np.ndarray:
 
 def moves_before(game: GameTree) -> list[tuple[int, ...]]:
     """Return, for each infoset, the actions of both players that lead to one of its histories."""
+    from rlccfr.games.locked_tree import LockedTree
+
+    if isinstance(game, LockedTree):  # in which locked decisions are chance's
+        moves = moves_before(game.lock.game)
+        return [moves[infoset] for infoset in game.kept_infosets]
     return [tuple(actions) for actions in _paths(game, chance=False)]
 
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError
-from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun, checked_game
+from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun, checked_game, in_repr
 from rlccfr.games.records import BLOCK, CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
 
 SUM_TOLERANCE = 1e-5
@@ -267,7 +267,7 @@ class GameTree(SequenceForm):
     def __repr__(self) -> str:
         return (
             f"GameTree({self.name!r}, histories={self.num_histories:,}, "
-            f"infosets={self.num_infosets:,}, sequences={self.num_sequences:,})"
+            f"infosets={self.num_infosets:,}, sequences={self.num_sequences:,}{in_repr(self.lock)})"
         )
 
 

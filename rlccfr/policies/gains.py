@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rlccfr.errors import PolicyError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.masses import row_masses
 from rlccfr.games.public.records import CHANCE
@@ -88,10 +89,12 @@ def gains_of_public_nodes(policy: PublicPolicy) -> LocalGains:
     """Return the gains at the decisions of a public-tree game.
 
     Raises:
-        PolicyError: the private states have no names, and neither have the nodes.
+        PolicyError: the private states have no names, and neither have the nodes; or the game has a lock.
     """
     game: PublicGame = policy.game
     game.require_names()
+    if game.lock is not None:  # nobody can gain in locked rows, which the values of actions do not tell
+        raise PolicyError(f"{game.name!r} has a lock: ask policy.unlocked() for its gains, without the lock")
     gain = gains_at_decisions(policy)
 
     def named(place: int) -> tuple[str, str]:

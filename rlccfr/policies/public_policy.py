@@ -218,7 +218,8 @@ class PublicPolicy(Policy):
         """
         from rlccfr.policies.public_policy_file import save_public_policy
 
-        save_public_policy(self, Path(path))
+        unlocked: PublicPolicy = self.unlocked()  # type: ignore[assignment]
+        save_public_policy(unlocked, Path(path))
 
     @classmethod
     def check_path(cls, path: Path, game: PublicGame) -> None:  # type: ignore[override]

@@ -16,6 +16,7 @@ from support import engine_state, game, has_crew, random_policy, regrets
 
 import rlccfr
 from rlccfr.errors import CheckpointError, ComponentError, GameError, PolicyError
+from rlccfr.games.features import moves_before
 from rlccfr.locks import locked
 from rlccfr.registry import abstractions, samplers, update_rules
 
@@ -261,6 +262,28 @@ def test_a_lock_is_read_from_tables_functions_policies_and_files(tmp_path):
     with pytest.raises(CheckpointError, match="are not those"):  # which is no whole policy for all other uses
         rlccfr.Policy.load(tmp_path / "part.json", tree)
     assert locked(tree, None) is tree
+
+
+def test_what_was_saved_under_another_lock_is_refused(tmp_path):
+    first, second = ({"0b": [p, 1 - p]} for p in (1, 0))
+    rlccfr.Solver(game("kuhn"), lock=first).save(tmp_path / "locked.npz")
+    rlccfr.Solver(game("kuhn")).save(tmp_path / "free.npz")
+    with pytest.raises(CheckpointError, match="belongs to a run with another lock"):
+        rlccfr.Solver.load(tmp_path / "locked.npz", game=locked(game("kuhn"), second))
+    with pytest.raises(CheckpointError, match="belongs to a run without a lock"):
+        rlccfr.Solver.load(tmp_path / "free.npz", game=locked(game("kuhn"), first))
+
+
+def test_a_policy_of_a_locked_game_is_saved_as_one_of_the_game(tmp_path):
+    policy = rlccfr.Policy.uniform(locked(game("kuhn"), {"0b": [1, 0]}))
+    policy.save(tmp_path / "policy.csv")
+    assert np.array_equal(rlccfr.Policy.load(tmp_path / "policy.csv").probabilities, policy.unlocked().probabilities)
+
+
+def test_moves_of_a_locked_player_are_no_cards():
+    leduc = game("leduc")
+    tree = locked(leduc, {1: rlccfr.Policy.uniform(leduc)})
+    assert moves_before(tree) == moves_before(leduc)[: tree.num_infosets]
 
 
 def test_a_locked_game_keeps_what_the_game_says_of_itself():

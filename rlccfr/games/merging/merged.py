@@ -159,8 +159,9 @@ def _check_recall(game: GameTree, bucket_number: np.ndarray, representative: np.
 def _unsound(game: GameTree, bucket_number: np.ndarray, infoset: int, why: str) -> ComponentError:
     """Return the error for an infoset that can't share a bucket with the bucket's first member."""
     first_member = int(np.flatnonzero(bucket_number == bucket_number[infoset])[0])
-    keys = game.infoset_keys
-    return ComponentError(f"infosets {keys[first_member]!r} and {keys[infoset]!r} can't share a bucket: they {why}")
+    first, second = game.infoset_keys[first_member], game.infoset_keys[infoset]
+    hint = "" if game.lock is None else "; a lock on single hands may be why: lock all hands there, or use no buckets"
+    return ComponentError(f"infosets {first!r} and {second!r} can't share a bucket: they {why}{hint}")
 
 
 def _view(

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError
-from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun
+from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun, in_repr
 from rlccfr.games.public.cards import action_in_words
 from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE, PublicView
@@ -345,7 +345,7 @@ class PublicGame:
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({self.name!r}, nodes={self.num_nodes:,}, infosets={self.num_infosets:,}, "
-            f"sequences={self.num_sequences:,})"
+            f"sequences={self.num_sequences:,}{in_repr(self.lock)})"
         )
 
 
