@@ -93,7 +93,7 @@ class StopOptions(OneBudget):
     TITLE: ClassVar[str] = "When to stop"
     target: str | None = option(
         None,
-        '1e-6, "1e-6x" of uniform\'s, "10mbb", "0.5%" of the pot.',
+        '1e-6; "1e-6x" of the uniform policy\'s; "10mbb"; "0.5%".',
     )
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
     any_way: bool = option(False, "Solve one if that is predicted to be faster than a run.", "--any")
@@ -269,7 +269,7 @@ def solve(
     stop: StopOptions,
     files: FileOptions,
     options: SolverOptions,
-    lock: Annotated[str | None, typer.Option(help="Fix decisions: a table or policy. 0=FILE: player 0's.")] = None,
+    lock: Annotated[str | None, typer.Option(help="A file of decisions to fix; 0=FILE: player 0's alone.")] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
