@@ -395,16 +395,18 @@ def _results(ends: Ends, iterations: int, measure: Measure, like: str) -> Iterat
     games = ends.games(iterations)
     lines: list[tuple[object, ...]] = []
     lowest = dict.fromkeys(RULES, 0)
+    ran = dict.fromkeys(RULES, 0)  # number of games on which each rule ran
     for game in games:
         values = {rule: ends[game, iterations, rule] for rule in RULES if (game, iterations, rule) in ends}
         best = min(values.values())
         for rule, value in values.items():
             lowest[rule] += value == best
+            ran[rule] += 1
         of_row = measure_on(game, measure)
         lines.append(
             (game, of_row.title, *(cell(values[rule], best, of_row) if rule in values else "-" for rule in RULES))
         )
-    lines.append((f"lowest on, of {len(games)} games", "", *lowest.values()))
+    lines.append(("games on which it is lowest", "", *(f"{lowest[rule]} of {ran[rule]}" for rule in RULES)))
     yield from (
         "",
         f"## After {iterations:,} iterations",
