@@ -23,7 +23,7 @@ from .games.public.view import PublicGame
 from .pictures import draw_tree
 from .plugins import load_plugins
 from .policies.public_policy import PublicPolicy
-from .policy import Policy, Values
+from .policy import Policy, StateGain, Values
 from .result import RunResult
 from .solver import Solver
 from .solving import Solution, solve
@@ -49,6 +49,7 @@ __all__ = [
     "RunResult",
     "Solution",
     "Solver",
+    "StateGain",
     "Subgame",
     "Values",
     "__version__",
