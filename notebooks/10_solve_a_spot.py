@@ -159,5 +159,5 @@ exploiting.plot_range(0)
 plt.show()
 
 # %% [markdown]
-# In a shell, `rlccfr solve spot.txt --lock lock.json` does the same. The guide "Solve a no-limit spot" has the formats of
-# files, and a table for users of other programs.
+# In a shell, `rlccfr solve spot.txt --lock lock.json` does the same. The guide "Solve a no-limit spot" has the formats
+# of files, and a table for users of other programs.
