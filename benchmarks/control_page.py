@@ -87,13 +87,14 @@ def training() -> Iterator[str]:
 def search() -> Iterator[str]:
     """Yield how the schedule was found, and what it is."""
     schedules: dict[str, Any] = training_of(NAMED_CONTROLLERS[SCHEDULE])["schedules"]
-    generations = _listed(schedules[horizon]["generations"] for horizon in sorted(schedules, key=int))
+    generations = [schedules[horizon]["generations"] for horizon in sorted(schedules, key=int)]
+    of_each = f"{generations[0]} each" if len(set(generations)) == 1 else f"{_listed(generations)}, in this order"
     yield (
         f"For runs of {_listed(sorted(map(int, schedules)))} iterations, CMA-ES searched for {steering.NUM_GENES} "
         "numbers: alpha, gamma, optimism and momentum at the first decision, at the middle one and at the last, with a "
         "straight line in between, and a constant beta and power. A run of another length follows the schedule of the "
-        f"nearest of these. The searches had {generations} generations of {steering.POPULATION} schedules, in the "
-        f"order of these lengths. Each generation was judged by what runs end with, on {steering.GAMES} games: half of "
+        f"nearest of these. The searches had generations of {steering.POPULATION} schedules, {of_each}. "
+        f"Each generation was judged by what runs end with, on {steering.GAMES} games: half of "
         "them from the training games, half from a list of 146 larger ones, up to 60,000 histories. `python -m "
         "benchmarks.steering HORIZON` repeats a search."
     )
