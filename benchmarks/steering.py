@@ -64,12 +64,11 @@ BOUNDS = {
 """Bounds of what is searched for. The first four vary over a run, the last two are constant."""
 
 POWER_STEP = 0.5
-"""The power is a multiple of this number: iterations with other powers take nearly twice as long."""
+"""The power is a multiple of this number: iterations with other powers are much slower."""
 
 FAST = {"momentum": (0.0, 0.0), "power": (1.0, 1.0)}
-"""Bounds in runs that are too short for blends. Iterations with momentum or a power take 1.3 to 1.5 times as long. In a
-search, which counts iterations and not their time, they are ahead even where they do not win that back.
-"""
+"""Bounds in runs that are too short for blends. Iterations with momentum or a power are slower. A search counts
+iterations and not their time, so it would take them even where they do not win that time back."""
 
 VARYING = 4
 NUM_GENES = VARYING * KNOTS + len(BOUNDS) - VARYING

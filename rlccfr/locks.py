@@ -55,13 +55,13 @@ class Lock:
     @property
     def num_infosets(self) -> int:
         """Number of infosets that are locked."""
-        count: int = self._part.count(self)
+        count: int = self._reader.count(self)
         return count
 
     @property
-    def _part(self) -> type[LockReader]:
-        part: type[LockReader] = self.game.form.part("lock")
-        return part
+    def _reader(self) -> type[LockReader]:
+        reader: type[LockReader] = self.game.form.part("lock")
+        return reader
 
     def same_as(self, other: Lock) -> bool:
         """Return whether both fix the same policies of one game."""
@@ -73,11 +73,11 @@ class Lock:
 
     def locked_game(self) -> Any:
         """Return the locked game."""
-        return self._part.locked_game(self)
+        return self._reader.locked_game(self)
 
     def completed(self, policy: Any) -> Any:
         """Return a policy of the locked game as one of the game itself, with the lock's probabilities."""
-        return self._part.completed(self, policy)
+        return self._reader.completed(self, policy)
 
 
 class Fixed(NamedTuple):
@@ -214,9 +214,9 @@ def _all_fixed(reader: LockReader, given: Any, player: int | None = None) -> Ite
     elif callable(given):
         for each in players:
             for name in reader.names(each):
-                distribution = given(name)
-                if distribution is not None:
-                    yield from reader.fixed(name, distribution, each)
+                by_action = given(name)
+                if by_action is not None:
+                    yield from reader.fixed(name, by_action, each)
     else:
         raise PolicyError(f"a lock is {KINDS}, not {brief(given)}")
 

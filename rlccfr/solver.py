@@ -314,7 +314,8 @@ class Solver:
         if not self._curve or self._curve[-1][:2] != now:
             self._curve.append(CurvePoint(*now, self._cpu_seconds, average_values.exploitability, math.nan))
             is_wanted = current and not self._engine.stepper.sparse
-        point = self._curve[-1] = self._curve[-1]._replace(exploitability=average_values.exploitability)  # after blends
+        point = self._curve[-1]._replace(exploitability=average_values.exploitability)  # blends may have lowered it
+        self._curve[-1] = point
         if self.current is not None:
             is_wanted = self.current and math.isnan(point.exploitability_current)
         if is_wanted:

@@ -372,7 +372,8 @@ class _Work:
         if self.program is not None and self.program.exploitability <= result.exploitability:
             return self._by_program(result=result, solver=solver, interrupted=interrupted)
         if self._is_out_of_reach:
-            self.reasons[-1] += f", since the target was predicted to take {_in_words(self.run_seconds)}"
+            needed = f"{self.run_iterations:,.0f} iterations" if self.iterations else _in_words(self.run_seconds)
+            self.reasons[-1] += f", since the target was predicted to take {needed}"
         elif not math.isnan(self.run_seconds):
             self.reasons[-1] += f", predicted to take {_in_words(self.run_seconds)}"
             if result.reached:
@@ -436,9 +437,8 @@ class _Work:
     @property
     def _is_out_of_reach(self) -> bool:
         """Whether the budget is far too small for the target, as predicted; the least exploitability then counts."""
-        if self.iterations is not None:
-            return self.run_iterations > OUT_OF_REACH * self.iterations
-        return self.seconds is not None and self.run_seconds > OUT_OF_REACH * self.seconds
+        is_slow = self.seconds is not None and self.run_seconds > OUT_OF_REACH * self.seconds
+        return is_slow or (self.iterations is not None and self.run_iterations > OUT_OF_REACH * self.iterations)
 
     def _iterations_in_budget(self) -> float:
         """Return how many iterations the budget is predicted to allow."""

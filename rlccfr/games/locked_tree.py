@@ -82,18 +82,18 @@ class TreeLocks:
         yield from dict.fromkeys(self._tree.infoset_keys[infosets])
 
     def fixed(self, name: str, given: Any, player: int | None) -> Iterator[Fixed]:
-        found = self._infosets.get(name, [])
-        owners = {self._owner(infoset) for infoset in found}
+        infosets = self._infosets.get(name, [])
+        owners = {self._owner(infoset) for infoset in infosets}
         if player is not None:
-            found = [infoset for infoset in found if self._owner(infoset) == player]
+            infosets = [infoset for infoset in infosets if self._owner(infoset) == player]
         elif len(owners) > 1:
             raise PolicyError(
                 f"both players of {self._tree.name!r} have an infoset named {brief(name)}: say whose is locked, by "
                 "lock={0: ...} or --lock 0=FILE"
             )
-        if not found:
+        if not infosets:
             raise self._unknown(name, player, bool(owners))
-        for infoset in found:
+        for infoset in infosets:
             sequences = self._tree.infoset_sequences(infoset)
             where = f"at {brief(name)}"
             yield Fixed(where, np.arange(sequences.start, sequences.stop), self._distribution(given, sequences, where))
