@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,6 +27,7 @@ class Recording:
     def __init__(self, folder: Path, writes: bool) -> None:
         self._folder, self._writes, self._commit = folder, writes, commit()
         self._outcomes: dict[str, set[str]] = {}
+        self._seconds: Counter[str] = Counter()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -54,6 +56,7 @@ class Recording:
         """
         if not self._writes:
             return
+        self._seconds[report.nodeid] += report.duration
         outcomes = self._outcomes.setdefault(report.nodeid, set())
         if report.failed or report.when == "call":
             outcomes.add(report.outcome)
@@ -63,8 +66,9 @@ class Recording:
     def _write(self, report: pytest.TestReport, passed: bool) -> None:
         figures = {"title": report.nodeid.rpartition("::")[2], "note": "", "rows": []}
         figures |= json.loads(dict(report.user_properties).get("figures", "{}"))
-        stamp = {"sources": sources_hash(report.nodeid), "commit": self._commit}
+        stamp: dict[str, str | float] = {"sources": sources_hash(report.nodeid), "commit": self._commit}
         stamp["at"] = datetime.now(UTC).isoformat(timespec="seconds")
+        stamp["seconds"] = round(self._seconds[report.nodeid], 1)
         path = result_file(self._folder, report.nodeid)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps({"passed": passed, "test": report.nodeid, **figures, **stamp}).encode())

@@ -107,6 +107,14 @@ def test_a_page_without_failures_says_nothing_of_them(suite):
     assert not any(words in page for words in ("## Failed", "earlier", "Without a result"))
 
 
+def test_a_page_tells_how_long_tests_took_where_that_is_known(suite):
+    results = [result(PASSED, True) | {"seconds": 45.0}, result(FAILED, True) | {"seconds": 45.5}, result(OLD, True)]
+    verify.write_report(verify.AT_SCALE, results, PRESENT)
+    page = (suite / "docs" / "reliability.md").read_text()
+    assert "| tests | passed | failed | minutes |" in page
+    assert page.endswith("| Letters are letters | `tests/t.py` | 3 | 0 | 1.5 |\n")
+
+
 def test_tables_are_printed_by_name_or_title(suite, monkeypatch, capsys):
     results = [result(PASSED, True) | {"title": "Letters", "note": "In order."}, result(FAILED, False, "old")]
     verify.LONG.results.write_text("".join(f"{json.dumps(line)}\n" for line in results))
@@ -167,6 +175,7 @@ def test_each_long_test_leaves_its_result(tmp_path):
     passed = {name: one["passed"] for name, one in found.items()}
     broken = dict.fromkeys(("test_fails", "test_fixture[before]", "test_fixture[after]", "test_dies"), False)
     assert passed == {"test_passes": True, **broken}
+    assert all(one["seconds"] >= 0 for one in found.values())
     table = {"title": "A table", "note": "A note.", "summary": "A summary.", "rows": [{"runs": 3}]}
     assert found["test_passes"].items() >= table.items()
     assert found["test_fails"]["rows"] == [{"runs": 4}]

@@ -69,7 +69,8 @@ FOLDERS = ("rlccfr", "catalog", "envs", "agents")
 
 Result = dict[str, Any]
 """Last result of a test: ``test`` (pytest's name of it), ``passed``, ``title``, ``note``, ``rows`` (the table), perhaps
-``summary`` (the figure that decides, with its gate), ``sources`` (a hash), ``commit``, and ``at`` (the time, UTC)."""
+``summary`` (the figure that decides, with its gate), ``sources`` (a hash), ``commit``, ``at`` (the time, UTC), and
+``seconds`` (how long it took, beside the tests that ran at the same time; not in results from before 2026-11-28)."""
 
 
 @cache
@@ -237,10 +238,15 @@ def _by_module(report: Report, results: Sequence[Result], missing: Counter[str])
         words = report.order
         return next((k for k, word in enumerate(words) if word in module), len(words)), module
 
+    seconds: Counter[str] = Counter()
+    for result in results:
+        if "seconds" in result:
+            seconds[module_of(result["test"])] += result["seconds"]
     rows = []
     for module in sorted({*passed, *failed, *missing}, key=place):
         row = {"what is checked": _subject(module), "tests": f"`{module}`"}
         row |= {"passed": passed[module], "failed": failed[module]}
+        row |= {"minutes": round(seconds[module] / 60, 1)} if seconds else {}
         rows.append(row | ({"without a result": missing[module]} if missing else {}))
     return table(rows)
 
