@@ -18,10 +18,16 @@ def test_a_flop_is_measured_beside_printed_figures(monkeypatch):
     row = flops.measure("3betpotFAST")
     assert row["share"] <= flops.TARGETS["3betpotFAST"]
     assert 0.0 < row["bytes"] < row["peak"]
+    assert row["value_to"] - row["value_from"] == pytest.approx(2 * row["share"] * RIVER["pot"], rel=1e-6)
+    finer = flops.measure("3betpotFAST", 1e-4)
+    assert finer["share"] <= 1e-4
+    assert row["value_from"] <= finer["value_to"]
+    assert finer["value_from"] <= row["value_to"]
     monkeypatch.setattr(flops, "alone", lambda title: {**row, "title": title})
     lines = flops.report()
     (here,) = [line for line in lines if line.startswith("| 3betpotFAST | rlccfr")]
     assert here.count("|") == lines[0].count("|")
+    assert lines[-1].endswith("chips; PioSOLVER prints 105.11.")
     (printed,) = [line for line in lines if line.startswith("| 3betpotFAST | TexasSolver")]
     assert printed.split(" | ")[2:] == ["0.5 %", "6, Ryzen 7 3700X", "103.5", "2.84 GB |"]
 
