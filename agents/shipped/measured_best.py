@@ -63,7 +63,7 @@ def best_measured(
     Raises:
         BudgetError: a budget in iterations or nodes, for which some run has no curve.
     """
-    limit = nearest(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
+    limit = nearest_covered_budget(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
     evidence = _joint_evidence(table, game, catalogs, limit)
     task = Task(table, catalogs[0], game, limit, preset)
     worths = task.worths(evidence.choosing)
@@ -125,7 +125,7 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
     return words
 
 
-def nearest(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Budget) -> Budget:
+def nearest_covered_budget(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Budget) -> Budget:
     """Return the budget if all runs cover it, else the nearest one that they cover.
 
     The nearest one is the longest headline budget or, if ``budget`` is in another unit, the length of the shortest run.

@@ -21,7 +21,7 @@ from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import FAMILY, PICK, kind_of, mean_regrets, regrets_in_words
 from rlccfr.agents.predicting.choosers import BY_TEAM, ByTeam
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
-from rlccfr.agents.shipped.measured_best import nearest
+from rlccfr.agents.shipped.measured_best import nearest_covered_budget
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import PRESETS, Preset
@@ -111,7 +111,7 @@ def public_choice(budget: Budget, preset: Preset) -> Choice:
     part = shipped.public_part()
     table = shipped.public_results()
     (catalog,) = part.catalogs
-    covered = [nearest(table, game, list(catalog), budget) for game in part.games]
+    covered = [nearest_covered_budget(table, game, list(catalog), budget) for game in part.games]
     limit = min(covered, key=lambda candidate: candidate.amount)
     choosing_worths: dict[str, Worths] = {}
     judging_rewards: dict[str, Rewards] = {}

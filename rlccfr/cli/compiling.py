@@ -282,16 +282,16 @@ def _run_tiny(is_large: bool, sampler: str = "none", abstraction: str = "none", 
 def _compile_algorithms() -> None:
     """Compile the plain functions of all components, and what lies between Python and the kernels."""
     from rlccfr.games.names import load_game
-    from rlccfr.kernels import plain
+    from rlccfr.kernels import plain_functions
     from rlccfr.registry import samplers, update_rules
     from rlccfr.solver import Solver
 
     for rule in (entry.make() for entry in update_rules):
-        plain.reweight_functions(rule.reweight)
-        plain.policy_map_function(rule.policy_map)
-        plain.regularise_function(rule.regularise)
+        plain_functions.reweight_functions(rule.reweight)
+        plain_functions.policy_map_function(rule.policy_map)
+        plain_functions.regularise_function(rule.regularise)
     for sampler in (entry.make() for entry in samplers):
-        plain.inclusion_function(sampler.inclusion)
-        plain.mixture_function(sampler.mixture)
+        plain_functions.inclusion_function(sampler.inclusion)
+        plain_functions.mixture_function(sampler.mixture)
     for run in FLAT_RUNS:
         Solver(load_game("kuhn"), **run).run(iterations=4)

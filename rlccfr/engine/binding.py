@@ -16,7 +16,7 @@ from rlccfr.game import Form, Game
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import RULE, Procedure, Rule, RuleFlags
-from rlccfr.kernels.plain import (
+from rlccfr.kernels.plain_functions import (
     inclusion_function,
     mixture_function,
     policy_map_function,
@@ -300,10 +300,12 @@ def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: 
         raise ComponentError(f"the result of {rule.title} is its current policy, and no average: leave out blend=True")
 
 
-def check_compiled(
+def check_options_of_compiled(
     game: GameTree, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
 ) -> None:
-    """Refuse options that a compiled game does not have; all components run on such a game.
+    """Refuse options that a compiled game does not have: the ``check_components`` of its form.
+
+    The other arguments are not needed, since all components run on such a game.
 
     Raises:
         ComponentError: the tables are to be in single precision.

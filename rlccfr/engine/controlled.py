@@ -44,7 +44,7 @@ from rlccfr.kernels.control.controlled_iterations import (
     controlled_iterations,
     look_at_average,
     next_look,
-    prepare_rows,
+    prepare_segment_of_run,
 )
 from rlccfr.kernels.control.decide import needs_momentum, next_mark
 from rlccfr.kernels.control.observe import observe_run
@@ -137,7 +137,7 @@ class ControlledStepper(ExactStepper):
 
     def _rows(self, iterations: int) -> np.ndarray:
         """See :meth:`ExactStepper._rows`. If a look at the average policy or a decision is due, it is made first."""
-        return self.control.schedule[: prepare_rows(*self._handles, iterations) + 1]
+        return self.control.schedule[: prepare_segment_of_run(*self._handles, iterations) + 1]
 
     @property
     def _rule_handle(self) -> Any:

@@ -69,7 +69,7 @@ class RespondingStepper(FlatStepper):
         # Both averages come before both updates, since updates change the policies.
         for player in PLAYERS:
             phases.increment_exactly(player, counts=False)
-            phases.average(player, row[AVERAGE_DECAY])
+            phases.add_to_average(player, row[AVERAGE_DECAY])
         for player in PLAYERS:
             responses.fill_regrets(player, phases.estimates.gain, phases.estimates.mass)
             phases.update_regrets(player, row, next_row)

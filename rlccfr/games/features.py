@@ -47,20 +47,26 @@ def history_features(game: GameTree) -> np.ndarray:
 
 
 def _history_features(game: GameTree) -> np.ndarray:
+    """Make what :func:`history_features` returns.
+
+    The last action is part of it because tensors hide the first of two simultaneous moves.
+    """
     opened = _with_tensors(game)
     histories = game.histories
     size = opened.information_state_tensor_size()
-    row = np.cumsum(histories["infoset"] >= 0) - 1  # of each history where a player moves
-    tensors = np.empty((row[-1] + 1, 2, size), np.float32)
-    last_action = np.zeros((row[-1] + 1, opened.num_distinct_actions()), np.float32)  # one-hot
+    row_of_history = np.cumsum(histories["infoset"] >= 0) - 1  # of those where a player moves
+    num_rows = row_of_history[-1] + 1
+    tensors = np.empty((num_rows, 2, size), np.float32)
+    last_action = np.zeros((num_rows, opened.num_distinct_actions()), np.float32)  # one-hot
     stack = [(0, -1, opened.new_initial_state())]
     while stack:
         number, action, state = stack.pop()
         record = histories[number]
         if record["infoset"] >= 0:
-            tensors[row[number]] = [state.information_state_tensor(player) for player in (0, 1)]
+            row = row_of_history[number]
+            tensors[row] = [state.information_state_tensor(player) for player in (0, 1)]
             if action >= 0:
-                last_action[row[number], action] = 1.0
+                last_action[row, action] = 1.0
         first_child = int(record["first_child"])
         for child in range(first_child, first_child + int(record["num_children"])):
             action = int(game.edge_action[child])

@@ -1,6 +1,6 @@
 """A bounded reservoir of the rows that a model is fitted to, with their sums per infoset.
 
-Which rows stay is drawn in :mod:`rlccfr.kernels.learning.reservoir`.
+Which rows stay is drawn in :mod:`rlccfr.kernels.learning.reservoir_sampling`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.kernels.learning.reservoir import NUM_KEPT, NUM_SEEN, Rows, insert_rows
+from rlccfr.kernels.learning.reservoir_sampling import NUM_KEPT, NUM_SEEN, Rows, insert_rows
 from rlccfr.networks.settings import FullMemory
 
 LARGEST_SCALE = 1e100

@@ -84,7 +84,8 @@ class Estimates(NamedTuple):
     ) -> Estimates:
         """Return the mean estimates of each batch of walks under a fixed policy.
 
-        Some samplers draw actions by the run's policy sums (``RunState.uniform_count``). Here these are random numbers.
+        Some samplers draw actions by the run's policy sums (``RunState.uniform_count``). There is no run here. Such
+        samplers must be unbiased whatever the sums are, so these are random numbers.
 
         Args:
             sampler: the sampler.

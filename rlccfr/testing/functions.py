@@ -8,7 +8,7 @@ import numpy as np
 
 from rlccfr.components import Component, Sampler, UpdateRule
 from rlccfr.errors import RLCCFRError, what_failed
-from rlccfr.kernels.plain import check_signature, reads_regret
+from rlccfr.kernels.plain_functions import check_signature, reads_regret
 
 NUM_ACTIONS = (1, 2, 3, 7)
 """Numbers of actions of the infosets on which functions are called."""

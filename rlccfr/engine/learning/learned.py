@@ -127,7 +127,7 @@ class LearnedStepper(FlatStepper):
         if self._exact_average:
             self._phases.increment_exactly(player, counts=self.binding.plan.counts)
         self.players[player].average(self.state, self._phases.increment, row[AVERAGE_DECAY])
-        self._phases.average(player, row[AVERAGE_DECAY])
+        self._phases.add_to_average(player, row[AVERAGE_DECAY])
 
     def _update(self, player: int, row: np.ndarray, next_row: np.ndarray) -> None:
         """Update one player's regrets, fit its models, and set its policies from the models."""

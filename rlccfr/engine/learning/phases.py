@@ -13,7 +13,7 @@ from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import SCRATCH, TABLES
 from rlccfr.kernels.learning.phase_kernels import (
     back_up,
-    estimate_exactly,
+    exact_regrets_and_masses,
     fill_average_increments,
     set_policies,
     update_player,
@@ -55,10 +55,13 @@ class Phases:
     In an iteration, a player's regrets and masses are estimated, its average policy is added to, its regrets are
     updated, and its next policies are set. Between the last two, a model may be fitted to the regrets.
 
+    There are three sets of tables: the run's; those of the walks' memory (:attr:`estimates`), which walks and passes
+    fill; and the next ones, which share the run's arrays but have policies that are not played yet.
+
     Args:
         state: the run's tables.
         binding: the components.
-        walks: number of walks per player and iteration.
+        walks: number of walks per player and iteration, in place of the binding's: models may have their own number.
 
     Attributes:
         estimates: tables that walks and exact passes fill: instantaneous regrets (m,) in ``gain``, masses (n,) in
@@ -74,6 +77,7 @@ class Phases:
         self.increment = np.zeros(state.game.num_sequences)
         self.next_regrets = np.zeros(state.game.num_sequences)
         memory = walk_memory(state, binding)
+        # Walks add to the increments, not to the policy sum: models of the average see them first.
         self._memory = memory._replace(tables=memory.tables._replace(policy_sum=self.increment))
         self.estimates = self._memory.tables
         # The run's tables with other policies: those that an update gives, which are not played yet.
@@ -97,7 +101,7 @@ class Phases:
         """
         state = self._state
         if exact:
-            estimate_exactly(state.game_handle, self._scratch_handle, self._memory_handle, player)
+            exact_regrets_and_masses(state.game_handle, self._scratch_handle, self._memory_handle, player)
             state.counts[1] += state.game.num_histories
         else:
             estimate_by_walks(state, self._binding, self._memory, player, average=average)
@@ -124,7 +128,7 @@ class Phases:
         fill_average_increments(state.game.view, tables, state.scratch, player, self._binding.flags.average_column)
         return tables.policy_sum[sequences]
 
-    def average(self, player: int, decay: float) -> None:
+    def add_to_average(self, player: int, decay: float) -> None:
         """Multiply one player's policy sum by ``decay``, add the increments, and clear the increments."""
         sequences = self._state.game.sequences_of(player)
         policy_sum = self._state.tables.policy_sum
@@ -173,7 +177,7 @@ class Phases:
         tables = self.estimates._replace(response=response, gain=np.empty(state.game.num_sequences), mass=mass)
         memory = handle_of(self._memory._replace(tables=tables), WALK_MEMORY)
         for player in (0, 1):
-            estimate_exactly(state.game_handle, self._scratch_handle, memory, player)
+            exact_regrets_and_masses(state.game_handle, self._scratch_handle, memory, player)
         return mass
 
     def backed_up(self, traverser: int) -> np.ndarray:

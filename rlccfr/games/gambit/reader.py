@@ -259,7 +259,7 @@ class _Parser:
             )
 
     def _payoffs(self) -> list[Fraction]:
-        """Read an outcome's payoffs in brackets, with or without commas."""
+        """Read an outcome's payoffs in braces, with or without commas."""
         self._expect("{")
         payoffs = []
         while self._next != "}":
@@ -272,7 +272,7 @@ class _Parser:
         return payoffs
 
     def _events(self) -> tuple[list[str], list[Fraction]]:
-        """Read the names and probabilities of chance's outcomes in brackets."""
+        """Read the names and probabilities of chance's outcomes in braces."""
         self._expect("{")
         names = []
         probabilities = []

@@ -39,15 +39,15 @@ class Moves(Rules):
         self.num_moves = moves
         self.num_actions = actions
         pair = random.exponential(size=(types, types))
-        self.pair = pair / pair.sum()
+        self.pair_probability = pair / pair.sum()
         self.mover = (np.arange(moves) + (random.random_sample(moves) < 0.2)) % 2
         self.looks = np.stack([self._draw_looks(random) for _ in range(moves)])
         self.pair_payoffs = random.normal(size=(moves, types, types, actions, actions))
         self.path_payoffs = random.normal(size=(types, types, *(actions,) * moves))
         self.most_actions = actions
         self.most_outcomes = types
-        self.longest = 2 + moves
-        self.most = float(np.abs(self.pair_payoffs).max() * moves + np.abs(self.path_payoffs).max())
+        self.longest_path = 2 + moves
+        self.largest_payoff = float(np.abs(self.pair_payoffs).max() * moves + np.abs(self.path_payoffs).max())
 
     def _draw_looks(self, random: np.random.RandomState) -> np.ndarray:
         """Return what the opponent sees of each action: a number; actions with equal numbers look alike."""
@@ -70,7 +70,11 @@ class Moves(Rules):
         return list(range(self.num_actions))
 
     def outcomes(self, past: tuple[int, ...]) -> list[tuple[int, float]]:
-        chances = self.pair.sum(axis=1) if not past else self.pair[past[0]] / self.pair[past[0]].sum()
+        chances = (
+            self.pair_probability.sum(axis=1)
+            if not past
+            else self.pair_probability[past[0]] / self.pair_probability[past[0]].sum()
+        )
         return [(outcome, float(chance)) for outcome, chance in enumerate(chances)]
 
     def utility(self, past: tuple[int, ...]) -> float:

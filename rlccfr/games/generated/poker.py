@@ -45,16 +45,16 @@ class Poker(Rules):
         self.raises = raises
         self.rounds = 1 if boards == 1 else 2
         pair = random.exponential(size=(hands, hands))
-        self.pair = pair / pair.sum()
+        self.pair_probability = pair / pair.sum()  # (hands, hands): player 0's hand, player 1's
         board = random.exponential(size=(hands, hands, boards))
-        self.board = board / board.sum(axis=2, keepdims=True)
-        self.strength = random.randint(2 * hands, size=(2, hands, boards))
+        self.board_probability = board / board.sum(axis=2, keepdims=True)  # (hands, hands, boards), given the pair
+        self.strength = random.randint(2 * hands, size=(2, hands, boards))  # by player, its hand and the board
         self.stakes = np.cumprod(random.choice([1.0, 1.5, 2.0, 3.0], size=self.rounds))
         self.most_actions = len(NAMES)
         self.most_outcomes = max(hands, boards)
-        self.table = lru_cache(maxsize=4096)(self._table)
-        self.longest = 3 + self.rounds * (raises + 2)
-        self.most = ANTE + raises * float(self.stakes.sum())
+        self.table_after = lru_cache(maxsize=4096)(self._table)
+        self.longest_path = 3 + self.rounds * (raises + 2)
+        self.largest_payoff = ANTE + raises * float(self.stakes.sum())
 
     def _table(self, past: tuple[int, ...]) -> Table:
         """Return what is on the table after these deals and actions."""
@@ -83,27 +83,27 @@ class Poker(Rules):
     def actor(self, past: tuple[int, ...]) -> Any:
         if len(past) < 2:
             return CHANCE
-        table = self.table(past)
+        table = self.table_after(past)
         if table.folded >= 0 or table.over == self.rounds:
             return TERMINAL
         return CHANCE if self._awaits_board(table) else table.to_move
 
     def actions(self, past: tuple[int, ...]) -> list[int]:
-        table = self.table(past)
+        table = self.table_after(past)
         faces_raise = table.paid[0] != table.paid[1]
         return [FOLD] * faces_raise + [CALL] + [RAISE] * (table.raises < self.raises)
 
     def outcomes(self, past: tuple[int, ...]) -> list[tuple[int, float]]:
         if not past:
-            chances = self.pair.sum(axis=1)
+            chances = self.pair_probability.sum(axis=1)
         elif len(past) == 1:
-            chances = self.pair[past[0]] / self.pair[past[0]].sum()
+            chances = self.pair_probability[past[0]] / self.pair_probability[past[0]].sum()
         else:
-            chances = self.board[past[0], past[1]]
+            chances = self.board_probability[past[0], past[1]]
         return [(outcome, float(chance)) for outcome, chance in enumerate(chances)]
 
     def utility(self, past: tuple[int, ...]) -> float:
-        table = self.table(past)
+        table = self.table_after(past)
         if table.folded >= 0:
             return table.paid[1] if table.folded == 1 else -table.paid[0]
         first, second = (self.strength[player, past[player], table.board] for player in (0, 1))

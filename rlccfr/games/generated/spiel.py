@@ -22,14 +22,14 @@ class Rules(ABC):
     Attributes:
         most_actions: largest number of actions at a state.
         most_outcomes: largest number of outcomes of chance at a state.
-        longest: largest number of actions and outcomes on a path.
-        most: bound on the utility's absolute value.
+        longest_path: largest number of actions and outcomes on a path.
+        largest_payoff: bound on the utility's absolute value.
     """
 
     most_actions: int
     most_outcomes: int
-    longest: int
-    most: float
+    longest_path: int
+    largest_payoff: float
 
     def __deepcopy__(self, memo: Any) -> Rules:
         """Return the rules themselves, which never change: OpenSpiel copies them with every state."""
@@ -154,10 +154,10 @@ def register(
                 num_distinct_actions=self.rules.most_actions,
                 max_chance_outcomes=self.rules.most_outcomes,
                 num_players=2,
-                min_utility=-self.rules.most,
-                max_utility=self.rules.most,
+                min_utility=-self.rules.largest_payoff,
+                max_utility=self.rules.largest_payoff,
                 utility_sum=0.0,
-                max_game_length=self.rules.longest,
+                max_game_length=self.rules.longest_path,
             )
             super().__init__(kind, info, values)
 

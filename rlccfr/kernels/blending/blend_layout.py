@@ -15,6 +15,12 @@ LOWER_BOUND = 1  # no blend has a value below this
 NUM_CUTS = 2  # number of cuts
 PROGRESS_SIZE = 3  # number of entries
 
+# Rows of ``steps``. The last two also serve as working memory.
+NEGATIVE_GRADIENT = 0
+CONSTRAINT = 1
+STEP = 2
+CONSTRAINT_STEP = 3
+
 
 class Blend(NamedTuple):
     """Each player's blend of K policies, and what is known of its value.
@@ -26,7 +32,7 @@ class Blend(NamedTuple):
         cuts: (2, most cuts, K) value of each best response so far against each policy.
         levels, moves: (most cuts,) working memory.
         hessian: (K + 1, K + 1) working memory.
-        steps: (4, K + 1) working memory.
+        steps: (4, K + 1) working memory; see the names of its rows above.
     """
 
     weights: np.ndarray

@@ -14,6 +14,8 @@ blend to try is a centre of the region that the cuts leave. With K weights and n
    1 / (t - c_i w) give such a bound, at most ``width`` below t: they are a feasible solution of the dual program.
 
 Newton's method finds the centre, with the weights as units of change: w_j changes by w_j d_j.
+
+In the code, t is ``top``, c_i w is ``levels[i]``, and (n + K) / width is ``pull``.
 """
 
 from __future__ import annotations
@@ -23,7 +25,15 @@ from math import sqrt
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.blending.blend_layout import LEAST_VALUE, LOWER_BOUND, NUM_CUTS
+from rlccfr.kernels.blending.blend_layout import (
+    CONSTRAINT,
+    CONSTRAINT_STEP,
+    LEAST_VALUE,
+    LOWER_BOUND,
+    NEGATIVE_GRADIENT,
+    NUM_CUTS,
+    STEP,
+)
 from rlccfr.kernels.handles import blend_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE
@@ -71,15 +81,15 @@ def fill_system(weights, cuts, num_cuts, top, pull, blend):
     Args:
         top: the variable t of the objective.
         pull: its factor in the objective.
-        blend: ``hessian`` gets the lower half of the matrix, ``steps[0]`` the negative gradient, ``steps[1]`` the
-            weights, whose changes must add up to nothing; ``steps[2]`` is overwritten.
+        blend: ``hessian`` gets the lower half of the matrix, and two rows of ``steps`` the negative gradient and the
+            constraint: the weights, whose changes must add up to nothing. The row of the step is overwritten.
     """
     count = len(weights)
     hessian = blend.hessian
     levels = blend.levels
-    negative_gradient = blend.steps[0]
-    constraint = blend.steps[1]
-    scaled_cut = blend.steps[2]
+    negative_gradient = blend.steps[NEGATIVE_GRADIENT]
+    constraint = blend.steps[CONSTRAINT]
+    scaled_cut = blend.steps[STEP]  # the step is found later; until then, its row is free
     # The unit of the change of top makes its diagonal entry 1, as those of the weights are at least.
     curvature = 0.0
     slope = 0.0
@@ -147,16 +157,16 @@ def substitute(factor, right_side, solution):
 
 @inlined
 def solve_for_step(blend):
-    """Solve Newton's system under the constraint, into ``steps[2]``; return the decrement's square.
+    """Solve Newton's system under the constraint, into the row of the step; return the decrement's square.
 
     With H the matrix, g the negative gradient and w the constraint, the step d has H d = g - m w and w d = 0, for some
     multiplier m. So d = H^-1 g - m H^-1 w with m = (w H^-1 g) / (w H^-1 w). The decrement's square is d g.
     """
     factor = blend.hessian
-    negative_gradient = blend.steps[0]
-    constraint = blend.steps[1]
-    step = blend.steps[2]
-    constraint_step = blend.steps[3]
+    negative_gradient = blend.steps[NEGATIVE_GRADIENT]
+    constraint = blend.steps[CONSTRAINT]
+    step = blend.steps[STEP]
+    constraint_step = blend.steps[CONSTRAINT_STEP]
     size = len(factor)
     substitute(factor, negative_gradient, step)
     substitute(factor, constraint, constraint_step)
@@ -180,7 +190,7 @@ def longest_step(weights, cuts, num_cuts, top, top_move, blend):
         top_move: change of ``top`` in a step of 1.
         blend: ``moves`` gets the change of each cut's value in a step of 1.
     """
-    change = blend.steps[2]
+    change = blend.steps[STEP]
     levels = blend.levels
     moves = blend.moves
     step = 1.0
@@ -199,11 +209,16 @@ def longest_step(weights, cuts, num_cuts, top, top_move, blend):
 
 @inlined
 def dual_bound(cuts, num_cuts, top, blend):
-    """Return the least value, over policies, of the mixture of the cuts with weights 1 / (top - level).
+    """Return a lower bound on the value of every blend; see point 3 of the module.
 
-    The opponent's responses behind the cuts, mixed like this, get at least this value against every blend.
+    The opponent's responses behind the cuts, mixed with the weights 1 / (t - c_i w), get against each of the K policies
+    what the mixed cut says. They get at least the least of these values against every blend.
+
+    Args:
+        top: the variable t, above all levels.
+        blend: ``levels`` holds the values c_i w of the present blend; the row of the constraint's step is overwritten.
     """
-    values = blend.steps[3]
+    values = blend.steps[CONSTRAINT_STEP]
     total = 0.0
     for j in range(cuts.shape[1]):
         values[j] = 0.0
@@ -229,7 +244,7 @@ def move_to_centre(weights, cuts, num_cuts, width, blend):
     """
     count = len(weights)
     levels = blend.levels
-    change = blend.steps[2]
+    change = blend.steps[STEP]
     pull = (num_cuts + count) / width
     top = width + fill_levels(weights, cuts, num_cuts, levels)
     for _ in range(NEWTON_STEPS):

@@ -4,6 +4,10 @@ The exploitability of an average policy swings from iteration to iteration. It i
 depends on one player's policy alone: the values of best responses. So each player keeps its own best average policy
 among a few that are looked at in the last eighth of a run, and the pair is at most as exploitable as any of them. A
 look costs about as much as an iteration.
+
+Three things are due at numbers of iterations that ``control.state`` keeps. A *decision* lets the controller pick the
+settings of the next segment. A *look* measures the average policy. A segment's *rows* are the schedule that its
+settings give, as the rule's parameters at each iteration.
 """
 
 from __future__ import annotations
@@ -85,11 +89,12 @@ def look_at_average(game, run, control):
 
 
 @inlined
-def next_rows(view, tables, scratch, counts, iterations, control):
-    """Look or decide if that is due, and write the schedule of the next iterations, at most ``iterations`` of them.
+def prepare_segment(view, tables, scratch, counts, iterations, control):
+    """Look and decide if that is due, and write the rows of the next segment, of at most ``iterations`` iterations.
 
     Returns:
-        The number of iterations that the rows are for, without the row after them.
+        The segment's number of iterations. One row more is written, since an update also reads the row of the iteration
+        after it.
     """
     done = counts[0]
     state = control.state
@@ -105,15 +110,15 @@ def next_rows(view, tables, scratch, counts, iterations, control):
 
 
 @kernel(types.int64(HANDLE, HANDLE, HANDLE, types.int64))
-def prepare_rows(game, run, control, iterations):
-    """Look or decide if that is due, and write the rows of the next iterations; return what :func:`next_rows` does.
+def prepare_segment_of_run(game, run, control, iterations):
+    """Do the same for a run, and return the same; see :func:`prepare_segment`.
 
     Args:
         game, run, control: handles; the controller's state, trace and schedule are changed in place.
     """
     _, view = game_of(game)
     tables, _, _, counts, scratch = run_of(run)
-    return next_rows(view, tables, scratch, counts, iterations, control_of(control))
+    return prepare_segment(view, tables, scratch, counts, iterations, control_of(control))
 
 
 @kernel(types.void(HANDLE, HANDLE, types.UniTuple(HANDLE, 2), PROCEDURE, HANDLE, types.int64, types.int64))
@@ -130,6 +135,6 @@ def controlled_iterations(game, run, rules, procedure, control, iterations, cost
     controller = control_of(control)
     end = counts[0] + iterations
     while counts[0] < end:
-        count = next_rows(view, tables, scratch, counts, end - counts[0], controller)
+        count = prepare_segment(view, tables, scratch, counts, end - counts[0], controller)
         rule = rules[1] if needs_momentum(controller.state[SETTINGS:]) else rules[0]
         exact_iterations(game, run, rule, procedure, controller.schedule[: count + 1], cost)

@@ -39,7 +39,7 @@ _UNSCALED = (1.0, 1.0)
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, types.int64))
-def estimate_exactly(game, scratch, memory, player):
+def exact_regrets_and_masses(game, scratch, memory, player):
     """Compute a player's exact instantaneous regrets and masses, and store them where walks store their estimates.
 
     The opponent plays ``response`` of the memory's tables.

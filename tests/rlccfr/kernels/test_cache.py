@@ -25,7 +25,7 @@ import json, os, rlccfr
 from rlccfr.catalog.extended import weigh_exponentially
 from rlccfr.kernels.cache import kernels_folder
 from rlccfr.kernels.learning.adam import adam_step
-from rlccfr.kernels.plain import policy_map_function
+from rlccfr.kernels.plain_functions import policy_map_function
 
 policy_map_function(weigh_exponentially)
 hits = sum(adam_step.stats.cache_hits.values())
@@ -85,7 +85,7 @@ def test_processes_that_compile_at_once_lose_nothing(site, tmp_path):
     """Both compile the same function for different signatures; with an index file, one would overwrite the other's."""
     code = """
 import sys
-from rlccfr.kernels.plain import mixture_function, policy_map_function
+from rlccfr.kernels.plain_functions import mixture_function, policy_map_function
 
 print("ready", flush=True)
 sys.stdin.readline()

@@ -156,9 +156,8 @@ def test_a_file_may_be_imported_by_another_name_later(tmp_path):
     source = "def halve(instant_regret, mass, state, parameters, utility_range):\n    instant_regret[0] *= 0.5\n"
     (tmp_path / "rules" / "halving_rule.py").write_text(source)
     for folder, name in ((tmp_path, "rules.halving_rule"), (tmp_path / "rules", "halving_rule")):
-        code = (
-            f"from {name} import halve; from rlccfr.kernels.plain import reweight_functions; reweight_functions(halve)"
-        )
+        code = f"from {name} import halve; from rlccfr.kernels.plain_functions import reweight_functions as compiled\n"
+        code += "compiled(halve)"
         subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
 
 
@@ -186,7 +185,10 @@ def refusing(row, state, parameters, utility_range):
     ("rule", "message"),
     [
         (UpdateRule(reweight=beyond, parameters=(lambda t: 1.0 * t,)), "reweight of .* fails in a run: IndexError"),
-        (UpdateRule(policy_map=refusing), r"policy_map of .*: nothing is good enough \(line \d+ of test_plain.py\)$"),
+        (
+            UpdateRule(policy_map=refusing),
+            r"policy_map of .*: nothing is good enough \(line \d+ of test_plain_functions.py\)$",
+        ),
     ],
 )
 def test_a_function_that_fails_ends_the_run_with_its_name(rule, message, sampler):

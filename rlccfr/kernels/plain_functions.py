@@ -1,4 +1,8 @@
-"""Compilation of the plain functions of components for the signatures with which kernels call them."""
+"""Compilation of the plain functions of components for the signatures with which kernels call them.
+
+A *plain function* is one that a component's author writes in Python on the arrays of one infoset; see
+:mod:`rlccfr.components`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ from rlccfr.kernels.layout import INCLUSION, MIXTURE, POLICY_MAP, REGULARISE, RE
 from rlccfr.plugins import is_the_librarys
 
 
-class Form(NamedTuple):
+class PlainSignature(NamedTuple):
     """Signature with which kernels call a plain function."""
 
     field: str  # name of the component's field
@@ -62,22 +66,24 @@ def _no_mixture(policy, count, visits, parameters):
 _STATE = "state: float64 (A, k), parameters: float64 (p,), utility_range: float64"
 _INSTANT = f"instant_regret: float64 (A,), mass: float64, {_STATE}"
 _COUNTS = "policy: float64 (A,), count: float64 (A,)"
-_REWEIGHT = Form("reweight", _INSTANT, "None", REWEIGHT, _no_reweight)
-_REWEIGHT_BY_REGRET = Form(
+_REWEIGHT = PlainSignature("reweight", _INSTANT, "None", REWEIGHT, _no_reweight)
+_REWEIGHT_BY_REGRET = PlainSignature(
     "reweight", f"{_INSTANT}, regret: float64 (A,)", "None", REWEIGHT_BY_REGRET, _no_reweight_by_regret
 )
-_POLICY_MAP = Form("policy_map", f"row: float64 (A,), {_STATE}", "None", POLICY_MAP, _no_map)
-_REGULARISE = Form(
+_POLICY_MAP = PlainSignature("policy_map", f"row: float64 (A,), {_STATE}", "None", POLICY_MAP, _no_map)
+_REGULARISE = PlainSignature(
     "regularise",
     f"values: float64 (A,), policy: float64 (A,), reach: float64 (A,), {_STATE}",
     "float64",
     REGULARISE,
     _no_regularisation,
 )
-_INCLUSION = Form(
+_INCLUSION = PlainSignature(
     "inclusion", f"{_COUNTS}, parameters: float64 (p,), probability: float64 (A,)", "None", INCLUSION, _no_inclusion
 )
-_MIXTURE = Form("mixture", f"{_COUNTS}, visits: float64, parameters: float64 (p,)", "float64", MIXTURE, _no_mixture)
+_MIXTURE = PlainSignature(
+    "mixture", f"{_COUNTS}, visits: float64, parameters: float64 (p,)", "float64", MIXTURE, _no_mixture
+)
 
 
 def reads_regret(reweight: Callable[..., None] | None) -> bool:
@@ -88,7 +94,8 @@ def reads_regret(reweight: Callable[..., None] | None) -> bool:
 def reweight_functions(function: Callable[..., None] | None) -> tuple[Any, Any]:
     """Return the handles of a rule's ``reweight`` without and with the argument ``regret``.
 
-    Each form that the rule does not define does nothing.
+    A kernel's function argument has one fixed signature, so a rule carries a handle of each. ``RuleFlags.reads_regret``
+    says which one is called; the other does nothing.
 
     Raises:
         ComponentError: the function has the wrong arguments, or it can't be compiled.
@@ -140,43 +147,43 @@ def check_signature(field: str, function: Callable[..., Any]) -> None:
     Raises:
         ComponentError: it isn't.
     """
-    forms = {form.field: form for form in (_REWEIGHT, _POLICY_MAP, _REGULARISE, _INCLUSION, _MIXTURE)}
-    form = forms[field]
+    signatures = {known.field: known for known in (_REWEIGHT, _POLICY_MAP, _REGULARISE, _INCLUSION, _MIXTURE)}
+    expected = signatures[field]
     if field == "reweight" and reads_regret(function):
-        form = _REWEIGHT_BY_REGRET
-    _check_form(function, form)
+        expected = _REWEIGHT_BY_REGRET
+    _check_arguments(function, expected)
 
 
 @cache
-def _compiled(function: Callable[..., Any] | None, form: Form) -> Any:
-    """Return the handle of a function; for None, of the form's default.
+def _compiled(function: Callable[..., Any] | None, expected: PlainSignature) -> Any:
+    """Return the handle of a function; for None, of the expected signature's default.
 
     Raises:
-        ComponentError: the function's arguments are not those of ``form``, or it can't be compiled.
+        ComponentError: the function's arguments are not those of ``expected``, or it can't be compiled.
     """
-    function = form.default if function is None else function
-    _check_form(function, form)
+    function = expected.default if function is None else function
+    _check_arguments(function, expected)
     # Don't cache functions typed at a prompt, or of a module that can't be imported again by its name.
     on_disk = os.path.exists(function.__code__.co_filename) and function.__module__ in sys.modules
     try:
         if is_the_librarys(function) and on_disk:
-            return handle_of(cached(function, form.signature, COMPILER), form.signature)
-        return handle_of(_jitted(function, form.signature, on_disk), form.signature)
+            return handle_of(cached(function, expected.signature, COMPILER), expected.signature)
+        return handle_of(_jitted(function, expected.signature, on_disk), expected.signature)
     except Exception as error:  # Numba's errors have no common base and are pages long
-        reason = _mutable_variable(function, form, str(error)) or _reason(error)
-        raise ComponentError(f"Numba can't compile {function.__name__} as {form}: {reason}") from error
+        reason = _mutable_variable(function, expected, str(error)) or _reason(error)
+        raise ComponentError(f"Numba can't compile {function.__name__} as {expected}: {reason}") from error
 
 
-def _check_form(function: Callable[..., Any], form: Form) -> None:
+def _check_arguments(function: Callable[..., Any], expected: PlainSignature) -> None:
     if not inspect.isfunction(function):
-        raise ComponentError(f"{form.field} must be a plain function, not {function!r}; define {form}")
-    if _num_arguments(function) != len(form.signature.args):
-        sixth = ", and may take a sixth, regret: float64 (A,)" if form is _REWEIGHT else ""
+        raise ComponentError(f"{expected.field} must be a plain function, not {function!r}; define {expected}")
+    if _num_arguments(function) != len(expected.signature.args):
+        sixth = ", and may take a sixth, regret: float64 (A,)" if expected is _REWEIGHT else ""
         signature = f"{function.__name__}{inspect.signature(function)}"
-        raise ComponentError(f"{signature} must take the arguments of {form}{sixth}")
+        raise ComponentError(f"{signature} must take the arguments of {expected}{sixth}")
 
 
-def _mutable_variable(function: Callable[..., Any], form: Form, message: str) -> str | None:
+def _mutable_variable(function: Callable[..., Any], expected: PlainSignature, message: str) -> str | None:
     """Return what is wrong with a function that uses a mutable variable from outside; None for others.
 
     Numba does not accept such lists, dicts and sets, and takes arrays from outside for constants.
@@ -190,7 +197,7 @@ def _mutable_variable(function: Callable[..., Any], form: Form, message: str) ->
         mutable += (np.ndarray,)
     for name, value in {**variables.globals, **variables.nonlocals}.items():
         if isinstance(value, mutable):
-            state = "state in arrays=..., and " if "state:" in form.arguments else ""
+            state = "state in arrays=..., and " if "state:" in expected.arguments else ""
             return f"its outside variable {name!r} is of type {type(value).__name__}; keep {state}constants in a tuple"
     return None
 
