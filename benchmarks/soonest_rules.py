@@ -1,0 +1,175 @@
+"""Which update rule reaches targets soonest on a kind of games: ``python -m benchmarks.soonest_rules LIST``.
+
+Each tabular rule that runs on a game runs there once by exact passes, until its average policy has reached the finest
+target. The engine's CPU seconds to each target are read off the run's curve, between two of its points by a straight
+line in logarithms; measuring the curve does not count. The command prints a table in Markdown. A run ends when it has taken longer than :data:`LONGEST` times
+the soonest rule so far. The rules of :data:`FIRST` begin, so that this happens early.
+
+The lists are ``spots-train``, ``spots-validation`` and ``spots-test`` (no-limit spots, :mod:`benchmarks.spots`), and
+``without-chance`` (:mod:`benchmarks.default_laws`). Rules are chosen by ``spots-train`` and ``without-chance``;
+``spots-validation`` confirms a choice, and ``spots-test`` judges it. Times are kept in
+benchmarks/results/soonest-rules.csv, and games that are there are not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import rlccfr
+from benchmarks import spots
+from benchmarks.control import fixed_rules
+from benchmarks.default_laws import WITHOUT_CHANCE
+from benchmarks.markdown import table
+from rlccfr.envs.measuring.provenance import processor_model
+from rlccfr.experiments.curves import with_horizon
+from rlccfr.files import write_atomically
+from rlccfr.limits import uniform_exploitability
+
+FILE = Path(__file__).parent / "results" / "soonest-rules.csv"
+
+PER_CENT_OF_POT = (1.0, 0.5, 0.1, 0.02)
+"""Targets on spots, the coarsest first."""
+
+SHARES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+"""Targets on other games: shares of the uniform policy's exploitability, the coarsest first."""
+
+FIRST = ("dcfr", "momentum_dcfr", "pdcfr_plus")
+"""Rules that run before the others."""
+
+HORIZON = 1000
+"""Number of iterations that rules with a horizon are told."""
+
+LONGEST = 3.0
+"""Multiple of the soonest rule's time after which a run is stopped; a ratio counts as no more than that."""
+
+LIMIT = 120.0
+"""Most engine CPU seconds of the first run on a game."""
+
+LISTS = (*(f"spots-{split}" for split in spots.SPLITS), "without-chance")
+
+
+def games_of(name: str) -> list[dict[str, Any]]:
+    """Return a row for each game of a list: its group in the tables, and its name."""
+    if name == "without-chance":
+        return [{"group": "without chance", "game": game} for game in WITHOUT_CHANCE]
+    rows = pd.read_csv(spots.FILE)
+    rows = rows[rows["split"] == name.removeprefix("spots-")].rename(columns={"street": "group"})
+    return rows[["group", "game"]].to_dict("records")  # type: ignore[return-value]
+
+
+def targets_of(game: Any) -> Mapping[float, float]:
+    """Return a game's targets in its units, by what they are called; see :data:`PER_CENT_OF_POT`, :data:`SHARES`."""
+    if game.pot is not None:
+        return {target: target / 100 * game.pot for target in PER_CENT_OF_POT}
+    uniform = uniform_exploitability(game)
+    return {share: share * uniform for share in SHARES}
+
+
+def seconds_to_targets(points: Sequence[Any], targets: Sequence[float]) -> Iterator[float]:
+    """Yield the engine CPU seconds at which a curve reaches each target, infinite where it ends before.
+
+    Args:
+        points: the curve's points in the order of time.
+        targets: in the game's units.
+    """
+    for target in targets:
+        reached = [k for k, point in enumerate(points) if point.exploitability <= target]
+        if not reached:
+            yield math.inf
+            continue
+        after = points[reached[0]]
+        before = points[reached[0] - 1] if reached[0] else after
+        if before is after or before.cpu_seconds <= 0.0:
+            yield after.cpu_seconds
+            continue
+        errors = np.log([max(after.exploitability, np.finfo(float).tiny), before.exploitability])
+        times = np.log([after.cpu_seconds, before.cpu_seconds])
+        yield float(np.exp(np.interp(math.log(target), errors, times)))
+
+
+def measured(name: str) -> Iterator[dict[str, Any]]:
+    """Yield a row per rule and target: the engine CPU seconds to it, and the iterations of the whole run.
+
+    Args:
+        name: a game's full name.
+    """
+    game = rlccfr.load_game(name)
+    targets = targets_of(game)
+    limit = LIMIT
+    for rule in (*FIRST, *(rule for rule in fixed_rules() if rule not in FIRST)):
+        try:
+            solver = rlccfr.Solver(game, with_horizon(rule, HORIZON))
+        except rlccfr.ComponentError:
+            continue
+        result = solver.run(until=min(targets.values()), seconds=limit)
+        if result.reached:
+            limit = min(limit, LONGEST * result.cpu_seconds)
+        seconds = seconds_to_targets(result.points, list(targets.values()))
+        for target, found in zip(targets, seconds, strict=True):
+            yield {"rule": rule, "target": target, "seconds": found, "iterations": result.iterations}
+
+
+def recorded() -> pd.DataFrame:
+    """Return the file's rows."""
+    return pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["list", "game"])
+
+
+def measure(name: str) -> pd.DataFrame:
+    """Measure the games of a list that are not in the file yet; return the list's rows."""
+    games = games_of(name)
+    for rule in fixed_rules():  # loads the kernels
+        try:
+            rlccfr.Solver(rlccfr.load_game(games[0]["game"]), with_horizon(rule, 10)).run(iterations=2)
+        except rlccfr.ComponentError:
+            continue
+    for about in games:
+        before = recorded()
+        if about["game"] in set(before["game"]):
+            continue
+        common = {"list": name, **about, "processor": processor_model()}
+        rows = pd.DataFrame([common | row for row in measured(about["game"])])
+        rows = pd.concat([before, rows], ignore_index=True) if len(before) else rows
+        write_atomically(FILE, rows.to_csv(index=False, float_format="%.4g").encode())
+        print(f"{name}, {about['group']}: {about['game'][:80]}", file=sys.stderr, flush=True)
+    rows = recorded()
+    return rows[rows["list"] == name]
+
+
+def ratios(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return how many times as long as the soonest rule each rule takes, by group, game and target, a column each."""
+    seconds = rows.pivot_table(index=["group", "game", "target"], columns="rule", values="seconds", dropna=False)
+    seconds = seconds.fillna(math.inf)
+    soonest = seconds.min(axis=1)
+    # To a target that no rule reached, none was sooner than another.
+    known = seconds[np.isfinite(soonest)]
+    return known.div(soonest[known.index], axis=0).clip(upper=LONGEST)
+
+
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per rule, the soonest first: geometric means of :func:`ratios`, in all and by group and target."""
+    logs = np.log(ratios(rows))
+    groups = {f"{group}, {target:g}": part for (group, target), part in logs.groupby(["group", "target"])}
+    means = pd.DataFrame({"all": logs.mean(), **{title: part.mean() for title, part in groups.items()}})
+    means = np.exp(means).round(2).sort_values("all")
+    means.insert(1, "worst", np.exp(logs.max()).round(2).reindex(means.index))
+    return means.reset_index(names="rule")
+
+
+def main() -> None:
+    """Measure what is not measured yet, and print the list's table."""
+    parser = argparse.ArgumentParser("python -m benchmarks.soonest_rules")
+    parser.add_argument("list", choices=LISTS)
+    rows = measure(parser.parse_args().list)
+    print("\n".join(table(summary(rows))))
+
+
+if __name__ == "__main__":
+    main()
