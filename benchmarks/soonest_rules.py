@@ -2,8 +2,9 @@
 
 Each tabular rule that runs on a game runs there once by exact passes, until its average policy has reached the finest
 target. The engine's CPU seconds to each target are read off the run's curve, between two of its points by a straight
-line in logarithms; measuring the curve does not count. A run ends when it has taken longer than :data:`LONGEST` times the soonest rule so far. The rules of
-:data:`FIRST` begin, so that this happens early. The command prints a table in Markdown.
+line in logarithms; measuring the curve does not count. A run ends when it has taken longer than :data:`LONGEST` times
+the soonest rule so far. The rules of :data:`FIRST` begin, so that this happens early. The command prints a table in
+Markdown.
 
 The lists are ``spots-train``, ``spots-validation`` and ``spots-test`` (no-limit spots, :mod:`benchmarks.spots`), and
 ``without-chance`` (:mod:`benchmarks.default_laws`). Rules are chosen by ``spots-train`` and ``without-chance``;
