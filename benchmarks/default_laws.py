@@ -1,16 +1,18 @@
-"""The laws by which the default predicts runs to targets: ``python -m benchmarks.default_laws``.
+"""The laws by which the default predicts runs to targets: ``python -m benchmarks.default_laws [--without-chance]``.
 
 ``rlccfr.solve`` runs to each target of :mod:`benchmarks.default` by iterations alone, on the validation games and on
 others. The laws are fitted to these runs, and printed: for each run of compiled games, its number of
 iterations (``law`` of :class:`rlccfr.game.TargetRun`), and for all of them the time of iterations (``SECONDS_LAW`` in
-:mod:`rlccfr.solving`). Steered runs aim at their law: if it has changed much, run this again with the new one.
+:mod:`rlccfr.solving`). Steered runs aim at their law: if it has changed much, run this again with the new one. With
+``--without-chance``, only the law for games without chance is fitted and printed, which takes minutes.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -67,15 +69,14 @@ EDGE = 0.01
 """Decades by which a target may miss the edge of a range by rounding."""
 
 
-def runs_to_targets() -> pd.DataFrame:
+def runs_to_targets(names: Iterable[str]) -> pd.DataFrame:
     """Return a row for each game and target: iterations and CPU seconds of ``rlccfr.solve`` to it, and what it needed.
 
     A run that is steered or blended makes about as many iterations as it was told to expect. So its column ``needed``
-    has the number for which a law would be right: that of the shortest of some runs which end at the target. The games
-    are those of the validation list, of :data:`WITHOUT_CHANCE`, and some of the larger training games of schedules.
+    has the number for which a law would be right: that of the shortest of some runs which end at the target.
     """
     rows = []
-    for name in (*games_of("validation"), *WITHOUT_CHANCE, *control_games("larger")[::LARGER_STEP]):
+    for name in names:
         game = load(name)
         uniform = policy_class(game).uniform(game).exploitability()
         prepare(game, uniform)
@@ -123,12 +124,7 @@ def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
         rows: those of :func:`runs_to_targets`.
     """
     served = [rows[_is_served(rows, number)] for number in range(len(COMPILED.target_runs))]
-    laws = []
-    for runs in served:
-        sizes = np.log10(runs["histories"])
-        features = np.stack([np.ones(len(runs)), -np.log10(runs["share"]), sizes - SIZE], axis=1)
-        law = np.linalg.lstsq(features, np.log10(runs["needed"].to_numpy(float)), rcond=None)[0]
-        laws.append(np.array([law[0] - SIZE * law[2], law[1], law[2]]))
+    laws = [law_of(runs) for runs in served]
     runs = pd.concat(served)
     engine_seconds = (runs["iterations"] * runs["iteration_seconds"]).to_numpy(float)
 
@@ -137,6 +133,14 @@ def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
         return np.log(start + factor * engine_seconds) - np.log(runs["seconds"])
 
     return laws, np.exp(least_squares(residuals, np.log([0.002, 3.0]), loss="soft_l1").x)
+
+
+def law_of(runs: pd.DataFrame) -> np.ndarray:
+    """Return the law, (3,), for the numbers of iterations of some runs: those that one run of compiled games serves."""
+    sizes = np.log10(runs["histories"])
+    features = np.stack([np.ones(len(runs)), -np.log10(runs["share"]), sizes - SIZE], axis=1)
+    law = np.linalg.lstsq(features, np.log10(runs["needed"].to_numpy(float)), rcond=None)[0]
+    return np.array([law[0] - SIZE * law[2], law[1], law[2]])
 
 
 def _is_served(rows: pd.DataFrame, number: int) -> pd.Series:
@@ -152,8 +156,19 @@ def _number_of(row: Mapping[str, Any]) -> int:
 
 
 def main() -> None:
-    """Fit the laws, and print them."""
-    laws, seconds_law = fit(runs_to_targets())
+    """Fit the laws, and print them.
+
+    The games are those of the validation list, of :data:`WITHOUT_CHANCE`, and some of the larger training games of
+    schedules.
+    """
+    parser = argparse.ArgumentParser("python -m benchmarks.default_laws")
+    parser.add_argument("--without-chance", action="store_true", help="fit the law for games without chance alone")
+    if parser.parse_args().without_chance:
+        runs = runs_to_targets(WITHOUT_CHANCE)
+        print(", ".join(f"{number:.3g}" for number in law_of(runs)))
+        return
+    names = (*games_of("validation"), *WITHOUT_CHANCE, *control_games("larger")[::LARGER_STEP])
+    laws, seconds_law = fit(runs_to_targets(names))
     for run, law in zip(COMPILED.target_runs, laws, strict=True):
         print(dict(run.arguments), ", ".join(f"{number:.3g}" for number in law))
     print("seconds:", ", ".join(f"{number:.3g}" for number in seconds_law))

@@ -135,7 +135,7 @@ COMPILED = Form(
         ),
         TargetRun({"control": "schedule", "blend": True}, (0.451, 0.284, 0.179), least_histories=10_000, chance=True),
         TargetRun({"update_rule": "momentum_dcfr"}, (-0.507, 0.312, 0.485), chance=True),
-        TargetRun({"update_rule": "momentum_dcfr"}, (0.19, 0.303, 0.177), chance=False),
+        TargetRun({"update_rule": "hs_pcfr_plus"}, (-0.453, 0.344, 0.317), chance=False),
     ),
 )
 """The form of games that are compiled history by history."""
