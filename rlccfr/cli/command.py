@@ -18,7 +18,7 @@ from copy import copy
 from dataclasses import field, fields, is_dataclass
 from functools import wraps
 from itertools import zip_longest
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -102,8 +102,7 @@ class Command(TyperCommand):
         command: Any = self
         parameters = inspect.signature(command.callback, eval_str=True).parameters
         for parameter in command.params:
-            kind = parameters[parameter.name].annotation if parameter.name in parameters else None
-            if getattr(kind, "__origin__", kind) not in (int, int | None, list[int]):
+            if parameter.name not in parameters or not _has_whole_numbers(parameters[parameter.name].annotation):
                 continue
             for text in values_of(parameter.opts, words):
                 if "." in text:
@@ -129,6 +128,11 @@ class Command(TyperCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+
+def _has_whole_numbers(kind: Any) -> bool:
+    """Return whether a parameter's type is int, or one such as ``list[int] | None`` that is made of it."""
+    return kind is int or any(map(_has_whole_numbers, get_args(kind)))
 
 
 def add_command(

@@ -19,6 +19,9 @@ from rlccfr.errors import brief, nearest
 OTHER_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 """Hyphens, dashes and a minus sign that web pages and word processors put in place of ``-`` or ``--``."""
 
+SEPARATORS = r".,_'\u2019\s"
+"""Signs, of a regular expression's set, that people write between the digits of a number; ``\\s`` has all spaces."""
+
 POLICY_SUFFIXES = (".csv", ".json", ".npz")
 """Suffixes of policy files, without ``.efg``, which is taken for a game."""
 
@@ -56,10 +59,13 @@ def _wrong_number(error: Any, words: Sequence[str]) -> str | None:
     for text in values_of(parameter.opts, words):
         if _is_number(text, int if is_whole else float):
             continue
-        wanted = _number_meant(text, suffixes, is_whole=is_whole)
-        if wanted is None:
+        meant = _numbers_meant(text, suffixes, is_whole=is_whole)
+        if not meant:
             return f"{line}, such as {'1000' if is_whole else '0.5'}, not {brief(text)}"
-        return f"{line}, not {brief(text)}: write {wanted}"
+        advice = f"write {' or '.join(meant)}"
+        if len(meant) > 1:
+            advice += ", as its separator may be that of decimals or of thousands"
+        return f"{line}, not {brief(text)}: {advice}"
     return line
 
 
@@ -71,29 +77,41 @@ def _is_number(text: str, kind: Callable[[str], float]) -> bool:
     return True
 
 
-def _number_meant(text: str, suffixes: dict[str, float], *, is_whole: bool) -> str | None:
-    """Return the number that a text such as ``1,000``, ``1e3`` or ``5s`` stands for, in the right form.
+def _numbers_meant(text: str, suffixes: dict[str, float], *, is_whole: bool) -> list[str]:
+    """Return the numbers that a text such as ``1,000``, ``1e3`` or ``5s`` may stand for, in the right form.
 
-    None is returned for a text that stands for no number, or may stand for two.
+    A text that stands for no number has none. A text whose separator may be that of decimals or of thousands has two:
+    ``10.000`` in place of a whole number, ``1,500`` in place of another. In a whole number, a comma separates thousands.
     """
-    match = re.fullmatch(r"([+-]?[\d.,_]*\d(?:e\+?\d{1,2})?)\s*([a-z]*)", text.strip().lower())
+    match = re.fullmatch(rf"([+-]?[\d{SEPARATORS}]*\d(?:e\+?\d{{1,2}})?)\s*([a-z]*)", text.strip().lower())
     if match is None or (match[2] and match[2] not in suffixes):
-        return None
-    digits = match[1]
-    # A comma or a point before three digits may separate thousands or decimals. In a whole number, a comma separates
-    # thousands, and a point may do so, too; in another number, a point separates decimals, and a comma may do so, too.
-    is_grouped = re.match(r"[+-]?[1-9]\d{0,2}(,\d{3})+(?![\d,])", digits)
-    if is_grouped and (is_whole or digits.count(",") > 1 or "." in digits):
-        digits = digits.replace(",", "")
-    if re.search(r"[.,]\d{3}(?!\d)" if is_whole else r"^[+-]?[1-9]\d{0,2},\d{3}(?!\d)", digits):
-        return None
-    digits = digits.replace(",", ".")
-    if not _is_number(digits, float):
-        return None
-    value = float(digits) * suffixes.get(match[2], 1)
+        return []
+    grouped = _without_groups(match[1])
+    if is_whole and grouped is None and re.search(r"[.,]\d{3}(?!\d)", match[1]):  # 1000,000 is neither
+        return []
+    plain = match[1].replace(",", ".")
+    forms = [plain]
+    if grouped is not None:
+        has_plain_form = ("," if is_whole else ".") not in match[1]
+        forms = [plain, grouped] if has_plain_form else [grouped]
+    values = [float(form) * suffixes.get(match[2], 1) for form in forms if _is_number(form, float)]
     if is_whole:
-        return f"{value:.0f}" if value.is_integer() and value <= sys.maxsize else None
-    return f"{value:.12g}"
+        return [f"{value:.0f}" for value in values if value.is_integer() and value <= sys.maxsize]
+    return [f"{value:.12g}" for value in values]
+
+
+def _without_groups(digits: str) -> str | None:
+    """Return a number whose digits are in groups of three, such as ``1,500.5``, without what separates the groups.
+
+    None is returned if they are not: if a group has another length, or if two signs separate groups.
+    """
+    match = re.fullmatch(rf"([+-]?[1-9]\d{{0,2}})([{SEPARATORS}])(\d{{3}}(?:\2\d{{3}})*)(?:[.,](\d+))?", digits)
+    if match is None:
+        return None
+    first, sign, others, decimals = match.groups()
+    if decimals is not None and sign == digits[-len(decimals) - 1]:
+        return None
+    return first + others.replace(sign, "") + ("" if decimals is None else f".{decimals}")
 
 
 def _missing_argument(error: Any, words: Sequence[str]) -> str | None:
@@ -198,8 +216,9 @@ def _extra_argument(error: Any, words: Sequence[str]) -> str | None:
     for parameter in context.command.params:
         if f"--{name}" in parameter.opts:
             return f"{line}: write {shown_name(parameter)}"
-    if extra == word and "--iterations" in options and (wanted := _number_meant(word, {}, is_whole=True)):
-        return f"{line}: write --iterations {wanted}, or --seconds {wanted}"
+    if "--iterations" in options and extra in words and (meant := _numbers_meant(extra, {}, is_whole=True)):
+        budgets = [f"--iterations {number}" for number in meant]
+        return f"{line}: write {', or '.join(budgets if len(meant) > 1 else [*budgets, f'--seconds {meant[0]}'])}"
     if "--game" in options and _is_game(word):
         return f"{line}: write --game {shlex.quote(word)}"
     if _is_game(word) and [argument.name for argument in arguments] == ["game"]:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
 
 import pytest
+import typer
+
+from rlccfr.cli import app
 
 NUMBERS = [
     ("solve kuhn --iterations 1e3", "--iterations takes a whole number, not '1e3': write 1000"),
     ("solve kuhn --iterations=1,000", "--iterations takes a whole number, not '1,000': write 1000"),
     ("solve kuhn --iterations 10k", "--iterations takes a whole number, not '10k': write 10000"),
     ("solve kuhn --iterations 1.5", "--iterations takes a whole number, such as 1000, not '1.5'"),
-    ("solve kuhn --iterations 10.000", "--iterations takes a whole number, such as 1000, not '10.000'"),
-    ("solve kuhn --iterations 10.000k", "--iterations takes a whole number, such as 1000, not '10.000k'"),
+    ("solve kuhn --iterations 10.000", "--iterations takes a whole number, not '10.000': write 10 or 10000, as its "),
+    ("solve kuhn --iterations 10.000k", "--iterations takes a whole number, not '10.000k': write 10000 or 10000000, "),
+    ("solve kuhn --iterations 10.500", "--iterations takes a whole number, not '10.500': write 10500"),
+    ("solve kuhn --iterations 1.000.000", "--iterations takes a whole number, not '1.000.000': write 1000000"),
+    ("solve kuhn --iterations 1.500,0", "--iterations takes a whole number, not '1.500,0': write 1500"),
+    ("solve kuhn --iterations 1'500", "--iterations takes a whole number, not \"1'500\": write 1500"),
+    ("solve kuhn --iterations 1,500'000", "--iterations takes a whole number, such as 1000, not \"1,500'000\""),
+    ("results table kuhn --iterations 10.000", "--iterations takes a whole number, not '10.000': write 10 or 10000"),
     ("solve kuhn --iterations 1000,000", "--iterations takes a whole number, such as 1000, not '1000,000'"),
     ("solve kuhn --iterations 1,000,000", "--iterations takes a whole number, not '1,000,000': write 1000000"),
     ("solve kuhn --iterations 1.5k", "--iterations takes a whole number, not '1.5k': write 1500"),
@@ -28,13 +39,18 @@ NUMBERS = [
     ("solve kuhn --seconds 0,500", "--seconds takes a number, not '0,500': write 0.5"),
     ("solve kuhn --seconds 1000,500", "--seconds takes a number, not '1000,500': write 1000.5"),
     ("solve kuhn --seconds 1,500.5", "--seconds takes a number, not '1,500.5': write 1500.5"),
-    ("solve kuhn --seconds 1,500", "--seconds takes a number, such as 0.5, not '1,500'"),
-    ("solve kuhn --seconds 1.000,5", "--seconds takes a number, such as 0.5, not '1.000,5'"),
+    ("solve kuhn --seconds 1,500", "--seconds takes a number, not '1,500': write 1.5 or 1500, as its separator may be "),
+    ("solve kuhn --seconds 1.000,5", "--seconds takes a number, not '1.000,5': write 1000.5"),
     ("solve kuhn --seconds soon", "--seconds takes a number, such as 0.5, not 'soon'"),
     ("train kuhn --seconds 1 --seconds 2s", "--seconds takes a number, not '2s': write 2"),
 ]
 EXTRA_WORDS = [
     ("solve kuhn 1000", "`rlccfr solve` takes GAME, not also '1000': write --iterations 1000, or --seconds 1000"),
+    ("solve kuhn 1,500", "`rlccfr solve` takes GAME, not also '1,500': write --iterations 1500, or --seconds 1500"),
+    (
+        "solve kuhn 10.000",
+        "`rlccfr solve` takes GAME, not also '10.000': write --iterations 10, or --iterations 10000",
+    ),
     ("solve kuhn 100 200", "`rlccfr solve` takes GAME, not also '100 200'; see `rlccfr solve --help`"),
     ("solve kuhn leduc", "`rlccfr solve` takes GAME, not also 'leduc': run it once for each game"),
     ("solve kuhn nothing", "`rlccfr solve` takes GAME, not also 'nothing'; see `rlccfr solve --help`"),
@@ -77,6 +93,43 @@ def test_a_mistake_of_form_is_answered_with_the_right_form(run, line, answer):
     code, out, err = run(*line.split())
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(f"error: {answer}")
+
+
+def test_spaces_may_separate_thousands(run):
+    assert "'1 500': write 1500" in run("solve", "kuhn", "--iterations", "1 500")[2]
+    assert "'1 500': write --iterations 1500" in run("solve", "kuhn", "1 500")[2]
+
+
+def commands_of(group, path=()):
+    """Yield each command of a group, with the words that call it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands_of(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+def is_whole(command, parameter):
+    """Return whether a parameter's type has ``int`` in it; commands' arguments are all texts."""
+    declared = inspect.signature(command.callback, eval_str=True).parameters.get(parameter.name)
+    return declared is not None and re.search(r"\bint\b", str(declared.annotation)) is not None
+
+
+def test_no_whole_number_is_read_off_a_number_with_a_point(run):
+    """Some versions of Typer read 10.000 as 10."""
+    options = [
+        (path, parameter.opts[0])
+        for path, command in commands_of(typer.main.get_command(app))
+        for parameter in command.params
+        if is_whole(command, parameter)
+    ]
+    assert {("solve", "--iterations"), ("train", "--iterations"), ("solve", "--walks")} <= {
+        (path[-1], option) for path, option in options
+    }
+    for path, option in options:
+        code, out, err = run(*path, option, "10.000")
+        assert (code, out) == (2, ""), (path, option)
+        assert "takes a whole number, not '10.000': write 10 or 10000" in err, (path, option, err)
 
 
 def test_what_is_no_mistake_of_form_keeps_its_message(run):
