@@ -243,13 +243,10 @@ class Solver:
                 self._measure(current=curve)
 
     def _finish(self, finish: Callable[[], bool]) -> bool:
-        """Make the blends, if the run blends, and remove the curve's last point if it was measured before them.
+        """Make the blends, if the run blends; return whether the average policy may have changed.
 
-        Args:
-            finish: the stepper's method; it returns whether the average policy may have changed.
-
-        Returns:
-            What ``finish`` returns.
+        If the curve's last point was measured before the blends, it is removed, or left for the average policy's
+        exploitability to be set: blends leave the current policy as it was, so it need not be measured again.
         """
         with collector_paused():
             begin = time.thread_time()
@@ -258,12 +255,14 @@ class Solver:
             has_changed = finish()
             if not has_changed:
                 self._measured = measured
-            if has_changed and self._curve and self._curve[-1].iteration == self._engine.iteration:
-                del self._curve[-1]  # it was measured before the blend
             elapsed = time.thread_time() - begin
             self._cpu_seconds += elapsed
             if self.blends:
                 self._blending_seconds += elapsed
+            if has_changed and self._curve and self._curve[-1].iteration == self._engine.iteration:
+                point = self._curve.pop()
+                if not math.isnan(point.exploitability_current):
+                    self._curve.append(point._replace(cpu_seconds=self._cpu_seconds))
         return has_changed
 
     def _advance(self, iterations: int, nodes: int, seconds: float, *, curve: bool, to_look: int | None) -> None:

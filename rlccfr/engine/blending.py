@@ -53,6 +53,15 @@ LEAST_TRIES = 3
 BELOW_TARGET = 1 - 1e-9
 """A search ends where a blend's exploitability is at most this share of the target, which covers rounding."""
 
+VALUES_KEPT = 4
+"""Number of last values that are kept: of the run's average, of the last mixture, and of two pairs of both kinds."""
+
+Source = tuple[str, int]
+"""Whose policy a player's is: the run's average, or the mixture of a search, and after how many iterations."""
+
+NO_SOURCE: Source = ("none", 0)
+"""Source of a player's blend before the first one, or of one that was read from a file."""
+
 Respond = Callable[[int, np.ndarray, np.ndarray], float]
 """Function ``(player, weights, cut)``: the value of a best response to a mixture of a player's plans, less the average
 policies' value. It writes what the response gets against each of the plans, (K,), less the same, into ``cut``."""
@@ -137,6 +146,9 @@ class Blender:
         self.blended_at = -1
         self._blend_values = np.full(2, np.inf)
         self._blend_sums = np.zeros(len(sums), mixer.dtype)
+        # Whose policy each player's blend is, and the last values that were measured, by both players' sources.
+        self._blend_sources: list[Source] = [NO_SOURCE, NO_SOURCE]
+        self._known_values: dict[tuple[Source, Source], tuple[float, float, float]] = {}
         self._search_time = 0.0  # predicted nanoseconds of all searches so far
         self.begin_window(done, sums)
 
@@ -256,31 +268,34 @@ class Blender:
             return False
         plans = self._plans[:count]
         self._mixer.fill_plan(sums, plans[-1])
-        average_values = self._mixer.values(sums)
+        average_values = self._values_of_average(done, sums)
         best = self._searched(plans, average_values[0], tries, target)
         best_sums = np.zeros_like(self._blend_sums)
         for player in range(2):
             self._mixer.mix(player, best[player], plans, best_sums)
         # A blend is measured as any policy is, so that rounding in the search can't make a worse one look better.
-        best_values = self._mixer.values(best_sums)
+        mixture = ("mixture", done)
+        best_values = self._measured((mixture, mixture), best_sums)
         with uninterrupted():
-            self._take_better(sums, average_values)
-            self._take_better(best_sums, best_values)
+            self._take_better(sums, average_values, ("average", done))
+            self._take_better(best_sums, best_values, mixture)
             self.blended_at = done
         return True
 
-    def _take_better(self, sums: np.ndarray, values: tuple[float, float, float]) -> None:
+    def _take_better(self, sums: np.ndarray, values: tuple[float, float, float], source: Source) -> None:
         """Take policies as the players' blends where these are more exploitable.
 
         Args:
             sums: (m,) policy sums.
             values: what :meth:`Mixer.values` returns for them.
+            source: whose policies they are.
         """
         for player in range(2):
             opponent_response = values[2 - player]
             if opponent_response < self._blend_values[player]:
                 self._mixer.mix(player, np.ones(1), sums[None], self._blend_sums)
                 self._blend_values[player] = opponent_response
+                self._blend_sources[player] = source
 
     def _searched(self, plans: np.ndarray, average_value: float, tries: int, target: float | None) -> np.ndarray:
         """Search for both players' least exploitable mixtures, and return the weights of the best found, (2, K).
@@ -327,16 +342,58 @@ class Blender:
             done: number of iterations done.
             sums: (m,) policy sums.
         """
-        if self.blended_at < 0 or not np.isfinite(sums).all():  # blends must not hide an overflow
+        players = self._players_without_blend(done, sums)
+        if len(players) == 2:
             return sums
         if self.blended_at == done:
             return self._blend_sums
         better_sums = self._blend_sums.copy()
-        values = self._mixer.values(sums)  # player 0's value, then each player's best response
-        for player in range(2):
-            if values[2 - player] < self._blend_values[player]:
-                self._mixer.mix(player, np.ones(1), sums[None], better_sums)
+        for player in players:
+            self._mixer.mix(player, np.ones(1), sums[None], better_sums)
         return better_sums
+
+    def values(self, done: int, sums: np.ndarray) -> tuple[float, float, float]:
+        """Return what :meth:`Mixer.values` returns for :meth:`better`, and measure nothing that has been measured.
+
+        Args:
+            done, sums: as for :meth:`better`.
+        """
+        first, second = self._blend_sources
+        players = self._players_without_blend(done, sums)
+        average = ("average", done)
+        sources = (average if 0 in players else first, average if 1 in players else second)
+        return self._measured(sources, sums if sources in self._known_values else self.better(done, sums))
+
+    def _players_without_blend(self, done: int, sums: np.ndarray) -> list[int]:
+        """Return the players whose average policy is less exploitable than their blend, or who have no blend.
+
+        Args:
+            done, sums: as for :meth:`better`.
+        """
+        if self.blended_at < 0 or not np.isfinite(sums).all():  # blends must not hide an overflow
+            return [0, 1]
+        if self.blended_at == done:
+            return []
+        values = self._values_of_average(done, sums)  # player 0's value, then each player's best response
+        return [player for player in range(2) if values[2 - player] < self._blend_values[player]]
+
+    def _values_of_average(self, done: int, sums: np.ndarray) -> tuple[float, float, float]:
+        """Return what :meth:`Mixer.values` returns for the run's average, whose policy sums are ``sums``, (m,)."""
+        average = ("average", done)
+        return self._measured((average, average), sums)
+
+    def _measured(self, sources: tuple[Source, Source], sums: np.ndarray) -> tuple[float, float, float]:
+        """Return what :meth:`Mixer.values` returns, which takes seconds in large games; the last ones are kept.
+
+        Args:
+            sources: whose policies the players have.
+            sums: (m,) policy sums.
+        """
+        values = self._known_values.pop(sources, None) or self._mixer.values(sums)
+        self._known_values[sources] = values  # those that were asked for last come last
+        if len(self._known_values) > VALUES_KEPT:
+            del self._known_values[next(iter(self._known_values))]
+        return values
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return by name what :meth:`restore` takes."""
@@ -357,6 +414,8 @@ class Blender:
         self._sums_before = saved["window_before"]
         self._blend_sums = saved["blend"]
         self._blend_values = saved["blend_values"]
+        self._blend_sources = [NO_SOURCE, NO_SOURCE]
+        self._known_values = {}
         # Files of earlier versions have no number of windows, and no time; their horizon is told anew.
         numbers = saved["blend_state"].tolist()
         window_begin, self._decay, blended_at, horizon, windows, self._search_time = [*numbers, self.windows, 0.0][:6]

@@ -124,7 +124,10 @@ class PublicStepper(BlendingStepper[PublicState]):
         """See :meth:`Stepper.average_value`; kept until the policy changes, because large games take seconds."""
         now = self.state.iteration, -1 if self.blender is None else self.blender.blended_at
         if self._valued_at != now:
-            self._average_value = public_values(self.state.game, self.average_sums(), self._crew)
+            if self.blender is None:
+                self._average_value = public_values(self.state.game, self.run_sums, self._crew)
+            else:
+                self._average_value = self.blender.values(self.state.iteration, self.run_sums)
             self._valued_at = now
         return self._average_value
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from support import (
     engine_state,
     finish,
     game,
+    iterate,
     public_sums,
     run_part,
     sums_on_public_tree,
@@ -23,10 +25,11 @@ from support import (
 import rlccfr
 from rlccfr.engine import blending
 from rlccfr.engine.blending import SHARE, WINDOWS, Blender
-from rlccfr.engine.public import mixer
+from rlccfr.engine.public import evaluation, mixer
 from rlccfr.engine.public.evaluation import public_values
 from rlccfr.engine.public.mixer import PublicMixer
 from rlccfr.errors import ComponentError
+from rlccfr.kernels.public.sweep import WRITE_PAYOFFS
 
 HOLDEM = "holdem(ranks=4,suits=2,private=2,flop=2)"
 SMALL = "holdem(ranks=4,suits=2,private=1,flop=1)"
@@ -155,6 +158,31 @@ def test_a_longer_run_keeps_the_blend_until_it_has_a_better_one():
     first = solver.run(iterations=200, curve=False).exploitability
     assert solver.run(iterations=1, curve=False).exploitability <= first
     assert solver.run(iterations=600, curve=False).exploitability < first / 2
+
+
+def test_no_policies_are_measured_twice(monkeypatch):
+    tree = rlccfr.load_game(SMALL)
+    solver = rlccfr.Solver(tree, "dcfr", blend=True)
+    passes = Counter()
+    root_value = evaluation.root_value
+
+    def counted(game, player, policy_source, tables, mode, crew):
+        if mode != WRITE_PAYOFFS:  # which is the search's own
+            passes[mode, player, policy_source.tobytes()] += 1
+        return root_value(game, player, policy_source, tables, mode, crew)
+
+    looks = []
+    with monkeypatch.context() as context:
+        context.setattr(evaluation, "root_value", counted)
+        for iterations in (200, 1, 1, 30, 600):
+            solver.run(iterations=iterations)
+            looks.append((solver.values(), solver.average_policy().table))
+            iterate(solver, 1)  # no blend ends it
+            looks.append((solver.values(), solver.average_policy().table))
+    assert len(passes) > 3 * 2 * 5
+    assert max(passes.values()) == 1
+    for values, table in looks:
+        assert (values.game[0], *values.best_response) == public_values(tree, table)
 
 
 @pytest.mark.skipif(CORES < 2, reason="there is one core")
