@@ -28,6 +28,31 @@ NOTHING = 1e-4
 """Largest regret, as a share of the payoffs' range, that is drawn as zero."""
 
 
+BYTES_PER_STATE = 10
+"""Bytes that a player's state takes on a page, beside its actions; as the next figure, a mean over pages of all kinds.
+
+Pages of games whose texts are long, or of which few points fit, take up to twice as much.
+"""
+
+BYTES_PER_ACTION = 9
+"""Bytes that an action of a state takes on a page."""
+
+
+class PredictedSize(NamedTuple):
+    """About how large a page will be.
+
+    Attributes:
+        states: number of players' states.
+        num_bytes: size of the file in bytes.
+    """
+
+    states: int
+    num_bytes: float
+
+    def __str__(self) -> str:
+        return f"some {self.num_bytes / 1e6:.2g} MB, for {self.states:,} states"
+
+
 class PageSize(NamedTuple):
     """How large a page is.
 
@@ -46,6 +71,32 @@ class PageSize(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.points:,} points, {self.states:,} states, {self.num_bytes / 1e6:.3g} MB"
+
+
+def predicted_size(policy: Policy, *, start: str = "", most: int = MOST_STATES) -> PredictedSize:
+    """Predict the size of a page from the game's sizes, at once.
+
+    Args:
+        policy, start, most: as for :func:`write_page`.
+
+    Raises:
+        GameError: no node has that path.
+
+    Example:
+        >>> import rlccfr
+        >>> str(predicted_size(rlccfr.Policy.uniform(rlccfr.load_game("leduc"))))
+        'some 0.058 MB, for 1,872 states'
+    """
+    game = policy.game
+    states = 2 * game.num_infosets  # at each point, the states of both players are shown
+    if not game.form.has_histories:
+        if start:
+            from rlccfr.explorer.public_points import num_states_below
+
+            states = num_states_below(game, game.node(start))
+        states = min(states, most)
+    actions = game.num_sequences / game.num_infosets  # of the player who acts, whose states are half of all
+    return PredictedSize(states, states * (BYTES_PER_STATE + BYTES_PER_ACTION * actions))
 
 
 def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int = MOST_STATES) -> PageSize:

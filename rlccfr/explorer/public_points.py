@@ -14,7 +14,7 @@ from rlccfr.explorer.points import ENDS, MOST_STATES, Content, PlayerState, Poin
 from rlccfr.games.public.cards import PLACES, RANKS, action_in_words, places_of_actions
 from rlccfr.games.public.masses import allowed_on, root_reach
 from rlccfr.games.public.records import CHANCE
-from rlccfr.games.public.view import PublicGame
+from rlccfr.games.public.view import PublicGame, ranges
 from rlccfr.policies.public_policy import PublicPolicy
 
 
@@ -64,6 +64,22 @@ def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES
     """
     policy.game.require_names()
     return iter(_PublicPoints(policy, policy.game.node(start), most))
+
+
+def num_states_below(game: PublicGame, start: int) -> int:
+    """Return the number of players' states at a node and at all nodes below it.
+
+    Args:
+        start: index of the node.
+    """
+    nodes = game.view.nodes
+    level = np.array([start])
+    num_states = 0
+    while len(level):
+        deals = nodes["deal"][level[nodes["kind"][level] < CHANCE]]
+        num_states += int(game.view.deals["rows"][deals].sum())
+        level = ranges(nodes["first_child"][level], nodes["num_children"][level])
+    return num_states
 
 
 class _Reach(NamedTuple):

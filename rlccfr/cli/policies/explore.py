@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rlccfr.cli.checks import at_least, file_to_write
 from rlccfr.cli.console import load
 from rlccfr.cli.options import GameOfFile
-from rlccfr.cli.progress import progress
+from rlccfr.cli.progress import progress, stderr
+
+if TYPE_CHECKING:
+    from rlccfr.explorer.pages import PredictedSize
+
+
+LARGE_PAGE = 50e6
+"""Bytes above which a page's predicted size is told before it is written, since a browser takes long to open it."""
 
 
 def explore(
@@ -33,15 +41,36 @@ def explore(
     from a network. A page on hold'em or Bluff holds at most --most states; with --from, it starts elsewhere.
     """
     from rlccfr.cli.policies.named import policy_of
-    from rlccfr.explorer.pages import write_page
+    from rlccfr.explorer.pages import predicted_size, write_page
     from rlccfr.files import require_writable
 
     require_writable(page)
     tree = None if game is None else load(game)
     explored = policy_of(policy, tree)
+    predicted = predicted_size(explored, start=start, most=most)
+    if predicted.num_bytes > LARGE_PAGE:
+        _say_large(page, predicted, policy, has_limit=not explored.game.form.has_histories)
     limit = "" if explored.game.form.has_histories else f", of at most {most:,} states"
     with progress(f"writing {page}{limit}"):
         size = write_page(explored, page, start=start, most=most)
     print(f"{page}: open it in a browser ({size})")
     if not size.whole:
         print("The page does not hold the whole game: --from starts it elsewhere, and --most takes more states.")
+
+
+def _say_large(page: Path, predicted: PredictedSize, policy: str, *, has_limit: bool) -> None:
+    """Say before a large page is written how large it will be, and what makes it smaller.
+
+    Args:
+        page: the page.
+        predicted: its predicted size.
+        policy: the policy, as the user named it.
+        has_limit: whether the page can begin anywhere and hold fewer states.
+    """
+    if has_limit:
+        fitting = int(LARGE_PAGE / predicted.num_bytes * predicted.states)
+        advice = f"--most {fitting} makes it {LARGE_PAGE / 1e6:.0f} MB, and --from starts it further down"
+    else:
+        advice = f"it holds the whole game; `rlccfr show {shlex.quote(policy)} --find TEXT` shows some states alone"
+    message = f"{page} will have {predicted}, which a browser takes long to open: {advice}"
+    stderr.print(message, highlight=False, markup=False, soft_wrap=True)
