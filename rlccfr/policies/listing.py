@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rlccfr.games.flat_tree import GameTree
+from rlccfr.games.public.cards import swapped
 from rlccfr.games.public.view import PublicGame
 from rlccfr.games.words import in_words
 from rlccfr.policies.public_policy import PublicPolicy
@@ -78,7 +79,10 @@ def states_of_public_tree(policy: PublicPolicy, needles: Sequence[str]) -> Itera
         rows = [
             row
             for row, name in enumerate(names)
-            if all(needle in f"{path} {name}".casefold() for needle in not_in_path)
+            if all(
+                needle in f"{path} {name}".casefold() or swapped(needle) == name.casefold()  # QdQs finds QsQd
+                for needle in not_in_path
+            )
         ]
         if not rows:
             continue

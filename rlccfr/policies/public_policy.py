@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlccfr.errors import GameError, PolicyError
+from rlccfr.games.public.cards import ByHand
 from rlccfr.games.public.records import DOUBLE, SINGLE, SMALLEST
 from rlccfr.games.public.view import PublicGame
 from rlccfr.policy import Policy
@@ -94,7 +95,7 @@ class PublicPolicy(Policy):
 
         Args:
             node: index of a public node at which a player acts, for example from ``game.node("rc/KhQd2c/")``.
-            private: the hand or roll, such as ``AsKs`` or ``25``.
+            private: the hand or roll, such as ``AsKs``, in either order of its cards, or ``25``.
 
         Raises:
             PolicyError: nobody acts there, or the game's private states have no names.
@@ -115,8 +116,8 @@ class PublicPolicy(Policy):
     def values_by_hand(self, player: int) -> dict[str, float]:
         """Return a player's expected payoff with each hand or roll that it may be dealt, if both follow the policy.
 
-        In a subgame of no-limit hold'em, half of the pot, ``game.pot / 2``, added to a payoff gives the expected value
-        that other programs print.
+        A hand is found in either order of its cards. In a subgame of no-limit hold'em, half of the pot,
+        ``game.pot / 2``, added to a payoff gives the expected value that other programs print.
 
         Args:
             player: 0 or 1; in a subgame, 0 is out of position.
@@ -129,8 +130,9 @@ class PublicPolicy(Policy):
             >>> game = rlccfr.subgame("2c3d4h8s9s", pot=10, stack=10, oop="AA,QQ", ip="KK", bets="a")
             >>> solver = rlccfr.Solver(game, "dcfr")
             >>> _ = solver.run(until="0.01%")
-            >>> round(solver.average_policy().values_by_hand(1)["KhKd"], 3)
-            -2.5
+            >>> values = solver.average_policy().values_by_hand(1)
+            >>> round(values["KhKd"], 3), round(values["KdKh"], 3)
+            (-2.5, -2.5)
         """
         game = self.game
         game.require_names()
@@ -144,7 +146,7 @@ class PublicPolicy(Policy):
         deal = game.deal_at(0, player)
         hands = deal.hands.tolist()
         value_of_hand = np.repeat(row_values, deal.sizes).tolist()
-        return {deal.hand_name(hand): value for hand, value in zip(hands, value_of_hand, strict=True)}
+        return ByHand({deal.hand_name(hand): value for hand, value in zip(hands, value_of_hand, strict=True)})
 
     def _at(self, place: int) -> np.ndarray:
         """Return the action probabilities at the decision that has this place in ``game.decisions``."""

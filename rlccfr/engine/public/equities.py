@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlccfr.errors import GameError
+from rlccfr.games.public.cards import ByHand
 from rlccfr.games.public.ranges import (
     HOLDEM_DECK,
     cards_of,
@@ -32,8 +33,8 @@ class Equity:
     Attributes:
         equity: each player's share of the pot; they sum to 1.
         tie: probability that the pot is shared.
-        hands: for each player, the equity of each of its hands, by name, from the deck's highest hand down. A hand that
-            meets no hand of the opponent is left out.
+        hands: for each player, the equity of each of its hands, by name in either order of the cards, from the deck's
+            highest hand down. A hand that meets no hand of the opponent is left out.
         weights: for each player, the weight of each of these hands, by name.
     """
 
@@ -116,10 +117,12 @@ def _by_name(
     """
     names = HOLDEM_DECK.first()
     by_name = [
-        {
-            names.hand_name(int(hand_index[k])): float(values[player, k])
-            for k in np.flatnonzero(shown[player])[::-1].tolist()
-        }
+        ByHand(
+            {
+                names.hand_name(int(hand_index[k])): float(values[player, k])
+                for k in np.flatnonzero(shown[player])[::-1].tolist()
+            }
+        )
         for player in range(2)
     ]
     return by_name[0], by_name[1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +69,43 @@ def names_of(cards: np.ndarray, suits: int) -> str:
     """Return cards as text, the highest first, such as ``Kh7d2c``."""
     pairs = [divmod(card, suits) for card in sorted(cards.tolist(), reverse=True)]
     return "".join(RANKS[rank] + SUITS[suit] for rank, suit in pairs)
+
+
+def swapped(hand: str) -> str:
+    """Return a hand of two cards with the cards in the other order; a hand of one card stays as it is.
+
+    Examples:
+        >>> swapped("QdQs")
+        'QsQd'
+    """
+    return hand[2:] + hand[:2]
+
+
+class ByHand(dict[str, float]):
+    """A dict from hands to numbers, in which a hand is found in either order of its cards.
+
+    Each hand is there once, by the name that the library prints.
+
+    Examples:
+        >>> values = ByHand({"QsQd": 1.5})
+        >>> values["QdQs"], "QdQs" in values, values.get("QdQc", 0.0), list(values)
+        (1.5, True, 0.0, ['QsQd'])
+    """
+
+    def _as_kept(self, hand: Any) -> Any:
+        """Return the name under which a hand is there; anything else is returned as it is."""
+        is_swapped = isinstance(hand, str) and not super().__contains__(hand) and super().__contains__(swapped(hand))
+        return swapped(hand) if is_swapped else hand
+
+    def __getitem__(self, hand: Any) -> float:
+        return super().__getitem__(self._as_kept(hand))
+
+    def __contains__(self, hand: object) -> bool:
+        return super().__contains__(self._as_kept(hand))
+
+    def get(self, hand: Any, default: Any = None) -> Any:
+        """Return the number of a hand, or the default if the hand is not there."""
+        return super().get(self._as_kept(hand), default)
 
 
 def card_sets(cards: np.ndarray, size: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from math import comb
 import numpy as np
 
 from rlccfr.errors import GameError
-from rlccfr.games.public.cards import card_sets, codes_of, names_of, strengths, suit_permutations
+from rlccfr.games.public.cards import card_sets, codes_of, names_of, strengths, suit_permutations, swapped
 
 TEXAS = 13, 4
 """Ranks and suits of the whole deck, for which the strengths of hands with a whole board are compiled."""
@@ -184,8 +184,7 @@ class Deal:
             GameError: the deck has no such hand, or the board holds one of its cards.
         """
         names = [self.hand_name(number) for number in self._possible.tolist()]
-        swapped = hand[2:] + hand[:2]
-        index = next((k for k, name in enumerate(names) if name in (hand, swapped)), None)
+        index = next((k for k, name in enumerate(names) if name in (hand, swapped(hand))), None)
         if index is None:
             where = f" on the board {self.board_name}" if len(self.board) else ""
             holder = f"player {player}'s range has no" if isinstance(self.deck, RangeDeck) else "no player holds"

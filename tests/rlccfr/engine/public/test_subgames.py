@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
+
 import numpy as np
 import pytest
 from plain_subgames import PlainSubgame, generated
@@ -10,8 +14,11 @@ from support import CORES, public_sums, regrets
 
 import rlccfr
 from rlccfr.games.public.card_tree import levels_from
+from rlccfr.games.public.cards import swapped
 from rlccfr.games.public.masses import allowed_reach
 from rlccfr.games.public.subgame import DEFAULTS, SubgameRules
+from rlccfr.locks import locked
+from rlccfr.policies.listing import states
 from rlccfr.registry import update_rules
 
 SHARE_OF_POT = 1e-5
@@ -179,6 +186,35 @@ def test_policies_are_kept_and_play_matches(tmp_path):
     assert sum(probabilities.values()) == pytest.approx(1.0)
     with pytest.raises(rlccfr.GameError, match="player 1's range has no 'AhAd' on the board "):
         policy.action_probabilities(game.node("b50"), "AhAd")  # aces are in the other range
+
+
+def test_a_hand_is_found_in_either_order_of_its_cards():
+    """Wherever something is looked up by hand; files and copies of it are those of a plain dict."""
+    game = rlccfr.subgame(**LARGER_RIVER)
+    policy = rlccfr.PublicPolicy(game, np.random.default_rng(0).random(game.num_sequences))
+    equity = rlccfr.equity("QQ,AKs", "JJ+", board="2c3d4h8s9s")
+    for player in range(2):
+        for by_hand in (policy.values_by_hand(player), equity.hands[player], equity.weights[player]):
+            assert len(by_hand) == len({frozenset((hand[:2], hand[2:])) for hand in by_hand})
+            for again in (by_hand, copy.deepcopy(by_hand), pickle.loads(pickle.dumps(by_hand))):
+                assert again == dict(by_hand)
+                for hand, value in by_hand.items():
+                    other = hand[2:] + hand[:2]
+                    assert again[other] == again[hand] == again.get(other) == value
+                    assert other in again
+            assert json.loads(json.dumps(by_hand)) == dict(by_hand)
+            assert "QdQx" not in by_hand
+            assert by_hand.get("QdQx") is None
+            for unknown in ("QdQx", 3):
+                with pytest.raises(KeyError, match=str(unknown)):
+                    by_hand[unknown]
+    node = game.node("b50")
+    assert policy.action_probabilities(node, "QhQd") == policy.action_probabilities(node, "QdQh")
+    names = game.row_names(node)
+    first, second = ([state.text for state in states(policy, [hand])] for hand in (names[0], swapped(names[0])))
+    assert first == second != []
+    locks = [locked(game, {"b50": {hand: {"f": 1}}}).content_hash for hand in ("QhQd", "QdQh")]
+    assert locks[0] == locks[1]
 
 
 def test_values_by_hand_add_up_to_the_game():
