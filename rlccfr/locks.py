@@ -9,7 +9,8 @@ A lock is given in one of these forms:
 - a *function* from the name of a decision to what a table has there, or to None where the decision is free;
 - a :class:`rlccfr.Policy`;
 - a *file*: a policy's, or a table as JSON. A policy's file as CSV or JSON may lack infosets, which then stay free;
-- a mapping from a player, 0 or 1, to any of these, which then counts for this player's decisions alone.
+- a mapping from a player, 0 or 1, to any of these, which then counts for this player's decisions alone;
+- a list of these, which hold together. A decision that two of them fix must have the same probabilities in both.
 
 What is solved is the *locked game*, in which the lock's policies are a part of the rules. So nobody can respond where a
 lock holds: values, best responses, exploitability and targets are those of the locked game. A policy that a run returns
@@ -21,17 +22,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rlccfr.errors import PolicyError, brief, first_line
+from rlccfr.errors import PolicyError, RLCCFRError, brief, first_line
 from rlccfr.files import read_bytes
 from rlccfr.game import Game, checked_game
 from rlccfr.games.flat_tree import SUM_TOLERANCE
 
-KINDS = "a policy, a table, a function, a file, or a mapping from players to these"
+KINDS = "a policy, a table, a function, a file, a mapping from players to these, or a list of these"
 """What a lock may be given as, for errors."""
 
 TABLE_SUFFIX = ".json"
@@ -102,16 +104,16 @@ class LockReader(Protocol):
     def names(self, player: int) -> Iterator[str]:
         """Yield the names of a player's decisions."""
 
-    def fixed(self, name: str, given: Any, player: int | None) -> Iterator[Fixed]:
+    def fixed(self, name: str, decision_policy: Any, player: int | None) -> Iterator[Fixed]:
         """Yield what is fixed at a decision.
 
         Args:
             name: its name.
-            given: what the table has there.
+            decision_policy: what the table has there: a distribution, or several by hand.
             player: player whose decision it must be; None if any will do.
 
         Raises:
-            PolicyError: there is no such decision, or what is given does not fit it.
+            PolicyError: there is no such decision, or the table's policy does not fit it.
         """
 
     def of_policy(self, policy: Any, players: tuple[int, ...]) -> Iterator[Fixed]:
@@ -141,12 +143,12 @@ class LockReader(Protocol):
         """See :meth:`Lock.completed`."""
 
 
-def locked(game: Any, given: Any) -> Any:
+def locked(game: Any, lock: Any) -> Any:
     """Return a game with a lock, on which everything runs that runs on the game.
 
     Args:
         game: a game.
-        given: the lock, in any of the module's forms; None for no lock.
+        lock: the lock, in any of the module's forms; None for no lock.
 
     Returns:
         The locked game, whose attribute ``lock`` is a :class:`Lock`; the game itself if there is none.
@@ -166,64 +168,72 @@ def locked(game: Any, given: Any) -> Any:
         (-0.0556, 1)
     """
     checked = checked_game(game)
-    if given is None:
+    if lock is None:
         return checked
     if checked.lock is not None:
         raise PolicyError(f"{checked.name!r} has a lock already: give one lock with all that is to be fixed")
     reader: LockReader = checked.form.part("lock")(checked)
-    return _joined(checked, list(_all_fixed(reader, given))).locked_game()
+    return _joined(checked, list(_all_fixed(reader, lock))).locked_game()
 
 
 def _joined(game: Game, parts: list[Fixed]) -> Lock:
     """Return the lock of all parts.
 
     Raises:
-        PolicyError: there is nothing, an infoset is there twice, or nothing is left.
+        PolicyError: there is nothing, two parts differ at an infoset, or nothing is left.
     """
     if not any(len(part.entries) for part in parts):
         raise PolicyError(f"the lock fixes nothing in {game.name!r}: name a decision, or leave the lock out")
     entries = np.concatenate([part.entries for part in parts])
     order = np.argsort(entries, kind="stable")
-    twice = np.flatnonzero(np.diff(entries[order]) == 0)
-    if len(twice):
+    entries = entries[order]
+    probabilities = np.concatenate([part.probabilities for part in parts])[order]
+    is_again = np.append(False, np.diff(entries) == 0)  # an earlier part has fixed the entry, too
+    differs = np.append(False, np.abs(np.diff(probabilities)) > SUM_TOLERANCE)
+    conflicts = np.flatnonzero(is_again & differs)
+    if len(conflicts):
         part_of_entry = np.repeat(np.arange(len(parts)), [len(part.entries) for part in parts])
-        first, second = (parts[part_of_entry[order[twice[0] + step]]].name for step in (0, 1))
+        first, second = (parts[part_of_entry[order[conflicts[0] - step]]].name for step in (1, 0))
         both = first if first == second else f"{first} and {second}"
-        raise PolicyError(f"the lock fixes an infoset twice, {both}: name each hand or infoset once")
+        raise PolicyError(f"the lock fixes an infoset twice, {both}, with different probabilities: keep one of them")
+    entries = entries[~is_again]
     if len(entries) == game.num_sequences:
         raise PolicyError(
             f"the lock fixes all decisions of {game.name!r}, so that nothing is left to solve; to lock one player "
             "alone, name it: lock={0: ...}, or --lock 0=FILE"
         )
-    return Lock(game, entries[order], np.concatenate([part.probabilities for part in parts])[order])
+    return Lock(game, entries, probabilities[~is_again])
 
 
-def _all_fixed(reader: LockReader, given: Any, player: int | None = None) -> Iterator[Fixed]:
+def _all_fixed(reader: LockReader, lock: Any, player: int | None = None) -> Iterator[Fixed]:
     """Yield all that a lock fixes; see :func:`locked`.
 
     Args:
         player: player to whose decisions the lock is restricted; None for both.
     """
     players = (0, 1) if player is None else (player,)
-    if isinstance(given, (str, Path)):
-        yield from _of_file(reader, Path(given), player)
-    elif isinstance(given, Mapping):
-        yield from _of_mapping(reader, given, player)
-    elif hasattr(given, "seated_with"):  # a policy, of whatever form
-        yield from reader.of_policy(given, players)
-    elif callable(given):
+    if isinstance(lock, (str, Path)):
+        yield from _of_file(reader, Path(lock), player)
+    elif isinstance(lock, Mapping):
+        yield from _of_mapping(reader, lock, player)
+    elif isinstance(lock, (list, tuple)):
+        for part in lock:
+            yield from _all_fixed(reader, part, player)
+    elif hasattr(lock, "seated_with"):  # a policy, of whatever form
+        yield from reader.of_policy(lock, players)
+    elif callable(lock):
         for each in players:
             for name in reader.names(each):
-                by_action = given(name)
-                if by_action is not None:
-                    yield from reader.fixed(name, by_action, each)
+                decision_policy = lock(name)
+                if decision_policy is not None:
+                    yield from reader.fixed(name, decision_policy, each)
     else:
-        raise PolicyError(f"a lock is {KINDS}, not {brief(given)}")
+        raise PolicyError(f"a lock is {KINDS}, not {brief(lock)}")
 
 
-def _of_mapping(reader: LockReader, given: Mapping[Any, Any], player: int | None) -> Iterator[Fixed]:
+def _of_mapping(reader: LockReader, mapping: Mapping[Any, Any], player: int | None) -> Iterator[Fixed]:
     """Yield what a table fixes, or a mapping from players to locks."""
-    for name, value in given.items():
+    for name, value in mapping.items():
         if isinstance(name, str):
             yield from reader.fixed(name, value, player)
         elif player is None and name in (0, 1) and not isinstance(name, bool):
@@ -233,13 +243,26 @@ def _of_mapping(reader: LockReader, given: Mapping[Any, Any], player: int | None
 
 
 def _of_file(reader: LockReader, path: Path, player: int | None) -> Iterator[Fixed]:
-    """Yield what a file fixes."""
-    if path.suffix == TABLE_SUFFIX and not path.is_dir():
-        table = _table_in(path)
-        if "format" not in table:
-            yield from _of_mapping(reader, table, player)
-            return
-    yield from reader.of_file(path, (0, 1) if player is None else (player,))
+    """Yield what a file fixes; names and errors say which file it is, since a lock may have several."""
+    table = _table_in(path) if path.suffix == TABLE_SUFFIX and not path.is_dir() else None
+    if table is None or "format" in table:
+        parts = reader.of_file(path, (0, 1) if player is None else (player,))
+    else:
+        parts = _of_table(reader, table, player, path)
+    for part in parts:
+        yield part._replace(name=f"{part.name} in {path}")
+
+
+def _of_table(reader: LockReader, table: dict[str, Any], player: int | None, path: Path) -> Iterator[Fixed]:
+    """Yield what a file's table fixes.
+
+    Raises:
+        PolicyError: the table does not fit the game; the message begins with the file.
+    """
+    try:
+        yield from _of_mapping(reader, table, player)
+    except RLCCFRError as error:
+        raise PolicyError(f"{path}: {error}") from None
 
 
 def _table_in(path: Path) -> dict[str, Any]:
@@ -275,45 +298,64 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a number, and not a truth value or text."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def distribution(
-    given: Any, count: int, place_of: Callable[[Hashable], int | None], offered: Callable[[], str], where: str
+    by_action: Any,
+    count: int,
+    place_of: Callable[[Hashable], int | None],
+    action_names: Callable[[], list[str]],
+    where: str,
 ) -> np.ndarray:
     """Return the probabilities, (count,), that a table has for a decision.
 
     Args:
-        given: what the table has: a mapping from actions to probabilities, or a list of these.
+        by_action: what the table has: a mapping from actions to probabilities, or a list of these.
         count: number of actions.
         place_of: function from an action, as a mapping names it, to its place; None if there is no such action.
-        offered: function that returns the actions in words, for errors.
+        action_names: function that returns the actions in words, for errors.
         where: the decision, for errors, such as "at '0b'".
 
     Raises:
         PolicyError: it is no distribution over the actions.
     """
-    if isinstance(given, Mapping):
+    if isinstance(by_action, Mapping):
         numbers: list[Any] = [0.0] * count
-        is_given = np.zeros(count, bool)
-        for action, number in given.items():
+        is_named = np.zeros(count, bool)
+        for action, number in by_action.items():
             place = place_of(action)
             if place is None:
-                raise PolicyError(f"{where}, a lock has the action {brief(action)}, but there is {offered()}")
-            if is_given[place]:
+                actions = ", ".join(action_names())
+                raise PolicyError(f"{where}, a lock has the action {brief(action)}, but there is {actions}")
+            if is_named[place]:
                 raise PolicyError(f"{where}, a lock has an action twice, the second time as {brief(action)}")
             numbers[place] = number
-            is_given[place] = True
+            is_named[place] = True
     else:
-        numbers = list(given) if isinstance(given, (list, tuple, np.ndarray)) else []
+        numbers = _listed(by_action)
         if len(numbers) != count:
+            actions = ", ".join(action_names())
+            shown = brief(by_action)
+            if isinstance(by_action, np.ndarray) and by_action.ndim != 1:
+                shown = f"an array of the shape {by_action.shape}"
+            elif numbers:
+                shown = f"{len(numbers)} {'number' if len(numbers) == 1 else 'numbers'}, {shown}"
+            raise PolicyError(f"{where}, a lock must have the probability of each action, {actions}, not {shown}")
+    for place, number in enumerate(numbers):
+        if not (is_number(number) and 0 <= number <= 1 + SUM_TOLERANCE):
+            name = action_names()[place]
             raise PolicyError(
-                f"{where}, a lock must have the probability of each action, {offered()}, not {brief(given)}"
+                f"{where}, a lock's probabilities must be numbers from 0 to 1, not {brief(number)} for {name}"
             )
-    if not all(is_number(number) and 0 <= number <= 1 + SUM_TOLERANCE for number in numbers):
-        raise PolicyError(f"{where}, a lock's probabilities must be numbers from 0 to 1, not {brief(given)}")
     probabilities = np.array(numbers, float)
     total = float(probabilities.sum())
     if abs(total - 1.0) > SUM_TOLERANCE:
         raise PolicyError(f"{where}, a lock's probabilities must sum to 1, not to {total:.6g}")
     return probabilities / total
+
+
+def _listed(by_action: Any) -> list[Any]:
+    """Return the numbers of a list or of an array with one axis; none of anything else."""
+    is_list = isinstance(by_action, (list, tuple)) or (isinstance(by_action, np.ndarray) and by_action.ndim == 1)
+    return list(by_action) if is_list else []

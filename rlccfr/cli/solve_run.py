@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,27 +81,43 @@ class Attempt:
         return self.solver.average_policy() if self.solution is None else self.solution.policy
 
 
-def locked_by(game: Game, lock: str | None, written: list[Path]) -> Any:
-    """Return a game with the lock that ``--lock`` names.
+def locked_by(game: Game, locks: Sequence[str] | None, written: Sequence[Path]) -> Any:
+    """Return a game with the locks that ``--lock`` names, which hold together.
 
     Args:
         game: the game.
-        lock: a file, perhaps after the player whose decisions alone are locked, as in ``0=lock.json``.
+        locks: files or ``uniform``, each perhaps after the player whose decisions alone are locked, as in
+            ``0=lock.json``.
         written: files that the command will write.
 
     Raises:
-        RLCCFRError: the lock can't be read, does not fit the game, or would be overwritten.
+        RLCCFRError: a lock can't be read, does not fit the game, differs from another, or would be overwritten.
     """
     from rlccfr.locks import locked
 
-    if lock is None:
-        return game
-    player, equals, file = lock.partition("=")
-    restricted = bool(equals) and player in ("0", "1")
-    path = Path(file if restricted else lock)
+    return locked(game, [_lock_named(text, game, written) for text in locks]) if locks else game
+
+
+def _lock_named(text: str, game: Game, written: Sequence[Path]) -> Any:
+    """Return one lock of ``--lock``, in a form that :func:`rlccfr.locks.locked` takes.
+
+    Raises:
+        RLCCFRError: it names a player who does not exist, would be overwritten, or is a run that can't be read.
+    """
+    from rlccfr.cli.policies.named import UNIFORM, is_best, is_run, policy_of
+
+    player, equals, name = text.partition("=")
+    is_for_one = bool(equals) and player.isdecimal() and not Path(text).exists()
+    if not is_for_one:
+        name = text
+    elif player not in ("0", "1"):
+        raise RLCCFRError(f"--lock {text} names player {player}: the players are 0 and 1")
+    path = Path(name)
     if path.resolve() in [other.resolve() for other in written]:
         raise RLCCFRError(f"{path} is the lock, which would be overwritten: name another file to write")
-    return locked(game, {int(player): path} if restricted else path)
+    # A table, or a policy at some decisions alone, is no policy: the lock's reader takes these.
+    lock = policy_of(name, game) if name == UNIFORM or is_best(name) or is_run(name) else path
+    return {int(player): lock} if is_for_one else lock
 
 
 def best_run_of(game: Game) -> Cell:

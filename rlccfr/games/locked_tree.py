@@ -81,7 +81,7 @@ class TreeLocks:
         infosets = self._tree.infosets_of(player)
         yield from dict.fromkeys(self._tree.infoset_keys[infosets])
 
-    def fixed(self, name: str, given: Any, player: int | None) -> Iterator[Fixed]:
+    def fixed(self, name: str, decision_policy: Any, player: int | None) -> Iterator[Fixed]:
         infosets = self._infosets.get(name, [])
         owners = {self._owner(infoset) for infoset in infosets}
         if player is not None:
@@ -96,7 +96,8 @@ class TreeLocks:
         for infoset in infosets:
             sequences = self._tree.infoset_sequences(infoset)
             where = f"at {brief(name)}"
-            yield Fixed(where, np.arange(sequences.start, sequences.stop), self._distribution(given, sequences, where))
+            probabilities = self._distribution(decision_policy, sequences, where)
+            yield Fixed(where, np.arange(sequences.start, sequences.stop), probabilities)
 
     def _owner(self, infoset: int) -> int:
         return int(infoset >= self._tree.view.infoset_begin[1])
@@ -113,7 +114,7 @@ class TreeLocks:
             hint = f"`rlccfr show` lists the names of a saved policy, such as {brief(next(iter(self._infosets)))}"
         return PolicyError(f"{self._tree.name!r} has no infoset{whose} named {brief(name)}; {hint}")
 
-    def _distribution(self, given: Any, sequences: slice, where: str) -> np.ndarray:
+    def _distribution(self, by_action: Any, sequences: slice, where: str) -> np.ndarray:
         actions = self._tree.sequence_action[sequences].tolist()
 
         def place_of(action: Hashable) -> int | None:
@@ -125,10 +126,7 @@ class TreeLocks:
                 action = int(action) if action.isdecimal() else None
             return actions.index(action) if action in actions and not isinstance(action, bool) else None
 
-        def offered() -> str:
-            return ", ".join(self._action_names[sequences])
-
-        return distribution(given, len(actions), place_of, offered, where)
+        return distribution(by_action, len(actions), place_of, lambda: self._action_names[sequences], where)
 
     def of_policy(self, policy: Any, players: tuple[int, ...]) -> Iterator[Fixed]:
         tree = self._tree

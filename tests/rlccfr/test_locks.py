@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from contextlib import suppress
 from random import Random
 
@@ -264,6 +265,28 @@ def test_a_lock_is_read_from_tables_functions_policies_and_files(tmp_path):
     assert locked(tree, None) is tree
 
 
+def test_locks_in_a_list_hold_together(tmp_path):
+    tree = game("kuhn")
+    expected = locked(tree, JACK_BLUFFS).content_hash
+    halves = [{name: policy} for name, policy in JACK_BLUFFS.items()]
+    assert locked(tree, halves).content_hash == expected
+    assert locked(tree, [{0: halves[0]}, tuple(halves), [JACK_BLUFFS.get]]).content_hash == expected
+    assert locked(tree, {0: [halves[0], halves[0]], 1: halves[1]}).content_hash == expected
+    (tmp_path / "first.json").write_text(json.dumps({"0": {"0": 0.5, "1": 0.5}}))
+    (tmp_path / "other.json").write_text(json.dumps({"0": [0.25, 0.75]}))
+    assert locked(tree, [tmp_path / "first.json", halves[1], halves[0]]).content_hash == expected
+    for lock in ([halves[0], tmp_path / "other.json"], [tmp_path / "other.json", halves[0]]):
+        with pytest.raises(
+            PolicyError, match=r"twice, at '0'.* and at '0'.*, with different prob.*: keep one"
+        ) as raised:
+            locked(tree, lock)
+        assert f"at '0' in {tmp_path / 'other.json'}" in str(raised.value)
+    with pytest.raises(PolicyError, match="fixes nothing"):
+        locked(tree, [])
+    with pytest.raises(PolicyError, match="fixes all decisions"):
+        locked(tree, [{0: rlccfr.Policy.uniform(tree)}, {1: rlccfr.Policy.uniform(tree)}])
+
+
 def test_what_was_saved_under_another_lock_is_refused(tmp_path):
     first, second = ({"0b": [p, 1 - p]} for p in (1, 0))
     rlccfr.Solver(game("kuhn"), lock=first).save(tmp_path / "locked.npz")
@@ -307,19 +330,32 @@ BAD = [
     ({"2bb": [1, 0]}, "did you mean '2b'"),
     ({"0": [0.5, 0.6]}, "must sum to 1, not to 1.1"),
     ({"0": [1.5, -0.5]}, "must be numbers from 0 to 1"),
-    ({"0": [True, False]}, "must be numbers from 0 to 1"),
-    ({"0": [float("nan"), 1]}, "must be numbers from 0 to 1"),
-    ({"0": ["1", "0"]}, "must be numbers from 0 to 1"),
-    ({"0": [1]}, "must have the probability of each action, Pass, Bet"),
-    ({"0": 1}, "must have the probability of each action, Pass, Bet"),
-    ({"0": None}, "must have the probability of each action"),
+    ({"0": [1, -0.5]}, "must be numbers from 0 to 1, not -0.5 for Bet"),
+    ({"0": [True, False]}, "must be numbers from 0 to 1, not True for Pass"),
+    ({"0": [float("nan"), 1]}, "must be numbers from 0 to 1, not nan for Pass"),
+    ({"0": {"Bet": float("inf")}}, "must be numbers from 0 to 1, not inf for Bet"),
+    ({"0": ["1", "0"]}, "must be numbers from 0 to 1, not '1' for Pass"),
+    ({"0": {"Pass": {"QQ": 1}}}, "must be numbers from 0 to 1, not {'QQ': 1} for Pass"),
+    ({"0": [[1, 0], [0, 1]]}, "must be numbers from 0 to 1, not [1, 0] for Pass"),
+    ({"0": [1]}, "must have the probability of each action, Pass, Bet, not 1 number, [1]"),
+    ({"0": (0.5, 0.25, 0.25)}, "each action, Pass, Bet, not 3 numbers, (0.5, 0.25, 0.25)"),
+    ({"0": np.ones((2, 1))}, "each action, Pass, Bet, not an array of the shape (2, 1)"),
+    ({"0": np.array(0.5)}, "each action, Pass, Bet, not an array of the shape ()"),
+    ({"0": []}, "must have the probability of each action, Pass, Bet, not []"),
+    ({"0": {}}, "must sum to 1, not to 0"),
+    ({"0": 1}, "must have the probability of each action, Pass, Bet, not 1"),
+    ({"0": "Bet"}, "must have the probability of each action, Pass, Bet, not 'Bet'"),
+    ({"0": None}, "must have the probability of each action, Pass, Bet, not None"),
     ({"0": {"Raise": 1}}, "has the action 'Raise', but there is Pass, Bet"),
     ({"0": {2: 1}}, "has the action 2, but there is Pass, Bet"),
     ({"0": {"Pass": 0.5, 0: 0.5}}, "an action twice"),
     ({0: {"0": [1, 0]}, 1: {"0": [1, 0]}}, "of player 1 named '0'; it is the other player's"),
     ({2: {"0": [1, 0]}}, "players by 0 and 1, not by 2"),
     ({0: {0: {"0": [1, 0]}}}, "players by 0 and 1, not by 0"),
-    ({"0": [1, 0], 0: {"0": [1, 0]}}, "fixes an infoset twice, at '0'"),
+    ({"0": [1, 0], 0: {"0": [0, 1]}}, "fixes an infoset twice, at '0', with different probabilities"),
+    ({(0, "0"): [1, 0]}, "names decisions by text, or players by 0 and 1, not by (0, '0')"),
+    ({0: [1, 0]}, "or a list of these, not 1"),
+    ([{"0": [1, 0]}, 0.5], "or a list of these, not 0.5"),
     ({}, "fixes nothing"),
     (lambda name: None, "fixes nothing"),
     (lambda name: [0.5, 0.5], "fixes all decisions"),
@@ -334,7 +370,7 @@ BAD = [
 @pytest.mark.parametrize(("lock", "message"), BAD, ids=[message for _, message in BAD])
 def test_what_is_no_lock_is_refused_in_one_line(lock, message):
     for refused in (lambda: rlccfr.Solver(game("kuhn"), lock=lock), lambda: rlccfr.solve(game("kuhn"), lock=lock)):
-        with pytest.raises((PolicyError, rlccfr.RLCCFRError), match=message.replace("(", r"\(")) as raised:
+        with pytest.raises((PolicyError, rlccfr.RLCCFRError), match=re.escape(message)) as raised:
             refused()
         assert "\n" not in str(raised.value)
         assert len(str(raised.value)) < 1000
@@ -353,6 +389,18 @@ def test_files_and_policies_that_do_not_fit_are_refused(tmp_path):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(PolicyError, match=message):
             locked(tree, tmp_path / "bad.json")
+    for table, message in BAD:
+        if not isinstance(table, dict) or not all(isinstance(name, str) for name in table):
+            continue
+        try:
+            text = json.dumps(table)
+        except TypeError:  # an array
+            continue
+        if json.loads(text) == table:
+            (tmp_path / "bad.json").write_text(text)
+            with pytest.raises(PolicyError, match=re.escape(message)) as raised:
+                locked(tree, tmp_path / "bad.json")
+            assert str(raised.value).startswith(f"{tmp_path / 'bad.json'}: ") or table == {}
     (tmp_path / "twice.json").write_text('{"0": [1, 0], "0": [0, 1]}')
     with pytest.raises(PolicyError, match="'0' is there twice"):
         locked(tree, tmp_path / "twice.json")

@@ -269,7 +269,9 @@ def solve(
     stop: StopOptions,
     files: FileOptions,
     options: SolverOptions,
-    lock: Annotated[str | None, typer.Option(help="A file of decisions to fix; 0=FILE: player 0's alone.")] = None,
+    lock: Annotated[
+        list[str] | None, typer.Option(help="Decisions to fix; 0=FILE: player 0's; may be repeated.")
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:

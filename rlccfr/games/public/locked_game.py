@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.errors import PolicyError, brief
+from rlccfr.errors import GameError, PolicyError, brief
 from rlccfr.games.public.cards import RANKS, SUITS
 from rlccfr.games.public.ranges import HOLDEM_DECK, range_weights
 from rlccfr.games.public.records import CHANCE, DOUBLE
@@ -42,7 +42,7 @@ class PublicLocks:
             if self._game.view.nodes["kind"][node] == player:
                 yield self._game.path(node)
 
-    def fixed(self, name: str, given: Any, player: int | None) -> Iterator[Fixed]:
+    def fixed(self, name: str, decision_policy: Any, player: int | None) -> Iterator[Fixed]:
         game = self._game
         game.require_names()
         node = game.node(name)
@@ -53,14 +53,39 @@ class PublicLocks:
         if player is not None and actor != player:
             raise PolicyError(f"{line}, player {actor} acts, and the lock is player {player}'s: leave it out")
         num_rows = int(game.view.deals["rows"][game.view.nodes["deal"][node], actor])
-        if not _is_by_hand(given):
-            yield self._fixed(node, np.arange(num_rows), given, line)
+        if not self._is_by_hand(node, decision_policy, line):
+            yield self._fixed(node, np.arange(num_rows), decision_policy, line)
             return
-        for text, by_action in given.items():
-            where = f"{line} with {brief(text)}"
-            yield self._fixed(node, self._rows(node, text, where), by_action, where)
+        for hands, by_action in decision_policy.items():
+            where = f"{line} with {brief(hands)}"
+            yield self._fixed(node, self._rows(node, hands, where), by_action, where)
 
-    def _fixed(self, node: int, rows: np.ndarray, given: Any, where: str) -> Fixed:
+    def _is_by_hand(self, node: int, decision_policy: Any, line: str) -> bool:
+        """Return whether what a table has at a decision tells hands apart.
+
+        Values of hands are distributions, and those of actions numbers. A value that is neither belongs to an action if
+        the name is that of one, so that the message on it names the right mistake.
+
+        Raises:
+            PolicyError: some of it is by action, and some by hand.
+        """
+        if not isinstance(decision_policy, Mapping) or not decision_policy:
+            return False
+        actions = {*self._game.letters(node), *self._game.action_words(node)}
+        by_action: list[Any] = []
+        by_hand: list[Any] = []
+        for name, value in decision_policy.items():
+            is_distribution = isinstance(value, (Mapping, list, tuple, np.ndarray))
+            is_action = is_number(value) or (name in actions and not is_distribution)
+            (by_action if is_action else by_hand).append(name)
+        if by_action and by_hand:
+            raise PolicyError(
+                f"{line}, a lock has probabilities of actions, such as {brief(by_action[0])}, or distributions of "
+                f"hands, such as {brief(by_hand[0])}, and not both"
+            )
+        return bool(by_hand)
+
+    def _fixed(self, node: int, rows: np.ndarray, by_action: Any, where: str) -> Fixed:
         """Return what is fixed in some rows of a decision."""
         game = self._game
         letters = game.letters(node)
@@ -70,7 +95,7 @@ class PublicLocks:
             names = letters if action in letters else words
             return names.index(action) if action in names else None
 
-        probabilities = distribution(given, len(letters), place_of, lambda: ", ".join(letters), where)
+        probabilities = distribution(by_action, len(letters), place_of, lambda: letters, where)
         record = game.view.nodes[node]
         stride = int(game.view.deals["rows"][record["deal"], record["kind"]])
         entries = int(record["table"]) + stride * np.arange(len(letters))[:, None] + rows
@@ -80,12 +105,11 @@ class PublicLocks:
         """Return the rows, ascending, of private states that are given as text.
 
         Raises:
-            PolicyError: it is no text, or names no private state of the player.
-            GameError: the text can't be read.
+            PolicyError: it is no text, can't be read, or names no private state of the player.
         """
         game = self._game
         if not isinstance(text, str):
-            raise PolicyError(f"{where}, a lock names hands or rolls by text")
+            raise PolicyError(f"{where}, a lock names hands or rolls by text, not by {brief(text)}")
         if game.private_names:
             names = game.row_names(node)
             rolls = [roll.strip() for roll in text.split(",")]
@@ -95,10 +119,13 @@ class PublicLocks:
             return np.unique([names.index(roll) for roll in rolls])
         deal = game.deal_at(node)
         deck = deal.deck
-        if (deck.ranks, deck.suits, deck.private) != (len(RANKS), len(SUITS), HOLDEM_DECK.private):
-            player = int(game.view.nodes["kind"][node])
-            return np.unique([deal.row_named(hand.strip(), player) for hand in text.split(",")])
-        weights = range_weights(text)
+        try:
+            if (deck.ranks, deck.suits, deck.private) != (len(RANKS), len(SUITS), HOLDEM_DECK.private):
+                player = int(game.view.nodes["kind"][node])
+                return np.unique([deal.row_named(hand.strip(), player) for hand in text.split(",")])
+            weights = range_weights(text)
+        except GameError as error:
+            raise PolicyError(f"{where}, {error}") from None
         if not np.isin(weights, (0.0, 1.0)).all():
             raise PolicyError(f"{where}, a lock's hands have no weights: write QQ, not QQ:0.5")
         rows = deal.row_of_hand[np.flatnonzero(weights[deck.hand_numbers])]
@@ -182,8 +209,3 @@ class _LockedTables:
         offsets = begin[np.searchsorted(places, self._place)] + self._lock.entries - self.first
         probabilities[offsets] = self._lock.probabilities
         return probabilities
-
-
-def _is_by_hand(given: Any) -> bool:
-    """Return whether what a table has at a decision tells hands apart: whether its values are no numbers."""
-    return isinstance(given, Mapping) and bool(given) and not any(map(is_number, given.values()))

@@ -114,12 +114,74 @@ def test_a_checkpoint_goes_on_only_with_its_lock(run, tmp_path):
     assert run("match", "kuhn", "run.npz", "uniform")[0] == 0
 
 
+def test_locks_hold_together(run, tmp_path):
+    (tmp_path / "first.json").write_text(json.dumps({"0": LOCK["0"]}))
+    (tmp_path / "second.json").write_text(json.dumps({"2b": LOCK["2b"]}))
+    (tmp_path / "other.json").write_text(json.dumps({"0": [1, 0]}))
+    locks = ("--lock", "0=first.json", "--lock", "second.json")
+    code, out, err = run("solve", "kuhn", *locks, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["locked_infosets"] == 2
+    assert json.loads(out)["value"][0] == pytest.approx(rlccfr.solve("kuhn", lock=LOCK).value, abs=1e-6)
+    again = json.loads(run("solve", "kuhn", *locks, "--lock", "first.json", "--json")[1])
+    assert again["value"] == json.loads(out)["value"]
+    code, out, err = run("solve", "kuhn", *locks, "--lock", "other.json")
+    assert (code, out) == (1, "")
+    assert err == (
+        "error: the lock fixes an infoset twice, at '0' in first.json and at '0' in other.json, with different "
+        "probabilities: keep one of them\n"
+    )
+    code, out, err = run("solve", "kuhn", *locks, "--policy", "second.json")
+    assert (code, err) == (
+        1,
+        "error: second.json is the lock, which would be overwritten: name another file to write\n",
+    )
+
+
+def test_a_name_of_both_players_is_locked_for_each(run, tmp_path):
+    """In matching pennies, neither player knows anything, so that both have one infoset of the same name."""
+    ends = [f't "" {number} "" {{ {payoff} {-payoff} }}' for number, payoff in enumerate((1, -1, -1, 1), 1)]
+    second = ['p "" 2 1 "same" { "l" "r" } 0', *ends[:2], 'p "" 2 1 "same" { "l" "r" } 0', *ends[2:]]
+    first = ['EFG 2 R "same" { "0" "1" } ""', 'p "" 1 1 "same" { "L" "R" } 0']
+    (tmp_path / "pennies.efg").write_text("\n".join([*first, *second]))
+    tree = rlccfr.load_game(tmp_path / "pennies.efg")
+    for player in range(2):
+        name = tree.infoset_keys[tree.infosets_of(player).start]
+        (tmp_path / f"lock{player}.json").write_text(json.dumps({name: [0.75, 0.25]}))
+    locks = ("--lock", "0=lock0.json", "--lock", "1=lock1.json")
+    assert "fixes all decisions" in run("solve", "pennies.efg", *locks)[2]
+    code, out, err = run("solve", "pennies.efg", *locks[:2], "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["value"] == pytest.approx([-0.5, 0.5], abs=1e-6)
+
+
+def test_a_lock_is_what_against_takes_as_well(run, tmp_path):
+    """The uniform policy, and the average policy of a run that was kept, with a lock or without."""
+    tree = rlccfr.load_game("kuhn")
+    uniform = rlccfr.Policy.uniform(tree)
+    solver = rlccfr.Solver(tree, "dcfr", lock=LOCK)
+    solver.run(iterations=20)
+    solver.save(tmp_path / "run.npz")
+    average = solver.average_policy()
+    for name, policy in (("uniform", uniform), ("run.npz", average)):
+        code, out, err = run("solve", "kuhn", "--lock", f"1={name}", "--json")
+        assert (code, err) == (0, "")
+        assert json.loads(out)["value"][0] == pytest.approx(policy.values().best_response[0], abs=1e-6)
+        assert json.loads(run("solve", "kuhn", "--against", name, "--json")[1])["exploitability"] == pytest.approx(
+            policy.exploitability()
+        )
+        assert "fixes all decisions of 'kuhn'" in run("solve", "kuhn", "--lock", name)[2]
+    assert "is a run on 'kuhn', not on 'leduc'" in run("solve", "leduc", "--lock", "0=run.npz")[2]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("--lock", "2=lock.json"), "--lock 2=lock.json names player 2: the players are 0 and 1"),
+        (("--lock", "1=best"), "'best' is a best response to another policy"),
         (("--lock", "no.json"), "can't read the lock no.json"),
         (("--lock", "0=no.csv"), "can't read no.csv"),
-        (("--lock", "1=lock.json"), "'kuhn' has no infoset of player 1 named '0'; it is the other player's"),
+        (("--lock", "1=lock.json"), "lock.json: 'kuhn' has no infoset of player 1 named '0'; it is the other player's"),
         (("--lock", "lock.json", "--against", "uniform"), "--against finds best responses, which takes no --lock"),
         (("--lock", "lock.json", "--curve", "./lock.json"), "--curve is written as .csv"),
         (("--lock", "lock.json", "--policy", "./lock.json"), "lock.json is the lock, which would be overwritten"),

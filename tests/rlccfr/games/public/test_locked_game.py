@@ -251,7 +251,29 @@ def test_hands_that_the_game_does_not_tell_apart_are_locked_together():
 BAD = [
     ({"x": [1, 0]}, "no node of 'subgame .*' has the path 'x'"),
     ({"cc": [1, 0]}, "nobody acts after 'cc'"),
-    ({"": [1, 0]}, "at the root, a lock must have the probability of each action, c, b50, a, not"),
+    ({"": [1, 0]}, r"at the root, a lock must have the probability of each action, c, b50, a, not 2 numbers, \[1, 0\]"),
+    ({"": {"c": "1"}}, "at the root, a lock's probabilities must be numbers from 0 to 1, not '1' for c"),
+    ({"": {"check": 0.5, "a": None}}, "must be numbers from 0 to 1, not None for a"),
+    ({"": {"c": float("nan"), "a": 1}}, "must be numbers from 0 to 1, not nan for c"),
+    (
+        {"": {"AA": [0.5, 0.5]}},
+        "at the root with 'AA', a lock must have the probability of each action, .*not 2 numbers",
+    ),
+    (
+        {"": {"AA": {"c": -1}}},
+        "at the root with 'AA', a lock's probabilities must be numbers from 0 to 1, not -1 for c",
+    ),
+    (
+        {"": {"AA": {"c": 1}, "a": 0.5}},
+        "probabilities of actions, such as 'a', or distributions of hands, such as 'AA'",
+    ),
+    (
+        {"": {"AA": {"c": 1}, "a": None}},
+        "probabilities of actions, such as 'a', or distributions of hands, such as 'AA'",
+    ),
+    ({"": {0: {"c": 1}}}, "at the root with 0, a lock names hands or rolls by text, not by 0"),
+    ({"": {"AhAx": {"c": 1}}}, "at the root with 'AhAx', the range has 'AhAx'"),
+    ({"": {"AhAh": {"c": 1}}}, "at the root with 'AhAh', the range has 'AhAh', which is one card twice"),
     ({"": {"raise": 1}}, "has the action 'raise', but there is c, b50, a"),
     ({"": {"c": 0.4}}, "must sum to 1, not to 0.4"),
     ({"": {"AA": {"c": 0.4}}}, "at the root with 'AA', a lock's probabilities must sum to 1"),
