@@ -81,7 +81,7 @@ def _numbers_meant(text: str, suffixes: dict[str, float], *, is_whole: bool) -> 
     """Return the numbers that a text such as ``1,000``, ``1e3`` or ``5s`` may stand for, in the right form.
 
     A text that stands for no number has none. A text whose separator may be that of decimals or of thousands has two:
-    ``10.000`` in place of a whole number, ``1,500`` in place of another. In a whole number, a comma separates thousands.
+    ``10.000`` in place of a whole number, ``1,500`` in place of another. A comma in a whole number separates thousands.
     """
     match = re.fullmatch(rf"([+-]?[\d{SEPARATORS}]*\d(?:e\+?\d{{1,2}})?)\s*([a-z]*)", text.strip().lower())
     if match is None or (match[2] and match[2] not in suffixes):
