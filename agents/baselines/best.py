@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from rlccfr.agents.baselines.task import Worths
+from rlccfr.agents.baselines.task import Ranks, Worths
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.identity import unversioned
 from rlccfr.envs.reward import Worth
@@ -13,8 +13,8 @@ from rlccfr.errors import RLCCFRError
 from rlccfr.registry import REGISTRIES
 
 
-def virtual_best(worths: Worths) -> Cell:
-    """Return the virtual best solver (VBS) of a game: the algorithm with the largest worth, in a tie the first.
+def virtual_best(worths: Worths | Ranks) -> Cell:
+    """Return the virtual best solver (VBS) of a game: the algorithm with the largest worth or rank, in a tie the first.
 
     Example:
         >>> from rlccfr.envs.reward import Worth
@@ -30,11 +30,11 @@ def virtual_best(worths: Worths) -> Cell:
     return max(worths, key=worths.__getitem__)
 
 
-def best_with_own(worths: Worths) -> dict[str, Cell]:
+def best_with_own(worths: Worths | Ranks) -> dict[str, Cell]:
     """Return, for each component that is a user's or was read from a file, the game's best algorithm that has it.
 
     Args:
-        worths: worth of every algorithm on the game.
+        worths: worth or rank of every algorithm on the game.
 
     Returns:
         The best algorithms by component id, with the ids in alphabetical order.

@@ -14,7 +14,7 @@ import pandas as pd
 from rlccfr.agents.baselines.best import best_with_own, single_best, virtual_best
 from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.baselines.random_cells import median_search, random_search
-from rlccfr.agents.baselines.task import Rewards, SearchResult, Task, Worths, total_cpu_seconds
+from rlccfr.agents.baselines.task import Rank, Rewards, SearchResult, Task, Worths, total_cpu_seconds
 from rlccfr.agents.judging.evidence import Evidence, judging_part
 from rlccfr.agents.judging.recommendation_table import (
     BEST_OF_OTHERS,
@@ -234,15 +234,13 @@ class Bench:
         """
         rows = []
         if self._game_evidence is not None:
-            worths = self._choosing_worths[self.task.game]
-            best_with_component = best_with_own(worths)  # by the id of the user's component
-            picks = {VBS: virtual_best(worths)}
+            ranks = self._choosing_ranks
+            best_with_component = best_with_own(ranks)  # by the id of the user's component
+            picks = {VBS: virtual_best(ranks)}
             picks |= {f"{BEST_WITH}{id}": cell for id, cell in best_with_component.items()}
-            library_worths = {
-                cell: worth for cell, worth in worths.items() if best_with_component.keys().isdisjoint(cell)
-            }
-            if library_worths and picks[VBS] not in library_worths:
-                picks[BEST_OF_OTHERS] = virtual_best(library_worths)
+            library_ranks = {cell: rank for cell, rank in ranks.items() if best_with_component.keys().isdisjoint(cell)}
+            if library_ranks and picks[VBS] not in library_ranks:
+                picks[BEST_OF_OTHERS] = virtual_best(library_ranks)
             evaluations = self._game_evidence.evaluations
             cpu_seconds = self._game_evidence.cpu_seconds
             rows = [self.row(name, cell, evaluations, cpu_seconds) for name, cell in picks.items()]
@@ -298,6 +296,11 @@ class Bench:
         return {game: self.task.worths(evidence.choosing) for game, evidence in self.evidence.items()}
 
     @cached_property
+    def _choosing_ranks(self) -> dict[Cell, Rank]:
+        """Rank of every algorithm on the task's game, by the choosing runs."""
+        return self.task.ranks(self.evidence[self.task.game].choosing)
+
+    @cached_property
     def _judging_rewards(self) -> Rewards:
         """R̄ of every algorithm on the task's game, by the judging runs."""
         return self.task.rewards(self.evidence[self.task.game].judging)
@@ -310,7 +313,7 @@ class Bench:
     @cached_property
     def _gap_standard_error(self) -> float:
         """Standard error of the gap between VBS and SBS."""
-        best = virtual_best(self._choosing_worths[self.task.game])
+        best = virtual_best(self._choosing_ranks)
         single = single_best(self._choosing_worths, self.task.game)
         return self.evidence[self.task.game].standard_error(best, single, self.task.preset)
 
@@ -320,7 +323,7 @@ class Bench:
             return dict.fromkeys(("regret", "normalised_score", "closed_gap"), math.nan)
         # VBS and SBS are chosen by the choosing runs, and only then judged, as every pick is.
         judging_rewards = self._judging_rewards
-        best_reward = judging_rewards[virtual_best(self._choosing_worths[self.task.game])]
+        best_reward = judging_rewards[virtual_best(self._choosing_ranks)]
         mean_of_all = statistics.fmean(judging_rewards.values())
         gap = math.nan
         if len(self._choosing_worths) > 1:

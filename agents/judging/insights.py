@@ -147,6 +147,8 @@ def _means(runs: Sequence[Measurement]) -> dict[str, float]:
 def _best(figures: pd.DataFrame, worths: Sequence[Worth]) -> pd.DataFrame:
     """Return the best algorithm of each update rule, with its rank by worth: what has not converged comes last.
 
+    Of equal worths, which share a rank, the least exploitable comes first, and of these the fastest.
+
     Args:
         figures: a row per algorithm.
         worths: worth of each row's algorithm.
@@ -154,7 +156,9 @@ def _best(figures: pd.DataFrame, worths: Sequence[Worth]) -> pd.DataFrame:
     ordered = sorted(worths, reverse=True)
     rank_of = {worth: ordered.index(worth) + 1 for worth in set(worths)}  # equal worths share the first rank
     ranked = figures.assign(rank=[rank_of[worth] for worth in worths])
-    ranked = ranked.sort_values("rank", kind="stable", ignore_index=True)
+    ranked = ranked.sort_values(
+        ["rank", "exploitability", "speed"], ascending=[True, True, False], kind="stable", ignore_index=True
+    )
     columns = ["rank", "converged", *(name for name in ranked.columns if name not in ("rank", "converged"))]
     return ranked[columns].drop_duplicates("update_rule", ignore_index=True)
 

@@ -66,7 +66,8 @@ class RecommendationTable:
 
     Attributes:
         frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (on this game, the
-            best of the algorithms that have converged), ``SBS`` (best on average over the other games), one of the
+            best of the algorithms that have converged; of equal rewards, the least exploitable and then the fastest is
+            the best), ``SBS`` (best on average over the other games), one of the
             paper's fixed algorithms, or a search of :data:`rlccfr.agents.judging.bench.SEARCHES`. Two more methods
             concern a user's components and components with a controller from a file: ``best with my_rule`` is the best
             algorithm with such a component, here ``my_rule``; ``best of the others`` is the best algorithm without any

@@ -352,7 +352,7 @@ def _better_extended(task: Task, figures: dict[str, Any]) -> str:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
         return ""
-    best = virtual_best(task.worths(evidence.choosing))
+    best = virtual_best(task.ranks(evidence.choosing))
     runs = evidence.judging[best]
     gain = task.rewards(evidence.judging)[best] - figures.get("reward", math.inf)
     converged = all(run.converged for run in runs)

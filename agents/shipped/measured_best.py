@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import chain
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines import Task
+from rlccfr.agents.baselines.best import virtual_best
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import VBS
@@ -19,7 +19,7 @@ from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.shorter_budgets import COLUMN
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import Preset, Worth
+from rlccfr.envs.reward import Preset
 from rlccfr.errors import BudgetError, RLCCFRError
 
 
@@ -66,16 +66,7 @@ def best_measured(
     limit = nearest_covered_budget(table, game, list(dict.fromkeys(chain(*catalogs))), budget)
     evidence = _joint_evidence(table, game, catalogs, limit)
     task = Task(table, catalogs[0], game, limit, preset)
-    worths = task.worths(evidence.choosing)
-
-    def rank(cell: Cell) -> tuple[Worth, float]:
-        """Return the worth, then minus the exploitability as a tie-breaker.
-
-        On the log scale, the reward stops rising eight decades below the uniform policy.
-        """
-        return worths[cell], -fmean(run.exploitability for run in evidence.choosing[cell])
-
-    cell = max(worths, key=rank)
+    cell = virtual_best(task.ranks(evidence.choosing))
     figures = Bench(task, {game: evidence}).row(VBS, cell, 0, 0.0)
     figures["regret"] = math.nan  # the shortfall from the VBS, which this algorithm is
     why = _reason(task, evidence, cell, figures)

@@ -103,7 +103,7 @@ def print_comparisons(frame: pd.DataFrame, *, solve: bool) -> None:
 
 
 def print_comparison(title: str, rows: pd.DataFrame, *, speed_alone: bool = False) -> None:
-    """Print the rows of one game, the best first.
+    """Print the rows of one game, the best first; of equal rewards, the least exploitable and then the fastest.
 
     Args:
         title: title of the table.
@@ -112,7 +112,8 @@ def print_comparison(title: str, rows: pd.DataFrame, *, speed_alone: bool = Fals
     """
     # What has not converged is no recommendation, whatever its reward, unless speed alone counts.
     columns = ["reward"] if speed_alone else ["converged", "reward"]
-    ordered = rows.sort_values(columns, ascending=False, kind="stable")
+    falling = rows.sort_values("speed", ascending=False, kind="stable").sort_values("exploitability", kind="stable")
+    ordered = falling.sort_values(columns, ascending=False, kind="stable")
     ordered = ordered.assign(reference=ordered["throughput"] / ordered["speed"])  # so that the three agree
     lines = [
         ["" if row["converged"] else "not converged", *(row[name] for name in SHOWN)] for _, row in ordered.iterrows()

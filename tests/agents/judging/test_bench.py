@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
@@ -11,6 +12,7 @@ from benchmarks.baselines.no_network import search_without_networks
 from benchmarks.baselines.tpe import tpe_search
 from rlccfr import plugins
 from rlccfr.agents import Hyperparameters, SelectorTeam, TeamPlan, build_table
+from rlccfr.agents.baselines.best import virtual_best
 from rlccfr.agents.baselines.halving import successive_halving
 from rlccfr.agents.baselines.random_cells import random_search
 from rlccfr.agents.baselines.task import SearchResult, Task, measure_all
@@ -19,6 +21,7 @@ from rlccfr.agents.judging.bench import SEARCHES, Bench
 from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import COLUMNS
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.cli.commands.compare import print_comparison
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.controller_file import save_controller
 from rlccfr.envs.measuring.request import Budget
@@ -149,6 +152,62 @@ def test_without_measuring_everything_there_is_no_regret(evaluator, small):
     assert "VBS" not in set(frame.method)
     assert frame.regret.isna().all()
     assert len(evaluator.records) < len(small)
+
+
+BELOW_THE_SCALE = {"cfr": 3e-10, "dcfr": 1e-12, "lcfr": 2e-11}
+"""Exploitabilities more than eight decades below the uniform policy's, all of which have the reward 1."""
+
+
+@pytest.mark.parametrize("order", list(permutations(BELOW_THE_SCALE)))
+def test_of_equal_rewards_the_least_exploitable_algorithm_is_the_best_in_any_order_of_the_catalog(
+    make_evaluator, capsys, order
+):
+    evaluator = make_evaluator(lambda game, cell: BELOW_THE_SCALE[cell.update_rule])
+    frame = build_table(
+        ["kuhn"], [BUDGET], evaluator=evaluator, catalog=Catalog(order, ("none",), ("none",)), plan=TeamPlan(0)
+    ).frame
+    assert set(frame.reward) == {1.0}
+    assert row(frame, method="VBS").update_rule == "dcfr"
+    assert row(frame, method="VBS").regret == 0.0
+    print_comparison("title", frame)
+    methods = [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:] if line]
+    assert methods == ["VBS", "DCFR", "LCFR", "CFR"]
+
+
+@pytest.mark.parametrize("order", list(permutations(BELOW_THE_SCALE)))
+def test_of_equal_exploitabilities_the_fastest_algorithm_is_the_best(make_evaluator, order):
+    class Timed(make_evaluator):
+        def measure(self, request):
+            return replace(
+                super().measure(request), throughput={"cfr": 1e3, "dcfr": 2e3, "lcfr": 3e3}[cell_of(request)]
+            )
+
+    evaluator = Timed(lambda game, cell: 1e-12)
+    catalog = Catalog(order, ("none",), ("none",))
+    task = Task(evaluator, catalog, "kuhn", BUDGET, PRESETS["accuracy"])
+    runs = measure_all(evaluator, catalog, "kuhn", BUDGET)
+    assert set(task.worths(runs).values()) == {(1.0, 1.0)}
+    assert virtual_best(task.ranks(runs)).update_rule == "lcfr"
+
+
+def cell_of(request):
+    return request.cells[-1].update_rule
+
+
+def test_a_failed_run_is_the_last_of_equal_worths(make_evaluator):
+    class Failing(make_evaluator):
+        def measure(self, request):
+            measured = super().measure(request)
+            if cell_of(request) == "cfr":
+                return replace(measured, status="timeout", exploitability=math.nan, throughput=math.nan)
+            return replace(measured, exploitability=measured.uniform_exploitability)
+
+    evaluator = Failing()
+    catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
+    task = Task(evaluator, catalog, "kuhn", BUDGET, PRESETS["accuracy"])
+    runs = measure_all(evaluator, catalog, "kuhn", BUDGET)
+    assert len(set(task.worths(runs).values())) == 1
+    assert virtual_best(task.ranks(runs)).update_rule == "dcfr"
 
 
 HASTY = Preset("hasty", (Weights(0.01, 1),) * 3, "log")

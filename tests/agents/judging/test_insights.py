@@ -65,6 +65,15 @@ def test_the_best_with_each_rule_has_its_rank_among_all(table):
     assert best["speed"].tolist() == [0.5, 1.0]
 
 
+def test_of_equal_rewards_the_least_exploitable_algorithm_comes_first():
+    """All of these are more than eight decades below the uniform policy; the catalog's order is the opposite."""
+    exploitabilities = {("cfr", "external"): 4e-10, ("cfr", "none"): 3e-10, ("dcfr", "external"): 2e-10}
+    exploitabilities["dcfr", "none"] = 1e-10
+    rows = [row(Cell(*names, "none"), 0, UNIFORM * share, 1.0) for names, share in exploitabilities.items()]
+    best = insights(TableEvaluator(pd.DataFrame(rows)), CATALOG, "kuhn", BUDGET).best
+    assert best[["rank", "update_rule", "sampler"]].to_numpy().tolist() == [[1, "dcfr", "none"], [1, "cfr", "none"]]
+
+
 def test_who_is_there_first(table):
     """From 1 ms to 1 s (three decades), dcfr's exploitability falls by six decades and plain cfr's by three."""
     times = insights(table, CATALOG, "kuhn", BUDGET).times
