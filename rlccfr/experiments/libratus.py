@@ -6,7 +6,7 @@ reads the files with two errors, so each subgame is here twice: as published, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import combinations
 from typing import NamedTuple
@@ -245,7 +245,14 @@ def section(rows: pd.DataFrame) -> Iterator[str]:
         "met only with both errors.",
         "",
     )
-    yield from _table_of_readings(rows[rows["case"].str.startswith(f"{EVIDENCE}readings")])
+    readings_of_files = rows[rows["case"].str.startswith(f"{EVIDENCE}readings")]
+    errors = [
+        " and ".join(["ranges swapped"] * bool(swapped) + ["cards misread"] * bool(misread)) or "right tables"
+        for swapped, misread in zip(readings_of_files["swapped"], readings_of_files["misread"], strict=True)
+    ]
+    published = [{"tables": "published", "number": number, "value": PUBLISHED_CFR[number][0]} for number in FILES]
+    uniform = pd.concat([pd.DataFrame(published), readings_of_files.assign(tables=errors)])
+    yield from _evidence(uniform, "tables", {"value": "uniform policy"}, ".5f")
     yield from (
         "",
         "With both, CFR has the published curve, too. For this check it is written a second time, with matrices, and "
@@ -254,7 +261,9 @@ def section(rows: pd.DataFrame) -> Iterator[str]:
         "player first, and adds policies to averages after their updates.",
         "",
     )
-    yield from _table_of_orders(rows[rows["case"].str.startswith(f"{EVIDENCE}order")])
+    curves = rows[rows["case"].str.startswith(f"{EVIDENCE}order")]
+    curves = curves.assign(**{"iterations of CFR": curves["iterations"].astype(int)})
+    yield from _evidence(curves, "iterations of CFR", {"published": "published", "value": "here"}, "#.7g")
     yield from (
         "",
         "With *right tables*, ranges and cards are as in the files. Published figures can only be compared with the "
@@ -262,24 +271,18 @@ def section(rows: pd.DataFrame) -> Iterator[str]:
     )
 
 
-def _table_of_readings(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the table of the uniform policy's exploitability by the way in which files are read."""
-    lines: list[tuple[object, ...]] = [("published", *(f"{PUBLISHED_CFR[number][0]:.5f}" for number in FILES))]
-    figures = rows.set_index(["swapped", "misread", "number"])["value"]
-    for swapped in (False, True):
-        for misread in (False, True):
-            errors = ["ranges swapped"] * swapped + ["cards misread"] * misread
-            values = [figures[swapped, misread, number] for number in FILES]
-            lines.append((" and ".join(errors) or "right tables", *(f"{value:.5f}" for value in values)))
-    yield from table(("tables", *(f"HUNL-{number}, uniform policy" for number in FILES)), lines)
+def _evidence(rows: pd.DataFrame, key: str, columns: Mapping[str, str], digits: str) -> Iterator[str]:
+    """Yield a table of evidence, with a line for each value of a column and with all subgames side by side.
 
-
-def _table_of_orders(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the table of CFR's curve beside the published one."""
-    columns = [f"HUNL-{number}, {what}" for number in FILES for what in ("published", "here")]
-    figures = rows.set_index(["iterations", "number"])
-    lines: list[tuple[object, ...]] = []
-    for iteration in COMPARED:
-        values = [figures[name][iteration, number] for number in FILES for name in ("published", "value")]
-        lines.append((iteration, *(f"{value:#.7g}" for value in values)))
-    yield from table(("iterations of CFR", *columns), lines)
+    Args:
+        rows: rows of one measure, with a ``number`` each.
+        key: the column whose values begin the lines, in the order in which they come.
+        columns: the columns that are shown for each subgame, with their titles.
+        digits: format of the numbers.
+    """
+    figures = rows.set_index([key, "number"])
+    lines: list[tuple[object, ...]] = [
+        (each, *(f"{figures[column][each, number]:{digits}}" for number in FILES for column in columns))
+        for each in rows[key].unique().tolist()
+    ]
+    yield from table((key, *(f"HUNL-{number}, {title}" for number in FILES for title in columns.values())), lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -163,3 +163,32 @@ def test_the_page_tells_the_errors_and_has_no_controller_on_rivers(tmp_path, mon
     judged = {claim.said: claim for claim in ddcfr.claims(pd.DataFrame(rows))}
     controller = judged["(not said there) The library's controller beats DDCFR"]
     assert not set(libratus.RIVERS) & set(controller.findings)
+
+
+def test_the_tables_of_evidence_have_a_line_for_each_reading_and_number_of_iterations():
+    rows = [
+        {"case": f"tables/readings/{number}", "number": number, "swapped": swapped, "misread": misread,
+         "value": number + (0.25 if swapped else 0.0) + (0.125 if misread else 0.0)}
+        for number in libratus.FILES
+        for swapped, misread in product((False, True), repeat=2)
+    ]  # fmt: skip
+    rows += [
+        {"case": f"tables/order/{number}", "number": number, "iterations": iterations, "value": number / iterations,
+         "published": published}
+        for number, curve in libratus.PUBLISHED_CFR.items()
+        for iterations, published in zip(libratus.COMPARED, curve, strict=True)
+    ]  # fmt: skip
+    lines = [line for line in libratus.section(pd.DataFrame(rows)) if line.startswith("|")]
+    assert lines[:7] == [
+        "| tables | HUNL-3, uniform policy | HUNL-4, uniform policy |",
+        "|---|---|---|",
+        "| published | 27.81676 | 38.43119 |",
+        "| right tables | 3.00000 | 4.00000 |",
+        "| cards misread | 3.12500 | 4.12500 |",
+        "| ranges swapped | 3.25000 | 4.25000 |",
+        "| ranges swapped and cards misread | 3.37500 | 4.37500 |",
+    ]
+    assert lines[7] == "| iterations of CFR | HUNL-3, published | HUNL-3, here | HUNL-4, published | HUNL-4, here |"
+    assert lines[9] == "| 1 | 27.81676 | 3.000000 | 38.43119 | 4.000000 |"
+    assert lines[-1] == "| 30 | 2.066235 | 0.1000000 | 3.947139 | 0.1333333 |"
+    assert len(lines) == 9 + len(libratus.COMPARED)
