@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from rlccfr.agents.baselines.task import Ranks, Worths
+from rlccfr.agents.baselines.task import Rank, Worths
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.identity import unversioned
 from rlccfr.envs.reward import Worth
@@ -13,7 +13,7 @@ from rlccfr.errors import RLCCFRError
 from rlccfr.registry import REGISTRIES
 
 
-def virtual_best(worths: Worths | Ranks) -> Cell:
+def virtual_best(worths: Mapping[Cell, Worth | Rank]) -> Cell:
     """Return the virtual best solver (VBS) of a game: the algorithm with the largest worth or rank, in a tie the first.
 
     Example:
@@ -30,7 +30,7 @@ def virtual_best(worths: Worths | Ranks) -> Cell:
     return max(worths, key=worths.__getitem__)
 
 
-def best_with_own(worths: Worths | Ranks) -> dict[str, Cell]:
+def best_with_own(worths: Mapping[Cell, Worth | Rank]) -> dict[str, Cell]:
     """Return, for each component that is a user's or was read from a file, the game's best algorithm that has it.
 
     Args:

@@ -43,10 +43,6 @@ class Rank(NamedTuple):
     speed: float
 
 
-Ranks = Mapping[Cell, Rank]
-"""Rank by algorithm."""
-
-
 def measure(
     evaluator: Evaluator, cell: Cell, game: str, budget: Budget, seeds: Sequence[int] = (0,)
 ) -> list[Measurement]:

@@ -87,7 +87,7 @@ def predicted_size(policy: Policy, *, start: str = "", most: int = MOST_STATES) 
         >>> str(predicted_size(rlccfr.Policy.uniform(rlccfr.load_game("leduc"))))
         'some 0.058 MB, for 1,872 states'
     """
-    game = policy.game
+    game: Any = policy.game  # in whatever form
     states = 2 * game.num_infosets  # at each point, the states of both players are shown
     if not game.form.has_histories:
         if start:
