@@ -264,7 +264,7 @@ def _compile_threads(is_large: bool) -> None:
     from rlccfr.kernels.public.workspace import PublicTables
 
     with _tiny_game(is_large) as game:
-        tables = PublicTables.read_only(np.zeros(game.num_sequences, game.dtype))
+        tables = PublicTables.of_one(np.zeros(game.num_sequences, game.dtype))
         PublicCrew(game, game.dtype, 2).compile(tables, np.zeros((2, len(SCHEDULE_COLUMNS)), game.dtype))
 
 

@@ -56,7 +56,7 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
         crew: threads that share the work.
     """
-    tables = PublicTables.read_only(table)
+    tables = PublicTables.of_one(table)
     return (
         root_value(game, 0, table, tables, MEAN, crew),
         root_value(game, 0, table, tables, BEST, crew),
@@ -77,7 +77,7 @@ def payoffs_against(
     Returns:
         What the player gets where it has no decision, in the game's units.
     """
-    return root_value(game, player, table, PublicTables.read_only(payoffs), WRITE_PAYOFFS, crew)
+    return root_value(game, player, table, PublicTables.of_one(payoffs), WRITE_PAYOFFS, crew)
 
 
 def public_responses_to(game: PublicGame, table: np.ndarray) -> np.ndarray:
@@ -87,7 +87,7 @@ def public_responses_to(game: PublicGame, table: np.ndarray) -> np.ndarray:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
     """
     scratch = np.zeros_like(table)  # the pass adds the policy up as well, which is of no use here
-    tables = PublicTables.read_only(table)._replace(
+    tables = PublicTables.of_one(table)._replace(
         policy_sum=scratch,
         response=np.zeros(game.num_infosets, np.uint8),
         response_start=first_entries(game, per_private_state=True),
@@ -140,7 +140,7 @@ def public_action_values(game: PublicGame, table: np.ndarray, players: Sequence[
     values = np.zeros_like(table)
     workspace, outcomes = workspace_of(game, table.dtype)
     for player in players:
-        action_values(game.view, player, table, PublicTables.read_only(values), workspace, outcomes)
+        action_values(game.view, player, table, PublicTables.of_one(values), workspace, outcomes)
     return values
 
 
@@ -150,7 +150,7 @@ def root_row_values(game: PublicGame, player: int, table: np.ndarray) -> np.ndar
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
     """
-    root_value(game, player, table, PublicTables.read_only(table), MEAN, None)
+    root_value(game, player, table, PublicTables.of_one(table), MEAN, None)
     workspace, _ = workspace_of(game, table.dtype)
     num_rows = len(game.mass[player])
     # The pass has left each row's value there, weighted by the opponent's reach.

@@ -61,7 +61,7 @@ class PublicState:
         return cls(
             game=game,
             seed=seed,
-            tables=PublicTables.read_only(np.zeros(0, table_dtype))._replace(
+            tables=PublicTables.of_one(np.zeros(0, table_dtype))._replace(
                 regret=np.zeros(game.num_sequences, table_dtype),
                 policy_sum=np.zeros(game.num_sequences, table_dtype),
             ),

@@ -32,8 +32,8 @@ class PublicTables(NamedTuple):
     response_start: np.ndarray  # (nodes,) first entry of ``response`` at each decision; else (0,)
 
     @classmethod
-    def read_only(cls, table: np.ndarray) -> PublicTables:
-        """Return tables for passes that change none."""
+    def of_one(cls, table: np.ndarray) -> PublicTables:
+        """Return tables that stand on one array, (m,), for passes that read or write no other table."""
         return cls(table, table, table[:0], table[:0], np.zeros(0, np.uint8), np.zeros(0, np.int64))
 
 

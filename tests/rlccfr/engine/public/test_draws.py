@@ -73,7 +73,7 @@ def compared(name: str, chance: str, player: int, batches: int, passes: int) -> 
 
 def estimates(tree, player, table, workspace, passes):
     """Return the sums of a player's regrets and of the other's increments over passes with a fixed policy."""
-    outcomes, tables = Outcomes.of(tree, DOUBLE), PublicTables.read_only(np.zeros(len(table)))
+    outcomes, tables = Outcomes.of(tree, DOUBLE), PublicTables.of_one(np.zeros(len(table)))
     tables = tables._replace(policy_sum=np.zeros(len(table)))
     if workspace.drawing.draws_public:
         drawn_passes(tree.view, player, table, tables, workspace, outcomes, PLAIN, passes)
