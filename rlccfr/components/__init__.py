@@ -10,7 +10,7 @@ Words and shapes used below:
   current policy, weighted by the *mass*: the reach of the opponent and chance. Its *regrets* are their sum.
 - Its *policy sum*, (A,), is the sum of the policies played. The average policy is proportional to it.
 - A *walk* goes through the tree for one player, the *traverser*, and estimates that player's instantaneous regrets.
-  Own nodes and own actions are the traverser's. An *exact pass* computes these regrets without drawing anything.
+  An *exact pass* computes these regrets without drawing anything.
 - A *schedule* gives a number for each iteration. Iterations are counted from 1.
 - A *plain function* works on the arrays of one infoset, and the engine compiles it with Numba. It writes its result
   into one of these arrays; only ``mixture`` and ``regularise`` return a number.

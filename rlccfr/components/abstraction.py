@@ -1,4 +1,4 @@
-"""Abstractions: they choose the opponent, and what takes the place of a table for each infoset."""
+"""Abstractions: what a learner plays against, and what takes the place of a table for each infoset."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from rlccfr.networks.settings import Approximator
 
 @dataclass(frozen=True, kw_only=True)
 class Abstraction(Component):
-    """Choice of the opponent, of infosets that share tables, and of a function in place of the regret table.
+    """What a learner plays against, which infosets share table entries, and whether a function replaces the regrets.
+
+    The function, if there is one, is fitted to the regrets, and takes the place of the regret table.
 
     Args:
         best_response: whether the opponent plays an exact best response to the learner's policy, instead of its own
-            policy. The opponent then has no buckets: it tells all infosets apart.
+            policy. The opponent then has no buckets: it distinguishes all infosets.
         regressor: settings of a function of infoset and action that is fitted to the regrets, and from which the
             policies follow; None for no such function. Under a rule with networks, a regressor only makes the networks
             have one output per infoset and action; its settings, ``bootstrap`` and ``traversals`` are then unused.
@@ -30,8 +32,7 @@ class Abstraction(Component):
             array, (n,). Infosets of one bucket play one policy, and their regrets are added up. They must have the same
             actions, and their player must have been in the same buckets and taken the same actions before. For
             hold'em, a public-tree game, the function returns the bucket of each hand on each board instead, in the
-            order of ``game.view.above``.
-            None if every infoset has tables of its own.
+            order of ``game.view.above``. None if every infoset has tables of its own.
 
     Raises:
         ComponentError: a field's value is not of the field's type.
@@ -67,7 +68,7 @@ class Abstraction(Component):
 
     @property
     def key(self) -> Hashable:
-        """Name under which the buckets are kept.
+        """Key under which the buckets are kept.
 
         For a ``functools.partial`` with settings that can be hashed, it is the wrapped function with these settings.
         For any other function of a registered component, it is the component's id and hyperparameters, because the

@@ -50,7 +50,7 @@ class Component:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """Description ``{"id": ..., **hyperparameters}``, ready for JSON, to make this component again."""
+        """Description ``{"id": ..., **hyperparameters}``, ready for JSON, from which it can be made again."""
         return {"id": self.id, **self.hyperparameters}
 
     def same_as(self, other: Component) -> bool:
@@ -120,12 +120,12 @@ def _is_of_type(value: Any, hint: Any) -> bool:
     if origin is Callable:
         return callable(value) or (hint == Schedule and _is_of_type(value, float))
     accepted = _ACCEPTED.get(hint, origin or hint)
-    # In Python, True is an integer; here it is none.
+    # In Python, True is an integer; here it does not count as one.
     return isinstance(value, accepted) and (hint is bool or not isinstance(value, bool))
 
 
 def _in_words(hint: Any) -> str:
-    """Return, for a message, words that say what the values of a type are."""
+    """Return a description of a type's values for a message, such as ``an integer``."""
     origin = get_origin(hint)
     arguments = get_args(hint)
     if hint == Schedule:

@@ -30,7 +30,7 @@ SHIPPED = "shipped"
 """Name of the trained networks that come with the package."""
 
 SCHEDULE = "schedule"
-"""Name of the schedule that comes with the package: settings that depend on how far a run is, and on nothing else."""
+"""Name of the schedule that comes with the package: settings that depend only on how far a run has got."""
 
 CONTROLLER_NAMES = (SHIPPED, SCHEDULE)
 """Controllers that are given by name, not by file."""
@@ -42,11 +42,11 @@ OF_RUN = (
     *(f"last_{name}" for name in SETTINGS),
 )  # fmt: skip
 PROGRESS = ("iterations", "horizon", "share")
-"""What a schedule depends on, and nothing else: how far a run is."""
+"""The only entries of an observation that a schedule depends on: they tell how far a run has got."""
 
 OF_GAME = ("mean_actions", "most_actions", "depth", "chance", "ends")
 OBSERVATION = OF_RUN + OF_GAME
-"""Names of what agents see of a run and of its game; see :mod:`rlccfr.kernels.control.observe`."""
+"""Names of the numbers that agents see of a run and of its game; see :mod:`rlccfr.kernels.control.observe`."""
 
 CHOICES: tuple[np.ndarray, ...] = (
     np.array(
@@ -73,13 +73,13 @@ CHOICES: tuple[np.ndarray, ...] = (
         ]
     ),
 )
-"""The choices of each agent that controllers are trained with; see :class:`Controller`."""
+"""The choices of each agent with which controllers are trained; see :class:`Controller`."""
 
 Layer = tuple[np.ndarray, np.ndarray]
 """Weights, (inputs, outputs), and biases, (outputs,)."""
 
 Networks = tuple[tuple[Layer, ...], ...]
-"""Each agent's layers; all but the last are rectified."""
+"""Each agent's layers; all but the last are followed by a ReLU."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,8 +91,8 @@ class Controller:
 
     Args:
         choices: for each of the :data:`AGENTS` an array, (number of its choices, number of its settings).
-        members: networks of each member, all of one shape. The inputs of an agent's network are the observation, and
-            one number for each choice of each agent before this one: 1 for the pick, 0 for the others.
+        members: networks of each member; all members have the same shapes. The inputs of an agent's network are the
+            observation, and one number for each choice of each earlier agent: 1 for the pick, 0 for the others.
 
     Raises:
         ComponentError: the shapes do not fit together, or a number is not finite.
@@ -104,10 +104,10 @@ class Controller:
     def __post_init__(self) -> None:
         numbers = {len(self.choices), *map(len, self.members)}
         if not self.members or numbers != {len(AGENTS)}:
-            raise ComponentError(f"a controller has choices and networks for each of {', '.join(AGENTS)}")
+            raise ComponentError(f"a controller needs choices and networks for each of {', '.join(AGENTS)}")
         for (agent, settings), choices in zip(AGENTS.items(), self.choices, strict=True):
             if choices.shape[1:] != (len(settings),):
-                raise ComponentError(f"a choice for {agent} is {len(settings)} numbers: {', '.join(settings)}")
+                raise ComponentError(f"a choice for {agent} must be {len(settings)} numbers: {', '.join(settings)}")
         shapes = [self._sizes(networks) for networks in self.members]
         if any(shape != shapes[0] for shape in shapes):
             raise ComponentError("the members' networks have different shapes")
@@ -174,7 +174,7 @@ class Controller:
 
     @cached_property
     def looks(self) -> bool:
-        """Whether picks depend on how a run goes, and not only on its length and on the iterations done."""
+        """Whether picks depend on how a run is going, and not only on its length and on the iterations done."""
         hidden_entries = [index for index, name in enumerate(OBSERVATION) if name not in PROGRESS]
         first_layers = [network[0] for networks in self.members for network in networks]
         return any(weights[hidden_entries].any() for weights, _ in first_layers)

@@ -14,7 +14,7 @@ from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import HistoryNetwork
 
 SHARED_CHANCE = ("public", "opponent", "own")
-"""Values that only a sampler's ``chance`` may have: what is drawn once for all histories that players see alike."""
+"""Values of ``chance`` with which an outcome is drawn once for all histories that look the same to the players."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,22 +26,22 @@ class Sampler(Component):
 
     Args:
         exact: whether an exact pass over the whole tree replaces walks; the other fields are then unused.
-        chance, opponent: children taken at nodes of chance and of the opponent: ``"all"``, or ``"one"``, drawn with
-            its true probability. ``chance`` may also distinguish public outcomes from private states. A public outcome
-            is then drawn once for all histories with the same public past. With ``"public"``, all private states are
+        chance, opponent: children taken at chance nodes and at the opponent's nodes: ``"all"``, or ``"one"``,
+            drawn with its true probability. ``chance`` may also distinguish public outcomes from private states. A
+            public outcome is then drawn once for all histories with the same public past. With ``"public"``, all private states are
             taken. With ``"opponent"``, the opponent's private state is drawn as well. With ``"own"``, the traverser's
             private state is drawn as well. These three values need a game in which only chance hides anything.
-        traverser: own actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with exploration; or a
-            ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
-        internal_share: share of walks that are internal: they take one own action, all actions of the opponent and all
-            outcomes of chance. The other walks must be external, as by default; whether a walk is internal is drawn
-            when it begins.
-        exploration: share of exploration, in [0, 1], in the probabilities with which one own action is drawn; the rest
-            is the policy.
-        explores: unit of exploration: all ``"actions"`` of an infoset are equally likely; or all own ``"sequences"``
-            that end below it, so that an action's probability is proportional to the number of these sequences below
-            the action.
-        probe: whether each own action that is not taken is valued by one on-policy roll-out.
+        traverser: the traverser's actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with exploration; or
+            a ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
+        internal_share: share of walks that are internal: they take one of the traverser's actions, all actions of the
+            opponent and all chance outcomes. The other walks must be external, as by default. Whether a walk is
+            internal is drawn when it begins.
+        exploration: share of exploration, in [0, 1], in the probabilities with which one of the traverser's actions is
+            drawn; the rest is the policy.
+        explores: what exploration makes equally likely: all ``"actions"`` of an infoset; or all of the traverser's
+            ``"sequences"`` that end below it, so that an action's probability is proportional to the number of these
+            sequences below the action.
+        probe: whether one on-policy roll-out estimates the value of each of the traverser's actions that is not taken.
         baseline_rate: step size, in [0, 1], of learned baselines, which reduce variance; 0 for none.
         baseline: what has a baseline: each ``"sequence"``; or each ``"history"``, at chance nodes too. With
             ``"oracle"``, the baselines are the histories' exact values, which need a pass over the tree. With
@@ -55,13 +55,13 @@ class Sampler(Component):
             the probability never changes, as with ``exploration=1``; otherwise iterations are reweighted, and no bound
             is known.
         inclusion: plain function ``f(policy, count, parameters, probability)`` that fills ``probability``, (A,). Each
-            own action is taken with its probability, in (0, 1], independently of the others. ``policy``, (A,), is the
+            action is taken with its probability, in (0, 1], independently of the others. ``policy``, (A,), is the
             current policy; ``count``, (A,), is the policy sum that equal weights of all iterations would give.
-        subset_size: number of own actions taken, in place of ``inclusion``; all subsets of this size are equally
-            likely.
+        subset_size: number of the traverser's actions taken, in place of ``inclusion``; all subsets of this size are
+            equally likely.
         mixture: plain function ``f(policy, count, visits, parameters)`` that returns the probability, in [0, 1], with
-            which all own actions of an infoset are taken, rather than one. ``visits`` is the number of earlier walks
-            through the infoset; ``policy`` and ``count`` are as for ``inclusion``.
+            which all of the traverser's actions at an infoset are taken, rather than one. ``visits`` is the number of
+            earlier walks through the infoset; ``policy`` and ``count`` are as for ``inclusion``.
         one_draw: whether a mixture draws its random number once per walk, not at every node.
         parameters: numbers, or schedules of numbers, whose values ``inclusion`` or ``mixture`` receives as an array.
 
@@ -132,7 +132,7 @@ class Sampler(Component):
         if self.baseline == "history" and not self.baseline_rate:
             raise ComponentError("baseline='history' needs a baseline_rate")
         if self.values is not None and (self.baseline_rate or self.baseline != "sequence"):
-            raise ComponentError("values replace the walk's own, so baselines have no use: leave one of them out")
+            raise ComponentError("values replace the walk's values, so baselines have no effect: leave out one of them")
         if ("network" in (self.values, self.baseline)) != (self.network is not None):
             raise ComponentError("give network= if values='network' or baseline='network', and only then")
         is_one_path = takes == ("one", "one", "one") and self.mixture is None and not self.probe

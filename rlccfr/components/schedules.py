@@ -18,11 +18,11 @@ SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_
 
 
 MOMENTUM_COLUMNS = ("weight", "memory", "power")
-"""Names of the columns that follow instead if the rule has a momentum."""
+"""Names of the columns that follow instead if the rule has momentum."""
 
 
 MOMENTUM_BOUNDS = {"momentum.memory": (0.0, 1.0), "momentum.power": (1.0, math.inf)}
-"""Least and largest values of the columns of a momentum, where they have bounds."""
+"""Least and largest values of the columns for momentum that have bounds."""
 
 
 def always(value: float) -> Schedule:
@@ -42,7 +42,7 @@ def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: in
         columns: schedule, or number, by name.
 
     Raises:
-        ComponentError: a schedule fails, or gives a number that is out of range.
+        ComponentError: a schedule fails, or returns a number that is out of range.
     """
     t = np.arange(first, first + count + 1, dtype=np.float64)
     rows = np.empty((count + 1, len(columns)))

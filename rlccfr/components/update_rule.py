@@ -22,9 +22,9 @@ MOVEMENT = "movement"
 class Momentum:
     """Momentum of regrets: policies in proportion to a power of R + prediction r + weight M.
 
-    M is a running sum of the changes of R, M <- memory M + (R after the iteration - R before it). With S a running mean
-    of the R before each iteration, S <- memory S + (1 - memory) R, it is how far R is ahead of its mean: M = R - S, if
-    the run began with this rule. On a switch to the rule, M is 0.
+    M is a running sum of the changes of R: M <- memory M + (R after the iteration - R before it). It tells how far R is
+    ahead of its running mean: if the run began with this rule, M = R - S, where S <- memory S + (1 - memory) R is the
+    running mean of the R before each iteration. On a switch to the rule, M is 0.
 
     Args:
         weight: schedule of the weight of M.
@@ -32,7 +32,7 @@ class Momentum:
         power: schedule of the power, at least 1; 1, 1.5 and 2 are fast.
 
     Raises:
-        ComponentError: when the schedules are read, a memory or a power is out of range.
+        ComponentError: a memory or a power is out of range; raised when the schedules are read.
     """
 
     weight: Schedule | float
@@ -58,8 +58,8 @@ class UpdateRule(Component):
     The newest regret and the newest policy always have weight 1, so that rules can be switched during a run. To give
     iteration t the weight t, multiply the past by (t - 1) / t.
 
-    r is the difference of an action's counterfactual value and the infoset's, which is the mean of the actions' values
-    under the policy, or what ``regularise`` returns.
+    r is an action's counterfactual value minus the infoset's value, which is the mean of the actions' values under the
+    policy, or what ``regularise`` returns.
 
     Whether the players are updated in alternation or at once is an option of the run (``simultaneous`` of
     :class:`rlccfr.Solver`), unless the rule is ``simultaneous``.
@@ -69,7 +69,7 @@ class UpdateRule(Component):
         negative_discount: schedule of D for all other regrets, at least 0.
         floor: least value of a regret; -inf for none.
         average_decay: schedule of the factor on the policy sum, at least 0.
-        prediction: schedule of the weight with which the policy counts the newest regrets once more.
+        prediction: schedule of the weight with which the newest regrets are counted once more in the policy.
         reweight: plain function ``f(instant_regret, mass, state, parameters, utility_range)`` that changes
             ``instant_regret``, (A,). ``mass`` is the opponent's and chance's reach in these regrets. ``state``,
             (A, len(arrays)), holds the rule's own tables, which the function may change. ``utility_range`` is the
@@ -81,9 +81,9 @@ class UpdateRule(Component):
             counterfactual ``values`` of an infoset's actions, (A,), and returns the infoset's value, which is passed
             up: infosets further up see regularised values, too. ``policy``, (A,), is the policy that was played.
             ``reach``, (A,), is the player's own reach of each action: the product of the probabilities with which it
-            played its actions on the way, this one included. Needs ``exact_only``; models, best responses, threads and
-            public trees are refused. None leaves the values as they are, and an infoset's is their mean under
-            ``policy``.
+            played its actions on the way, this one included. Needs ``exact_only``; excludes models, best responses,
+            several threads and public trees. None leaves the values as they are, and an infoset's value is their
+            mean under ``policy``.
         parameters: schedules whose values ``reweight``, ``policy_map`` and ``regularise`` receive as an array.
         arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first. They
             are kept while another rule runs.
@@ -91,19 +91,19 @@ class UpdateRule(Component):
         uses_mass: whether exact passes must compute ``mass``, which is undefined there otherwise. Walks always do.
         fallback: policy of regret matching if no regret is positive: ``"uniform"``; or ``"argmax"``, the action with
             the largest regret (uniform if all regrets are equal).
-        exact_only: whether to refuse samplers, because the rule is not sound with estimated regrets.
+        exact_only: whether the rule runs by exact passes only, because it is not sound with estimated regrets.
         symmetric: whether the rule's functions treat all actions alike: permuted rows get the same results, permuted.
-            Exact passes may then run over infosets' classes, see :class:`rlccfr.Solver`.
-        simultaneous: whether the rule is defined for updates of both players against the same policies alone; runs then
-            make such updates, whatever their option is. Needs ``exact_only``; models and public trees are refused.
+            Exact passes may then run over classes of infosets; see :class:`rlccfr.Solver`.
+        simultaneous: whether the rule is defined only for updates of both players against the same policies; runs then
+            make such updates, whatever their option says. Needs ``exact_only``; excludes models and public trees.
         output: the policy that is the run's result: ``"average"``; or ``"current"``, for a rule whose last policy
-            converges. The latter needs ``exact_only``; models, blends and public trees are refused.
+            converges. The latter needs ``exact_only``, and excludes models, blends and public trees.
         networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
             beside the networks, for a later switch to another rule.
-        momentum: weight, memory and power of the momentum of regrets, as :class:`Momentum`; None for none. It takes the
-            place of ``policy_map``, and can't be combined with functions, arrays or networks.
+        momentum: the momentum of regrets; None for no momentum. It takes the place of ``policy_map``, and can't be
+            combined with functions, arrays or networks.
         controller: networks that choose the discounts, the floor, the decay, the prediction and the momentum during the
-            run, in place of the schedules; None for schedules.
+            run, in place of the schedules; None to use the schedules.
 
     Raises:
         ComponentError: a field has a wrong value, the fields contradict each other, or a schedule of a rule with
@@ -171,7 +171,7 @@ class UpdateRule(Component):
             )
         if controller.has_momentum and self.momentum is None:
             raise ComponentError(
-                "a rule whose controller chooses a momentum needs one to begin with: use UpdateRule.controlled_by"
+                "a rule whose controller chooses momentum needs momentum from the start: use UpdateRule.controlled_by"
             )
 
     def _check_momentum(self) -> None:
@@ -198,7 +198,8 @@ class UpdateRule(Component):
         only_matches_regrets = self.policy_map is None and self.average_weight is None and self.prediction is ZERO
         if not only_matches_regrets or self.floor not in (0.0, -np.inf):
             raise ComponentError(
-                "a rule with networks must match regrets: no policy_map, average_weight or prediction; floor 0 or -inf"
+                "a rule with networks must use regret matching: no policy_map, average_weight or prediction, and a floor of "
+                "0 or -inf"
             )
         if (self.reweight is None) != (networks.action_weight is None):
             raise ComponentError("networks need an action_weight if and only if the rule has a reweight")
@@ -250,7 +251,7 @@ class UpdateRule(Component):
 
     @property
     def _matches_regrets(self) -> bool:
-        """Whether policies follow by regret matching alone, and are uniform where no regret is positive."""
+        """Whether the rule is regret matching without functions or momentum, uniform where no regret is positive."""
         functions = (self.reweight, self.policy_map, self.regularise)
         has_functions = any(function is not None for function in functions)
         return not has_functions and self.momentum is None and self.fallback == "uniform"
@@ -263,10 +264,10 @@ class UpdateRule(Component):
     def schedule(self, first: int, count: int) -> np.ndarray:
         """Return the rows of iterations ``first`` to ``first + count``, shape (count + 1, 5 + len(parameters)).
 
-        The numbers of the momentum, if there is one, stand in the place of parameters.
+        If the rule has momentum, its weight, memory and power take the place of the parameters.
 
         Raises:
-            ComponentError: a schedule fails, or gives a number that is out of range.
+            ComponentError: a schedule fails, or returns a number that is out of range.
         """
         columns: dict[str, Schedule | float] = {name: getattr(self, name) for name in SCHEDULE_COLUMNS}
         columns |= {f"parameters[{index}]": schedule for index, schedule in enumerate(self.parameters)}

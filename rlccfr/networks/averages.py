@@ -48,16 +48,16 @@ class AverageModel:
 
 
 class PlayedModels:
-    """Value models of one player, with their weights in the average (SD-CFR: Steinberger 2019).
+    """Value models that one player has played, with their weights in the average (SD-CFR: Steinberger 2019).
 
-    Models are numbered from 1 on. Number 0 stands for a policy that comes before all models: the policy before the
-    first fit, or after a switch from tables, the average policy up to the switch, with the weight of its iterations.
+    Models are numbered from 1. Number 0 stands for the policy that came before all models: the policy before the first
+    fit or, after a switch from tables, the average policy up to the switch, with the weight of its iterations.
 
     Args:
         policy: (player's sequences,) the policy with number 0.
         weight: weight of this policy.
         capacity: largest number of models that are kept, as a random sample of all (reservoir sampling); 0 keeps every
-            model. Iterations in which a model was played that is not kept have no part in the average.
+            model. Iterations with a model that is not kept have no part in the average.
         seed: seed of the sample.
 
     Attributes:
@@ -105,10 +105,10 @@ class PlayedModels:
         return len(self._weights)
 
     def shares(self) -> np.ndarray:
-        """Return what share of the average the policy, number 0, and each model have, (number of models + 1,).
+        """Return the shares of the average, (number of models + 1,), of the policy with number 0 and of each model.
 
-        Models that are kept stand for all that were added, so the policy's weight is multiplied by the share of models
-        that are kept.
+        The models kept stand for all models added. So the policy's weight is multiplied by the fraction of models that
+        are kept.
         """
         weights: np.ndarray = self._weights.copy()
         if self._num_added:
@@ -128,6 +128,6 @@ class PlayedModels:
         self._weights = state["weights"]
         self.snapshots = list(state["snapshots"])
         num_kept = len(self.snapshots)
-        counts = state.get("counts", [num_kept, num_kept])  # a file without counts is of a time when all were kept
+        counts = state.get("counts", [num_kept, num_kept])  # an older file has no counts, since all models were kept
         self._num_added = int(counts[0])
         self._playing = int(counts[1])

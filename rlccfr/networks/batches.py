@@ -26,15 +26,15 @@ class Batches:
         self._inputs = inputs
         self._size = size
         self._device = device
-        self._is_sequence = np.zeros((len(inputs.matrix), inputs.num_outputs), np.float32)  # 1 where an output is one
+        self._is_sequence = np.zeros((len(inputs.matrix), inputs.num_outputs), np.float32)  # 1 for an output that is one
         self._is_sequence.flat[inputs.position] = 1.0
 
     def of(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], steps: int) -> Iterator[Batch]:
         """Yield a batch for each training step; yield nothing if all weights are 0.
 
         Args:
-            target: (m,) targets over sequences.
-            weight: (n,) weights over infosets.
+            target: (m,) target of each sequence.
+            weight: (n,) weight of each infoset.
             seed: seed of the draws.
         """
         inputs = self._inputs
@@ -55,7 +55,7 @@ class Batches:
         # Many rows: they are drawn by weight, with replacement, so that the loss weighs them alike.
         draws = np.random.default_rng([*seed, 1]).random((steps, self._size))
         drawn_rows = rows[np.minimum(np.searchsorted(np.cumsum(share), draws), len(rows) - 1)]
-        # The arrays stand side by side, so that a batch is gathered at once.
+        # The arrays are stored side by side, so that one call gathers a batch.
         packed_arrays = np.hstack([inputs.matrix, goal, self._is_sequence / self._size])
         packed, rows_of_batches = self._tensors(packed_arrays, drawn_rows)
         widths = [inputs.matrix.shape[1], inputs.num_outputs, inputs.num_outputs]

@@ -1,7 +1,7 @@
 """A network for card games: one branch for cards, one for bets (Brown et al. 2019, appendix C).
 
 Differs from the source in the features: they are the columns of OpenSpiel's information state tensors. Each card's
-column has one embedding. The source adds embeddings of rank and suit, but the tensors do not tell rank and suit.
+column has one embedding. The source adds embeddings of rank and suit, which the tensors do not separate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LARGEST_GRADIENT = 1.0
 
 
 class Branches(nn.Module):
-    """The network: cards and bets are read apart, then joined."""
+    """The network: separate branches read cards and bets, and are then joined."""
 
     def __init__(self, cards: Sequence[np.ndarray], columns: int, width: int, outputs: int) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Branches(nn.Module):
         joined = torch.relu(self.joined[0](torch.cat([cards, bets], 1)))
         for layer in self.joined[1:]:
             joined = torch.relu(layer(joined) + joined)
-        # Each row is brought to mean 0 and standard deviation 1 before the last layer.
+        # Each row is normalised to mean 0 and standard deviation 1 before the last layer.
         mean = joined.mean(1, keepdim=True)
         standard_deviation = joined.std(1, keepdim=True)
         outputs: torch.Tensor = self.head((joined - mean) / (standard_deviation + 1e-6))

@@ -22,7 +22,7 @@ class Inputs(NamedTuple):
     num_outputs: int  # of each row
     position: np.ndarray  # (m,): place of each sequence in the flattened (rows, num_outputs)
     infoset: np.ndarray  # (rows,): the player's infoset, counted from 0; for a model of histories, the row itself
-    cards: tuple[np.ndarray, ...] = ()  # columns of cards, a group for each time at which cards are dealt; if wanted
+    cards: tuple[np.ndarray, ...] = ()  # columns of cards, grouped by the time at which they are dealt; may be ()
 
 
 def inputs_of(game: GameTree, player: int, *, per_sequence: bool, cards: bool = False) -> Inputs:
@@ -87,7 +87,7 @@ def _card_columns(game: GameTree, infosets: slice, features: np.ndarray) -> tupl
         groups.setdefault(first_seen, []).append(int(column))
     if not groups:
         raise ComponentError(
-            f"model='cards' needs cards, but in {game.name!r} nothing that players see is dealt: take model='mlp'"
+            f"model='cards' needs cards, but in {game.name!r} no card is dealt that a player sees: use model='mlp'"
         )
     return tuple(np.array(groups[first_seen]) for first_seen in sorted(groups))
 

@@ -17,11 +17,11 @@ State = dict[str, np.ndarray]
 """Arrays by name, from which an object can be restored."""
 
 ENTRY_FITS = 25
-"""Number of fits whose training steps the first fit takes when models take over from tables; see ``Model.fit``."""
+"""Factor on the training steps of the first fit after models take over from tables; see ``Model.fit``."""
 
 
 class Learner:
-    """A model, and the data to whose weighted mean it is fitted; the weights are called masses.
+    """A model and its training data. It is fitted to weighted means of the data; the weights are called masses.
 
     The data are of three kinds: fresh data since the last fit, older data in a reservoir, and data of tables, if the
     run used tables before it switched to models. Unless stated otherwise, arrays are over all infosets (n,) and
@@ -30,13 +30,13 @@ class Learner:
     Attributes:
         infosets, sequences: the player's infosets and sequences.
         infoset_of: (player's sequences,) infoset of each sequence, counted from the player's first.
-        unit: factor by which the model's numbers are multiplied to give targets and predictions.
+        unit: factor that turns the model's outputs into predictions; targets are divided by it.
         reservoir: older data.
         model: the model.
         fresh_mass, fresh: (n,) and (m,) sums of the data since the last fit.
         past_mass, past: (n,) and (m,) sums of the data taken over from tables.
         values: (player's sequences,) predictions of the model after its last training; 0 before the first fit.
-        fits: (1,) number of trainings so far: fits, and steps in place of a fit.
+        fits: (1,) number of training runs so far: fits, and calls of :meth:`step` in place of a fit.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Learner:
                 sums *= factor
 
     def observe(self, mass: np.ndarray, vector: np.ndarray) -> None:
-        """Add data: masses (n,), negative at infosets without data, and vectors (m,), already multiplied by masses."""
+        """Add data: masses (n,), negative at infosets without data; and vectors (m,), already multiplied by masses."""
         self.fresh_mass[self.infosets] += np.maximum(mass[self.infosets], 0.0)
         self.fresh[self.sequences] += vector[self.sequences]
 
@@ -79,7 +79,7 @@ class Learner:
         """Fit the model to all data, then move the data since the last fit into the reservoir.
 
         Args:
-            relabelled: (player's sequences,) new targets of older data; None to keep their own.
+            relabelled: (player's sequences,) new targets of older data; None to keep their old targets.
         """
         old_mass = (self.reservoir.mass() + self.past_mass)[self.infosets]
         if relabelled is None:
@@ -95,7 +95,7 @@ class Learner:
     def enter(self, mass: np.ndarray, vector: np.ndarray) -> None:
         """Take over from tables, which give the masses (n,) and vectors (m,) of all earlier data.
 
-        These data stay outside the reservoir, which might drop a row by chance, and with it an infoset's whole past.
+        These data stay outside the reservoir: if it dropped a row by chance, an infoset would lose its whole past.
         """
         player_mass = mass[self.infosets]
         player_vector = vector[self.sequences]
@@ -104,7 +104,7 @@ class Learner:
         self.fit(divided(player_vector, player_mass[self.infoset_of]), player_mass, entering=True)
 
     def step(self, steps: int) -> None:
-        """Take training steps on the data since the last fit alone, and keep these data for the next fit."""
+        """Take training steps on only the data since the last fit, and keep these data for the next fit."""
         mass = self.fresh_mass[self.infosets]
         self.fit(divided(self.fresh[self.sequences], mass[self.infoset_of]), mass, steps=steps)
 
@@ -121,7 +121,7 @@ class Learner:
         self.fits += 1
 
     def values_of(self, weights: np.ndarray) -> np.ndarray:
-        """Return the predictions, (player's sequences,), of the model with these weights."""
+        """Return the predictions, (player's sequences,), that the model makes with these weights."""
         return np.asarray(self.model.predict(weights) * self.unit)
 
     def forget_fresh(self) -> None:
@@ -193,13 +193,13 @@ class Advantages:
 
     @staticmethod
     def _weighted(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return advantages, the positive ones weighted; where none is positive, the best one stays the best."""
+        """Return the advantages, the positive ones weighted; negative ones stay as they are."""
         return np.where(values > 0, weights * values, values)
 
     def _action_weights(self, mean_advantages: np.ndarray | None = None) -> np.ndarray:
-        """Return factors of regrets and policies, (player's sequences,).
+        """Return the factors on regrets and policies, (player's sequences,).
 
-        They follow from mean advantages, by default the current ones.
+        They are a function of mean advantages, by default the current ones.
         """
         if self._mean_learner is None or self._networks.action_weight is None:
             return np.ones(len(self._value_learner.values))
@@ -213,7 +213,7 @@ class Advantages:
         Args:
             positive, negative: discounts of positive and of negative regrets.
         """
-        # Where the discount is 0, all earlier data are dropped below, so the ratio stays.
+        # Where the discount is 0, all earlier data are dropped below, so the ratio does not change.
         self._negative_ratio *= negative / positive if positive > 0 else 1.0
         self._positive *= positive
         self._observed += 1
@@ -230,8 +230,8 @@ class Advantages:
         if self._mean_learner is not None:
             self._mean_learner.learn()
         learner = self._value_learner
-        # The last fit's advantages under the rule's floor and discounts; the learner has discounted them as if all were
-        # positive, so that negative ones lack only the ratio of the two discounts.
+        # The last fit's advantages under the rule's floor and discounts. The learner has discounted them as if all were
+        # positive, so negative ones need only the ratio of the two discounts.
         old_values = np.maximum(learner.values, self._floor)
         old_values = np.where(old_values > 0, old_values, self._negative_ratio * old_values)
         if self._networks.bootstrapped:
@@ -253,7 +253,7 @@ class Advantages:
     def enter(self, mass: np.ndarray, regret: np.ndarray, weight: float, *mean_advantages: np.ndarray) -> None:
         """Take over from tables.
 
-        In the bootstrapped form V is a sum of advantages: their mean, times the weight of the past.
+        In the bootstrapped form, V is a sum of advantages: their mean times the total weight of past iterations.
 
         Args:
             mass: (n,) total mass of all past data.

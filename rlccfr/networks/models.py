@@ -41,17 +41,17 @@ class Model(Protocol):
         """Return predictions, (m,) float64; if given, ``weights`` replace the model's own."""
 
     def weights(self) -> np.ndarray:
-        """Return a copy, in one dimension, of all that ``predict`` depends on."""
+        """Return a one-dimensional copy of all that ``predict`` depends on."""
 
     def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1, steps: int = 0) -> None:
         """Fit the model to targets.
 
         Args:
-            target: (m,) targets over sequences.
-            weight: (n,) weights over infosets; where the weight is 0 the target is ignored.
+            target: (m,) target of each sequence.
+            weight: (n,) weight of each infoset; where it is 0, the targets are ignored.
             seed: seed of the draws in this fit.
-            times: number of fits whose training steps this fit takes. It has no effect on a table, nor on a model that
-                begins each fit with new weights.
+            times: factor on the number of training steps. It has no effect on a table, nor on a model that begins each
+                fit with new weights.
             steps: number of training steps from the present weights, whatever the settings say; 0 for the settings'
                 number.
         """
@@ -143,7 +143,7 @@ class Mlp:
     def _step(self, matrix: torch.Tensor, goal: torch.Tensor, scale: torch.Tensor) -> None:
         """Perform one training step on sum(scale (output - goal)^2) / 2."""
         *layer_inputs, output = _forward(matrix, self._layers)
-        # Backpropagation: the gradient of the loss by each layer's outputs, from the last layer to the first.
+        # Backpropagation: the gradient of the loss with respect to each layer's outputs, from the last layer on.
         output_gradient = (output - goal).mul_(scale)
         for index in reversed(range(len(self._layers))):
             weight_gradient, bias_gradient = self._layer_gradients[index]
@@ -157,7 +157,7 @@ class Mlp:
 
     def _descend(self) -> None:
         """Perform one step of Adam (Kingma and Ba, ICLR 2015) along the clipped gradient."""
-        # The corrections for the moments' start at 0 are in the step's size and in the spread.
+        # The step size and the spread correct for the moments' start at 0.
         step = self._settings.learning_rate / (1 - BETAS[0] ** self._steps)
         spread = (1 - BETAS[1] ** self._steps) ** 0.5
         if self._adam_arrays:

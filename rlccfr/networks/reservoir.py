@@ -14,14 +14,14 @@ from rlccfr.kernels.learning.reservoir_sampling import NUM_KEPT, NUM_SEEN, Rows,
 from rlccfr.networks.settings import FullMemory
 
 LARGEST_SCALE = 1e100
-"""Scale from which rows are stored anew in current units, so that they do not overflow."""
+"""Scale above which the stored rows are rescaled to current units, so that they do not overflow."""
 
 
 class Reservoir:
-    """Rows (infoset, mass, vector) under a common discount, of which a bounded number is kept.
+    """A bounded number of rows (infoset, mass, vector) under a common discount.
 
-    A row holds one infoset's data of one fit: the sum of the masses, and the sum of the vectors times the masses, with
-    an entry per action.
+    A row holds one infoset's data from one fit: the sum of the masses, and the sum of the vectors times the masses,
+    with one entry per action.
 
     Up to a constant, the squared error over all rows equals the error over one row per infoset, with the total mass
     and the mean of the infoset's rows. So a fit needs only the sums per infoset. Rows are kept only to be subtracted
@@ -31,7 +31,7 @@ class Reservoir:
         game: the game, with n infosets and m sequences.
         capacity: largest number of rows.
         seed: seed of the random sample.
-        vectors: whether vectors are kept, not only masses.
+        vectors: whether vectors are kept as well as masses.
         full: rows that a full reservoir keeps: a random sample of all, or the newest; see
             :class:`rlccfr.networks.settings.Networks`.
     """
@@ -81,7 +81,7 @@ class Reservoir:
         """Offer the reservoir a row for each of some infosets.
 
         Args:
-            infosets: (rows,) numbers of the infosets.
+            infosets: (rows,) indices of the infosets.
             mass: (n,) masses of all infosets.
             vector: (m,) vectors of all infosets, by their sequences.
         """

@@ -27,7 +27,7 @@ class Approximator:
         learning_rate: learning rate of Adam.
         train_steps: number of steps per fit.
         batch_size: number of rows per step, drawn by weight. If there are no more rows than that, each step takes all.
-        from_scratch: whether each fit begins with new weights, not with those of the fit before.
+        from_scratch: whether each fit begins with new weights instead of those of the previous fit.
         device: ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA if it is available.
 
     Raises:
@@ -52,10 +52,8 @@ class Approximator:
     def steps_of_fit(self, times: int) -> int:
         """Return the number of training steps of one fit.
 
-        A fit that begins with new weights takes the usual number of steps, however much there is to learn.
-
         Args:
-            times: number of fits whose training steps any other fit takes; see ``Model.fit``.
+            times: factor on the number of steps; ignored if each fit begins with new weights.
         """
         return self.train_steps * (1 if self.from_scratch else times)
 
@@ -97,29 +95,29 @@ class Networks:
     Args:
         value: settings of the model of advantages.
         policy: settings of the model of the average policy.
-        relabel: whether data older than the last fit take that fit's values as targets, discounted and floored as the
-            rule says. Otherwise they keep their own targets.
+        relabel: whether data older than the last fit take that fit's values as targets, with the rule's discounts and
+            floor. Otherwise they keep their original targets.
         bootstrapped: whether V, not N V, takes the place of the regret. V is then fitted to the newest data only,
             and its target is the old V, discounted and floored, plus the newest advantages: their mean, times the
             number of iterations since the last fit.
-        action_weight: function from mean advantages (player's sequences,), in units of the payoff range, to factors of
+        action_weight: function from mean advantages (player's sequences,), in units of the payoff range, to factors on
             regrets and policies.
         mean_arrays: names of the rule's own tables of regret sums and of mass sums. A run that was tabular before takes
             its mean advantages from them.
         average: form of the average policy. ``"network"`` is the policy model. ``"value_networks"`` keeps every value
             model, weighted by its exact reach. ``"table"`` is the sampled average, as in a tabular rule.
         traversals: number of walks per player and iteration, if the sampler walks.
-        memory: largest number of rows in each model's reservoir; a row holds one infoset's data of one fit.
+        memory: largest number of rows in each model's reservoir; a row holds one infoset's data from one fit.
         full_memory: which rows a full reservoir keeps: a random sample of all (``"reservoir"``), or the newest
             (``"window"``).
         kept_networks: largest number of value models that ``average="value_networks"`` keeps, by reservoir sampling;
             0 keeps all.
         train_every: number E of iterations between fits; one more fit follows the first iteration. The policy stays
-            the same until the next fit. A step then takes the regrets of E iterations, so there are 1/E as many steps,
-            each E times as large. This costs a factor of at most sqrt(E) in CFR's bound.
+            the same until the next fit. An update then takes the regrets of E iterations, so there are 1/E as many
+            updates, each E times as large. This costs a factor of at most sqrt(E) in CFR's bound.
         retrain: function from an iteration to the probability that a fit which is due takes place; None if it always
             takes place. The fit after the first iteration always takes place.
-        skipped_steps: number of training steps, on the data since the last fit alone, in place of a fit that does not
+        skipped_steps: number of training steps, on only the data since the last fit, in place of a fit that does not
             take place.
 
     Raises:
@@ -147,7 +145,7 @@ class Networks:
         if self.kept_networks and self.average != "value_networks":
             raise ComponentError("kept_networks needs average='value_networks': no other average keeps networks")
         if self.skipped_steps and (self.relabel or self.bootstrapped):
-            raise ComponentError("skipped_steps needs a rule whose data keep their own targets, such as deep_cfr")
+            raise ComponentError("skipped_steps needs a rule whose data keep their original targets, such as deep_cfr")
         for name in ("traversals", "memory", "train_every"):
             _check_at_least_one(name, getattr(self, name))
 

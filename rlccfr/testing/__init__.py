@@ -40,17 +40,17 @@ PUBLIC_CHANCE = "leduc(ranks=2,suits=2,raises=1)"
 LEVEL = 1e-4
 """Level of each statistical test: the probability, over seeds, with which it rejects a correct sampler.
 
-This holds where the means of batches are nearly normal. Where rare walks have very large estimates, as with little
-exploration, a test rejects correct samplers far more often; see :data:`MULTIPLES`.
+This holds where the means of batches are nearly normally distributed. Where rare walks have very large estimates, as
+with little exploration, a test rejects correct samplers far more often; see :data:`MULTIPLES`.
 """
 MULTIPLES = (1, 10, 100)
-"""Multiples of the number of walks with which a test is done until a sampler passes; a biased one fails with all."""
+"""Multiples of the number of walks, tried in turn until a sampler passes the test; a biased one fails with all."""
 
 LONG = 200_000
 """Number of exact iterations on Kuhn that must reach a hundredth of the uniform policy's exploitability.
 
 CFR's bound falls as 1 / sqrt(T). The slowest sound rule of the catalog, Hedge, reaches half of that hundredth. A rule
-that is stuck, such as one that always mixes its policy with the uniform one, may look well after fewer iterations.
+that gets stuck, such as one that always mixes its policy with the uniform one, may look good after fewer iterations.
 """
 
 
@@ -106,8 +106,8 @@ def check_sampler(sampler: str | Mapping[str, Any] | Sampler, *, walks: int = 20
 
     If a sampler does not divide its estimates by the probability of the traverser's draws, the means must be the
     regrets times this probability. Regrets from learned values are not checked. Estimates that seem biased are drawn
-    again with 10 and with 100 times as many walks, since a small number of walks may lack rare large estimates. A
-    sampler fails if its estimates seem biased all three times.
+    again with 10 and with 100 times as many walks, since few walks may miss rare large estimates. A sampler fails if
+    its estimates seem biased all three times.
 
     Args:
         sampler: an id, ``{"id": ..., **hyperparameters}``, or the sampler itself.
@@ -150,7 +150,7 @@ def _check_means(sampler: Sampler, name: str, player: int, walks: int) -> None:
     suspects = list(Estimates._fields)
     if sampler.values in ("table", "network"):
         suspects.remove("regrets")
-    # Only what has differed so far is drawn anew, with more walks: a bias stays, and rare estimates cease to be rare.
+    # Only what has differed so far is drawn again, with more walks: a bias stays, and rare estimates cease to be rare.
     for seed, multiple in enumerate(MULTIPLES):
         batch_size = multiple * (walks // 200)
         estimates = Estimates.of(sampler, tree, policy, player, batches=200, walks=batch_size, seed=seed)
@@ -177,7 +177,7 @@ def check_abstraction(abstraction: str | Mapping[str, Any] | Abstraction) -> Con
 
     Convergence is judged by the game's own exploitability, as for an update rule. Fitted models and buckets
     approximate, so 2,000 iterations (400 with models) need only reach a half of the uniform policy's exploitability.
-    An abstraction with buckets may refuse most games, so it is checked on Kuhn and on a small Leduc.
+    An abstraction with buckets may not support most games, so it is checked on Kuhn and on a small Leduc.
 
     Args:
         abstraction: an id, ``{"id": ..., **hyperparameters}``, or the abstraction itself.
@@ -242,7 +242,7 @@ def _fewer(iterations: int, components: Mapping[str, Any]) -> int:
 
 
 def _random_policy(tree: GameTree) -> np.ndarray:
-    """Return a random policy with some zeros, where errors of estimates show first."""
+    """Return a random policy with some zeros, at which errors of estimates show first."""
     rng = np.random.default_rng(3)
     weights = rng.random(tree.num_sequences) * (rng.random(tree.num_sequences) > 0.25)
     return Policy.from_sums(tree, weights).probabilities
@@ -270,8 +270,8 @@ def _check_described(registry: Registry[Any], component: Component) -> None:
 def _check_runs(components: dict[str, Any], games: Sequence[str] = GAMES) -> None:
     """Check that tables stay finite, policies are valid, and a run stopped and continued gives the same numbers.
 
-    The last check is left out for a controller: it plans for the budget of each call, so that a run in several calls
-    gives other numbers.
+    The last check is left out for a controller: it plans for the budget of each call, so a run in several calls gives
+    other numbers.
     """
     plans = any(isinstance(value, UpdateRule) and value.controller is not None for value in components.values())
     iterations = _fewer(40, components)
@@ -283,7 +283,7 @@ def _check_runs(components: dict[str, Any], games: Sequence[str] = GAMES) -> Non
         for _ in range(3):
             in_parts.run(iterations=iterations, curve=False)
         for solver in (at_once, in_parts):
-            # A policy refuses probabilities that are not finite or do not sum to 1.
+            # Policy() raises for probabilities that are not finite or do not sum to 1.
             Policy(tree, solver.average_policy().probabilities)
             Policy(tree, solver.current_policy().probabilities)
             solver.result()

@@ -1,4 +1,4 @@
-"""Estimates of a sampler's walks, their exact means, and a test of one against the other."""
+"""Estimates from a sampler's walks, their exact means, and a test that compares the two."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Estimates(NamedTuple):
             player: the traverser, 0 or 1.
             response: (m,) policy of the opponent.
             drawn: (m,) policy by which the traverser's actions are drawn, if regrets and masses are not divided by its
-                reach; see :func:`own_draws`.
+                reach (see :func:`own_draws`); None if they are.
         """
         scratch = scratch_for(tree)
         increments = np.zeros(tree.num_sequences)
@@ -84,8 +84,8 @@ class Estimates(NamedTuple):
     ) -> Estimates:
         """Return the mean estimates of each batch of walks under a fixed policy.
 
-        Some samplers draw actions by the run's policy sums (``RunState.uniform_count``). There is no run here. Such
-        samplers must be unbiased whatever the sums are, so these are random numbers.
+        Some samplers draw actions by the run's policy sums (``RunState.uniform_count``). There is no run here, and such
+        samplers must be unbiased whatever the sums are, so random numbers take their place.
 
         Args:
             sampler: the sampler.
@@ -101,12 +101,12 @@ class Estimates(NamedTuple):
 
     @classmethod
     def now(cls, solver: Solver, player: int, *, batches: int, walks: int, seed: int = 0) -> Estimates:
-        """Return the mean estimates of each batch of walks of a run, which is not changed.
+        """Return the mean estimates of each batch of walks that start from a run; the run is left unchanged.
 
-        The walks start from the run's current policies and its learned values of histories.
+        The walks use the run's current policies and its learned values of histories.
 
         Args:
-            solver: solver of a flat game.
+            solver: solver of a game that is stored as a tree of histories.
             player: the traverser, 0 or 1.
             batches: number of batches.
             walks: number of walks per batch.

@@ -1,4 +1,4 @@
-"""Checks of components' plain functions, which are called here in Python, uncompiled; see :mod:`rlccfr.testing`."""
+"""Checks of components' plain functions, which are called here as uncompiled Python; see :mod:`rlccfr.testing`."""
 
 from __future__ import annotations
 
@@ -95,7 +95,10 @@ def check_policy_map(rule: UpdateRule) -> None:
             policy = row.copy()
             called(rule, "policy_map", policy, np.zeros((actions, len(rule.arrays))), parameters, 2.0)
             if not ((policy >= 0).all() and abs(policy.sum() - 1) < 1e-9):
-                raise ConformanceError(f"the policy map of {rule.title} turns the regrets {row} into {policy}")
+                raise ConformanceError(
+                    f"the policy_map of {rule.title} turns the regrets {row} into {policy}, which is not a probability "
+                    "distribution"
+                )
 
 
 def check_regularise(rule: UpdateRule) -> None:
@@ -148,7 +151,7 @@ def check_symmetry(rule: UpdateRule) -> None:
                 same_arrays = all(np.allclose(after, before, 1e-9, 0.0) for after, before in pairs)
                 if not (same_arrays and np.isclose(value, permuted_value, 1e-9, 1e-12)):
                     raise ConformanceError(
-                        f"{rule.title} says that it is symmetric, but turns the regrets {row} into other policies "
+                        f"{rule.title} says that it is symmetric, but turns the regrets {row} into other results "
                         "when they are permuted: leave out symmetric=True"
                     )
 

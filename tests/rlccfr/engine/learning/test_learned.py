@@ -400,8 +400,8 @@ def test_settings_are_checked_in_one_line(spec, message):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"floor": -1.0}, "must match regrets"),
-        ({"prediction": lambda t: 1.0}, "must match regrets"),
+        ({"floor": -1.0}, "must use regret matching"),
+        ({"prediction": lambda t: 1.0}, "must use regret matching"),
         ({"floor": 0.0}, "must relabel"),
         ({"negative_discount": lambda t: 0.5}, "must relabel"),
         ({"reweight": lambda *_: None}, "need an action_weight"),
