@@ -1,4 +1,4 @@
-"""The abstractions of the paper's catalog: what takes the place of the opponent and of the regret table."""
+"""The abstractions of the paper's catalog: what a learner plays against, and what replaces the regret table."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def rcfr(
     after every update. The targets are the rule's own regrets; with bootstrap, the fitted values replace them. A fit
     costs as much as thousands of walks, so an iteration makes many walks. The average weights each policy by its exact
     reach. Under a deep rule, the rule's networks take the form of f: they give one number per infoset and action,
-    instead of one vector per infoset. The rule's settings then hold for them, and no setting of rcfr is used. Differs
+    instead of one vector per infoset. They keep the rule's settings, and the settings of rcfr are not used. Differs
     from the first source in using networks instead of regression trees, and from both sources in the rules and samplers
     that it combines with.
     """

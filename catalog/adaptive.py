@@ -1,8 +1,8 @@
 """Update rules that adapt their steps to the regrets that an infoset has seen.
 
 Each keeps numbers of its own at every infoset, in the tables that the rule names in ``arrays``. A number that belongs
-to an infoset as a whole stands in the row of each of its actions, so that permuted actions keep it. Plain functions
-can't call each other, so some lines stand in two of them.
+to an infoset as a whole is repeated in the row of each of its actions, so that permuting the actions leaves it
+unchanged. Plain functions can't call each other, so some lines appear in two of them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def match_damped_prediction(row, state, parameters, utility_range):  # type: ign
     """
     changes = 0.0
     steps = 0.0
-    for a in range(len(row)):  # all rows have the same sums
+    for a in range(len(row)):  # the sums are equal in all rows
         changes = max(changes, state[a, CHANGES])
         steps = max(steps, state[a, STEPS])
     asymmetry = min(sqrt(changes / steps), MOST_ASYMMETRY) if steps > 0.0 else MOST_ASYMMETRY
@@ -106,7 +106,7 @@ def apdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> UpdateRule:
     """Asymmetric PDCFR+: R <- max(D R + r, 0); policy in proportion to max(D' R + r / (1 + a), 0).
 
     D = d(t-1, alpha) and D' = d(t, alpha) as in pdcfr_plus, a as in apcfr_plus; average weights t^gamma. Meng et al.
-    name this rule; the appendix that defines it was not at hand, so it is derived here.
+    name this rule; the appendix that defines it was not available, so it is derived here.
     """
     return _asymmetric(discount(alpha), gamma)
 
@@ -119,7 +119,7 @@ POLICY_WEIGHT = 2  # weight of the policy in the average, up to t^2
 # Places in VAD-CFR's parameters.
 ITERATION = 0
 OPTIMISM_SPAN = 1  # iterations after which optimism is halved
-PAYOFF_RANGE = 2  # range of payoffs in whose units regrets are measured; 0 for the game's own units
+PAYOFF_RANGE = 2  # regrets are in units in which payoffs have this range; 0 for the game's own units
 
 VAD_BOOST = 1.1
 VAD_LEAST_REGRET = -20.0
@@ -129,7 +129,7 @@ VAD_POWER = 1.5
 def discount_by_volatility(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
     """Set r so that R + r is VAD-CFR's next R, whose discounts depend on an infoset's volatility.
 
-    The listing also bounds alpha, beta, gamma and the square root, but these bounds never bind.
+    The source's listing also bounds alpha, beta, gamma and the square root, but these bounds have no effect.
     """
     t = parameters[ITERATION]
     unit = utility_range / parameters[PAYOFF_RANGE] if parameters[PAYOFF_RANGE] > 0.0 else 1.0
@@ -138,7 +138,7 @@ def discount_by_volatility(instant_regret, mass, state, parameters, utility_rang
     average = 0.0
     for a in range(len(instant_regret)):
         largest = max(largest, abs(instant_regret[a]) / unit)
-        average = max(average, state[a, VOLATILITY])  # all rows have the same
+        average = max(average, state[a, VOLATILITY])  # equal in all rows
     average = largest if t == 1.0 else 0.1 * largest + 0.9 * average
     volatility = min(1.0, average / 2.0)
     # 2. The more volatile, the more of the past is forgotten.
@@ -147,7 +147,7 @@ def discount_by_volatility(instant_regret, mass, state, parameters, utility_rang
     # 3. The average weighs a policy the less, the larger the newest regret is; t^2 of the weight is the rule's decay.
     gamma = 2.0 + 1.5 * min(1.0, largest / 2.0)
     weight = t ** (gamma - 2.0) / (1.0 + largest**1.5) * sqrt(1.0 + largest / 2.0)
-    # 4. Regrets, no less than a bound.
+    # 4. Regrets, bounded from below.
     for a in range(len(instant_regret)):
         kept = 1.0 / (1.0 + t ** -(alpha if regret[a] >= 0.0 else beta))
         boosted = instant_regret[a] * (VAD_BOOST if instant_regret[a] > 0.0 else 1.0)
@@ -159,11 +159,11 @@ def discount_by_volatility(instant_regret, mass, state, parameters, utility_rang
 
 
 def match_volatile_regrets(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Set the policy proportional to max(D R + o r, 0)^1.5, with an optimism o that falls in time.
+    """Set the policy proportional to max(D R + o r, 0)^1.5, with an optimism o that falls over time.
 
     Args:
         row: R, overwritten by the policy.
-        parameters: those of the iteration that plays the policy, whose number is t + 1.
+        parameters: those of the iteration that plays the policy; its number is t + 1.
     """
     t = parameters[ITERATION] - 1.0
     average = 0.0
@@ -201,12 +201,12 @@ FOUND_BY_SEARCH = Guarantee(exact_open="found by a search over code; no theorem"
 def vad_cfr(horizon: int = 1000, payoff_range: float = 4.0) -> UpdateRule:
     """Volatility-adaptive discounted CFR: R <- max(D R + r, -20); policy in proportion to max(D' R + o r, 0)^1.5.
 
-    Here r stands for the instantaneous regret, times 1.1 where it is positive. m is the largest instantaneous regret of
-    an infoset by size, E its running mean (0.1 m + 0.9 E), and v = min(1, E/2). D = d(t, 1.5 - v/2) where R >= 0, else
-    d(t, -0.1 - v/2); D' is the same by the new R; o = (1 - v/2) / (1 + 10 (t - 1) / horizon). The average begins after
-    half the horizon, and is the newest policy until then, so give the run's number of iterations. Its weights are
-    t^g (1 + m/2)^0.5 / (1 + m^1.5), with g = 2 + 1.5 min(1, m/2) and the newest m. The constants belong to regrets, so
-    they are in units in which the game's payoffs have the range payoff_range. The published form is
+    Here r stands for the instantaneous regret, times 1.1 where it is positive. m is the largest absolute instantaneous
+    regret at an infoset, E its running mean (0.1 m + 0.9 E), and v = min(1, E/2). D = d(t, 1.5 - v/2) where R >= 0,
+    else d(t, -0.1 - v/2); D' is the same with the new R; o = (1 - v/2) / (1 + 10 (t - 1) / horizon). The average begins
+    after half the horizon, and is the newest policy until then, so set horizon to the run's number of iterations. Its
+    weights are t^g (1 + m/2)^0.5 / (1 + m^1.5), with g = 2 + 1.5 min(1, m/2) and the newest m. The constants are
+    regrets, in units in which the game's payoffs have the range payoff_range. The published form is
     vad_cfr(payoff_range=0), in the game's own units. It shares one E among all infosets; here, each has its own.
     """
     return UpdateRule(
@@ -256,7 +256,7 @@ def match_trend(row, state, parameters, utility_range):  # type: ignore[no-untyp
 
 
 def _moving_discount(first: float, last: float, horizon: int) -> Schedule:
-    """Return the schedule t^e / (t^e + 1), whose e moves linearly from ``first`` to ``last`` until half the horizon.
+    """Return the schedule t^e / (t^e + 1), whose e moves linearly from ``first`` to ``last`` over half the horizon.
 
     The published rule has t here, where ``scheduled_discount`` has t - 1.
     """
@@ -287,7 +287,7 @@ def _compounded_decay(horizon: int) -> Schedule:
 def aod_cfr(horizon: int = 1000) -> UpdateRule:
     """Asymmetric optimistic discounted CFR: R <- D R + c r; policy in proportion to max(R + (R - S) / 2, 0)^2.
 
-    S is a running mean of R, S <- 0.1 R + 0.9 S after each policy. With p from 0 to 1 over half the horizon: D is
+    S is a running mean of R, S <- 0.1 R + 0.9 S after each policy. p moves from 0 to 1 over half the horizon. D is
     d(t, 1 + 1.5 p) where R > 0, else d(t, (1 - p) / 2). c is 1.1 where R > 0 and r > 0, 0.9 where R > 0 > r, 0.7 where
     R < 0 < r, 1.2 where both are negative, else 1. The average's sum is multiplied by d(t, 1 + 4 p) before the policy
     is added with the weight t^(1 + 4 p).

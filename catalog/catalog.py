@@ -1,4 +1,4 @@
-"""Catalogs: ordered sets of components, which give the indices of actions their meaning."""
+"""Catalogs: ordered sets of components, to which the action indices of selectors refer."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ DEEP_RULES = tuple(f"deep_{id}" for id in TABULAR_RULES)
 SAMPLERS = ("chance", "outcome", "external", "probing", "average_strategy", "variance_reduced", "none")
 ABSTRACTIONS = ("cfr_br", "rcfr", "none")
 
-# What the extended catalog has besides.
+# What the extended catalog adds.
 MORE_RULES = ("pcfr_plus", "pdcfr_plus", "hs_pcfr_plus", "hs_dcfr", "hedge")
 MORE_SAMPLERS = ("robust_k", "mixed_linear", "mixed_exponential", "mixed_locus")
 
 # What runs on public trees.
 NO_SCHEDULES = ("ecfr", "ecfr_plus", "hedge")
-"""Tabular rules that public trees refuse: their weights are not functions of t alone."""
+"""Tabular rules that public trees do not support, since schedules alone do not define them."""
 
 PUBLIC_SAMPLERS = ("public_chance", "opponent_public_chance", "self_public_chance")
 
 
 class Cell(NamedTuple):
-    """One algorithm: a triple of component ids. It is called a cell in columns, in ids and in some methods.
+    """One algorithm: a triple of component ids. Columns, ids and some methods call it a cell.
 
     Example:
         >>> from rlccfr.catalog import Cell
@@ -70,7 +70,8 @@ AXES = Cell._fields
 class Catalog:
     """The components to choose from, in the order of the action indices.
 
-    A component is an id, or an id with hyperparameters: ``"deep_cfr(preset='sweep')"``. An alias is replaced by its id.
+    A component is given by its id, or by its id with hyperparameters: ``"deep_cfr(preset='sweep')"``. An alias is
+    replaced by its id.
 
     Attributes:
         update_rules, samplers, abstractions: ids on each axis.
@@ -121,7 +122,10 @@ class Catalog:
 
     @classmethod
     def extended(cls) -> Catalog:
-        """Return the paper's catalog followed by the components of :mod:`rlccfr.catalog.extended`: 21 x 11 x 3."""
+        """Return the paper's catalog with five update rules and four samplers added to it: 21 x 11 x 3.
+
+        They are those of :mod:`rlccfr.catalog.extended`, except for ``mixed_internal``.
+        """
         return cls.paper().plus(MORE_RULES, MORE_SAMPLERS)
 
     @classmethod
@@ -132,7 +136,7 @@ class Catalog:
     @classmethod
     def schedules(cls) -> Catalog:
         """Return the rule ``scheduled`` in 105 settings with exact passes: 7 discounts x 5 averages x 3 predictions."""
-        # The first discount is none, as in CFR+. Without a floor, negative regrets are halved.
+        # The first choice is no discount, as in CFR+. Without a floor, negative regrets are halved.
         unfloored = (f"alpha={alpha},beta=0.0,floor=False" for alpha in (1.5, 2.5, 4.0))
         discounts = ("", "alpha=1.0", "alpha=1.5", "alpha=2.5", *unfloored)
         points = product(discounts, (1.0, 2.0, 3.5, 6.0, 10.0), (0.0, 0.2, 0.5))
@@ -154,7 +158,7 @@ class Catalog:
         samplers: Sequence[str] = (),
         abstractions: Sequence[str] = (),
     ) -> Catalog:
-        """Return a catalog with more components at the end of each axis; the present ones keep their indices.
+        """Return a catalog with more components at the end of each axis; the existing ones keep their indices.
 
         Raises:
             ComponentError: an unknown id, or one that is already in the catalog.
@@ -163,7 +167,9 @@ class Catalog:
         return Catalog(*((*ids, *added_ids) for ids, added_ids in zip(self.axes, added_axes, strict=True)))
 
     def with_networks(self, preset: str) -> Catalog:
-        """Return the same catalog with other network settings in its deep rules.
+        """Return the same catalog with other network settings in the paper's deep rules.
+
+        A deep rule that is given with hyperparameters stays as it is, and so does a deep rule that is not the paper's.
 
         Args:
             preset: name of the network settings.
@@ -234,7 +240,7 @@ class Catalog:
 
     @property
     def content_hash(self) -> str:
-        """Hash of the action space and of its components' versions, saved with every team."""
+        """Hash of the components' ids and versions, in their order; saved with every team."""
         versions = [
             [(id, registry[id].version) for id in ids] for registry, ids in zip(REGISTRIES, self.axes, strict=True)
         ]

@@ -32,7 +32,7 @@ _ESCAPED = {ord(sign): rf"\{sign}" for sign in "#%&_$"} | {
         ("}", r"\textbraceright{}"),
     )
 }
-"""Characters of a text that LaTeX would not print as they stand."""
+"""LaTeX for the characters that it would not print as they are."""
 
 
 class Work(NamedTuple):
@@ -54,11 +54,11 @@ def cite(*things: str | Component | Sequence[Any] | Solver | ExactSolution) -> s
 
     Args:
         things: ids of components, such as ``"dcfr"`` or ``"dcfr(gamma=3)"``; components; triples of ids or components,
-            also as ``"dcfr x external x none"``; solvers; or exact solutions. Without any of these, only the library
-            and the paper are cited.
+            also as ``"dcfr x external x none"``; solvers; or exact solutions. Without arguments, only the library and
+            the paper are cited.
 
     Raises:
-        ComponentError: an id is unknown, or an argument is of another kind.
+        ComponentError: an id is unknown, or an argument is none of these.
 
     Example:
         >>> import rlccfr
@@ -74,13 +74,13 @@ def works_of(entry: Entry[Any]) -> list[Work]:
 
     If the source names no work, return an entry with the source's text, or nothing if the source is this library.
     """
-    # A rule that is derived from another one stands on the works of that one.
+    # A rule that is derived from another one cites the works of that one.
     if base := re.match(r"derived here from (\w+)", entry.source):
         return works_of(_entry(base[1]))
     named_works = [work for work in works() if work.phrase and work.phrase in entry.source]
     if named_works or entry.source.startswith("this library"):
         return named_works
-    # The component is another author's, and its source is not among the library's references.
+    # A third-party component, whose source is not among the library's references.
     title, note = (text.translate(_ESCAPED) for text in (entry.id, entry.source))
     return [Work(entry.id, "", f"@misc{{{entry.id},\n  title = {{{title}}},\n  note = {{{note}}}\n}}")]
 
@@ -131,7 +131,7 @@ def _works(things: Sequence[Any]) -> Iterator[Work]:
             yield from _works(cited)
         else:
             name = cited.title if isinstance(cited, Component) else brief(cited)
-            raise ComponentError(f"can't cite {name}: give ids, registered components, solvers, exact solutions")
+            raise ComponentError(f"can't cite {name}: give ids, registered components, solvers or exact solutions")
 
 
 def _entry(id: str) -> Entry[Any]:

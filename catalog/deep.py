@@ -1,12 +1,12 @@
 """The deep update rules of the paper's catalog: each is a tabular rule whose regrets and average are learned.
 
-In the mass form, the value network V fits mean advantages, weighted with the reach of chance and the opponent (the
+In the mass form, the value network V fits mean advantages, weighted by the reach of chance and the opponent (the
 mass). N V then takes the place of the regret, where N is the mass of all data. So a deep rule equals its tabular rule
 under two conditions: its fit is exact after every iteration, and both rules play the same policy where no regret is
 positive. The settings ``sweep`` and ``fast`` fit only every few iterations. Where no regret is positive, deep rules
 play the best action, as Brown et al. do, unless their option ``fallback`` is "uniform".
 
-The published bootstrapped form fits a sum of advantages, in which the mass is divided out. Rules that have this form
+The published bootstrapped form fits a sum of advantages that have been divided by the mass. Rules that have this form
 offer it as mode="bootstrapped".
 """
 
@@ -48,7 +48,7 @@ def _common_hyperparameters() -> dict[str, inspect.Parameter]:
     """Return the hyperparameters of every deep rule; where a size is None, the size in ``preset`` is used."""
     options = {name: (kind, getattr(NetworkOptions(), name)) for name, kind in _OPTIONS.items()}
     sizes = {name: (kind | None, None) for name, kind in _SIZES.items()}
-    # In the order in which users see them: what is changed most often comes first.
+    # In the order in which users see them: those changed most often come first.
     types_and_defaults: dict[str, tuple[Any, Any]] = {
         "preset": (str, "fast"),
         "model": options.pop("model"),
@@ -63,7 +63,7 @@ def _common_hyperparameters() -> dict[str, inspect.Parameter]:
 
 
 def _networks(values: Mapping[str, Any]) -> Networks:
-    """Return the networks that values of the common hyperparameters describe."""
+    """Return the networks for given values of the common hyperparameters."""
     sizes = {name: values[name] for name in _SIZES if values[name] is not None}
     options = NetworkOptions(**{name: values[name] for name in _OPTIONS})
     return replace(network_settings(values["preset"]), **sizes).networks(options)
@@ -79,12 +79,12 @@ def deep_rule(
 ) -> Callable[[Factory], Factory]:
     """Return a decorator that registers a deep rule: a function of networks and of the rule's hyperparameters.
 
-    The registered rule has the function's hyperparameters, and after them ``preset``, and those of
-    :class:`NetworkSettings` and of :class:`NetworkOptions`.
+    The registered rule has the function's hyperparameters, followed by ``preset`` and the fields of
+    :class:`NetworkSettings` and :class:`NetworkOptions`.
 
     Args:
         id, source, aliases: as for :func:`rlccfr.registry.update_rule`.
-        bounds: bounds of the function's hyperparameters, as for ``update_rule``; network settings have theirs already.
+        bounds: bounds of the function's hyperparameters, as for ``update_rule``; those of network settings are added.
         guarantee: ``Guarantee(exact_fit=id)`` for a rule that, with an exact fit, is the tabular rule ``id``.
 
     Raises:
@@ -96,17 +96,17 @@ def deep_rule(
     def decorate(function: Factory) -> Factory:
         parameters = dict(inspect.signature(function, eval_str=True).parameters)
         if parameters.pop("networks", None) is None:
-            raise ComponentError(f"{id!r} must take networks as its first argument, and put them into its rule")
+            raise ComponentError(f"{id!r} must take networks as its first argument, and use them in its rule")
         if clash := parameters.keys() & common.keys():
             raise ComponentError(f"{id!r}: {min(clash)!r} is a setting of the networks; choose another name")
 
-        @wraps(function)  # its module and source tell who defined the rule, and whether it has changed
+        @wraps(function)  # so that its module and source still show who defined the rule, and whether it has changed
         def factory(**values: Any) -> UpdateRule:
             networks = _networks({name: values.get(name, parameter.default) for name, parameter in common.items()})
             rule = function(networks, **{name: value for name, value in values.items() if name in parameters})
             if not (isinstance(rule, UpdateRule) and rule.learns):
-                raise ComponentError("a deep rule must have its networks: return learned(rule, networks)")
-            # learned() has set the fallback of Brown et al., the best action; the option takes it back.
+                raise ComponentError("a deep rule needs networks: return learned(rule, networks)")
+            # learned() has set the fallback of Brown et al., the best action; the option replaces it.
             return replace(rule, fallback="uniform") if values.get("fallback") == "uniform" else rule
 
         # The registry reads the hyperparameters from the signature.
@@ -142,13 +142,13 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
     aliases=("Deep CFR",),
 )
 def deep_cfr(networks: Networks) -> UpdateRule:
-    """Deep CFR: V fits all advantages so far, each weighted with its mass; uniform average. Exact fit: cfr.
+    """Deep CFR: V fits all advantages so far, each weighted by its mass; uniform average. Exact fit: cfr.
 
     V is the value network; the mass of an advantage is the reach of chance and the opponent. Differs from the source in
     four points. The networks are plain layers over the information state tensor; model='cards' has the networks of the
     source's appendix C, but embeds each card as a whole, without parts for rank and suit. All data that an infoset gets
     between two fits are summed into one row, which changes the loss by a constant. A fit continues from the last fit's
-    weights, unless retrain_from_scratch. The policy network is trained as the run goes on, not at its end.
+    weights, unless retrain_from_scratch is set. The policy network is trained during the run, not at its end.
     """
     return learned(tabular.cfr(), networks)
 
@@ -167,7 +167,7 @@ for _name in ("SD-CFR", "single deep CFR"):
 def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
     """Deep CFR+: older data are relabelled with max(V, 0) at every fit; average weights t^gamma. Exact fit: cfr_plus.
 
-    mode="bootstrapped": V fits max(V, 0) + the newest advantages, on the newest data alone, as the source does.
+    mode="bootstrapped": V fits max(V, 0) + the newest advantages, on only the newest data, as in the source.
     """
     return learned(tabular.cfr_plus(gamma), networks, relabel=True, mode=mode)
 
@@ -179,7 +179,7 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
     aliases=("Deep LCFR", "deep linear CFR"),
 )
 def deep_lcfr(networks: Networks) -> UpdateRule:
-    """Deep linear CFR: deep_cfr with weight t for data of iteration t, in advantages and average. Exact fit: lcfr."""
+    """Deep linear CFR: deep_cfr with weight t for the data of iteration t, in both networks. Exact fit: lcfr."""
     return learned(tabular.lcfr(), networks)
 
 
@@ -192,7 +192,7 @@ def deep_lcfr(networks: Networks) -> UpdateRule:
 def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
     """Deep linear CFR+: older data have weight (t-1)/t and are relabelled with max(V, 0). Exact fit: lcfr_plus.
 
-    mode="bootstrapped": V fits (t-1)/t max(V, 0) + the newest advantages, on the newest data alone.
+    mode="bootstrapped": V fits (t-1)/t max(V, 0) + the newest advantages, on only the newest data.
     """
     return learned(tabular.lcfr_plus(gamma), networks, relabel=True, mode=mode)
 
@@ -208,7 +208,7 @@ def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: 
     """Deep DCFR: older data have weight d(t-1, alpha) and are relabelled with V. Exact fit: dcfr.
 
     Where V is negative, the label is V d(t-1, beta) / d(t-1, alpha). So V times the mass of all data, which stands for
-    the regret, shrinks as a negative regret does.
+    the regret, shrinks by d(t-1, beta), as a negative regret does.
     """
     return learned(tabular.dcfr(alpha, beta, gamma), networks, relabel=True)
 
@@ -224,13 +224,13 @@ def deep_dcfr_plus(
 ) -> UpdateRule:
     """Deep DCFR+: older data have weight d(t-1, alpha) and are relabelled with max(V, 0). Exact fit: dcfr_plus.
 
-    mode="bootstrapped": V fits d(t-1, alpha) max(V, 0) + the newest advantages, on the newest data alone.
+    mode="bootstrapped": V fits d(t-1, alpha) max(V, 0) + the newest advantages, on only the newest data.
     """
     return learned(tabular.dcfr_plus(alpha, c, gamma), networks, relabel=True, mode=mode)
 
 
 def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel: bool) -> UpdateRule:
-    """Return a rule whose ECFR weights come from a second network, which fits the plain mean advantages."""
+    """Return a rule whose ECFR weights come from a second network, which fits the unweighted mean advantages."""
 
     def weights(mean_advantage: np.ndarray) -> np.ndarray:
         factors: np.ndarray = np.exp(kappa * np.clip(mean_advantage, -1.0, 1.0))
@@ -250,7 +250,7 @@ def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel:
 def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     """Deep exponential CFR: V fits W r, and the policy matches W V; uniform average. Exact fit: ecfr.
 
-    W = exp(kappa m / payoff range), where m is a second network, fitted to the plain advantages as in deep_cfr.
+    W = exp(kappa m / payoff range), where m is a second network, fitted to the unweighted advantages as in deep_cfr.
     """
     return _exponential(tabular.ecfr(kappa=kappa), networks, kappa, relabel=False)
 

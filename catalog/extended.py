@@ -1,4 +1,4 @@
-"""Update rules and samplers beyond the paper's catalog, written with nothing but the public interface."""
+"""Update rules and samplers beyond the paper's catalog, written with only the public interface."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> UpdateRule:
 
 
 def falling(first: float, last: float, horizon: int) -> Schedule:
-    """Return the schedule that moves linearly from ``first`` to ``last`` over the horizon, and then stays."""
+    """Return the schedule that moves linearly from ``first`` to ``last`` over the horizon, and then stays constant."""
     return lambda t: first + (last - first) * np.minimum((t - 1.0) / horizon, 1.0)
 
 
@@ -79,7 +79,7 @@ def hs_pcfr_plus(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
 
 @update_rule("hs_dcfr", source=f"{ZHANG_2024}, section 4 (HS-DCFR(30))", guarantee=_SEARCHED, aliases=("HS-DCFR",))
 def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
-    """DCFR with moving exponents: alpha from 1 to 4, beta from -1 to -3, gamma down by 5, over the horizon."""
+    """DCFR with moving exponents over the horizon: alpha from 1 to 4, beta from -1 to -3, gamma down by 5."""
     return UpdateRule(
         positive_discount=scheduled_discount(falling(1.0, 4.0, horizon)),
         negative_discount=scheduled_discount(falling(-1.0, -3.0, horizon)),
@@ -89,7 +89,7 @@ def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
 
 def weigh_exponentially(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
     """Set the policy proportional to exp(eta R), with eta = scale sqrt(8 ln A / t) / utility range for A actions."""
-    best = row[0]  # it is subtracted, so that no power overflows
+    best = row[0]  # subtracted, so that no exponential overflows
     for a in range(len(row)):
         best = max(best, row[a])
     rate = parameters[0] * sqrt(8.0 * log(len(row)) / parameters[1]) / utility_range
@@ -117,7 +117,7 @@ def hedge(scale: float = 1.0) -> UpdateRule:
 
 @sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)", guarantee=UNBIASED, aliases=("robust sampling",))
 def robust_k(k: int = 1) -> Sampler:
-    """A random subset of k own actions at each infoset, drawn uniformly; the rest as in external sampling.
+    """A random subset of k of the traverser's actions at each infoset, uniformly drawn; the rest as external sampling.
 
     If k is at least the number of actions, this is external sampling.
     """
@@ -156,9 +156,8 @@ def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
     """External sampling with probability 1 - t/T, else outcome sampling; drawn once per walk, or at every node.
 
-    T is the horizon, and t counts from 0. Differs from the source, whose outcome sampling is on-policy (exploration 0).
-    Actions of probability 0 are then never sampled again, which biases the estimates. So the least exploration here is
-    0.05.
+    T is the horizon, and t counts from 0. Differs from the source, whose outcome sampling is on-policy (exploration 0):
+    it never samples actions of probability 0 again, which biases the estimates. So the least exploration here is 0.05.
     """
     return _mixed(linear_share(horizon), exploration, per_node)
 
@@ -186,8 +185,9 @@ def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_nod
 def mixed_internal(rho: float = 0.5, exploration: float = 0.6) -> Sampler:
     """External sampling with probability rho, else internal sampling; drawn once per walk.
 
-    Internal sampling is read as the opposite of external sampling: one own action, drawn from exploration x uniform +
-    (1 - exploration) x policy; all actions of the opponent, and all outcomes of chance. rho=1 is external sampling.
+    Internal sampling is interpreted as the opposite of external sampling: one of the traverser's actions, drawn from
+    exploration x uniform + (1 - exploration) x policy; all actions of the opponent, and all chance outcomes. rho=1 is
+    external sampling.
     """
     return Sampler(internal_share=1.0 - rho, exploration=exploration)
 

@@ -1,4 +1,4 @@
-"""Facts about each algorithm: its guarantee, and what it takes to run."""
+"""Facts about each algorithm: its guarantee, its cost, and the packages that it needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlccfr.registry import Entry, abstractions, samplers, update_rules
 Level = Literal["deterministic", "high probability", "conditional on fit", "none"]
 
 NO_THEOREM: tuple[Level, str] = ("none", "no theorem on record")
-"""Level and reason of an algorithm of whose components at least one has no guarantee on its entry."""
+"""Level and reason for an algorithm if a component's entry has no guarantee."""
 
 
 class Facts(NamedTuple):
@@ -21,7 +21,7 @@ class Facts(NamedTuple):
         guarantee: level of the published guarantee that the average policy's exploitability goes to 0.
             ``"conditional on fit"`` means that the models' errors may keep it above 0.
         reason: theorem, or the reason why there is none.
-        deterministic: whether it draws nothing at random, whatever the game.
+        deterministic: whether it draws nothing at random on any game.
         cost: cost of an iteration: ``"tree"`` (all histories) or ``"walk"`` (some of them), and what is added, as in
             ``"walk + best responses"`` or ``"tree + fit"``.
         needs: packages that it needs besides NumPy and Numba; all of them come with the installation.

@@ -1,4 +1,4 @@
-"""Families of games: small training games, and other games that show what training on them is worth.
+"""Families of games: small training games, and other games that show how well training on them generalises.
 
 Every training game has at most 2,900 histories. Royal, Liar's dice with six faces, Leduc with 26 cards, Goofspiel with
 seven cards and the larger Battleship are at least a hundred times as large as the largest training game.
@@ -15,10 +15,10 @@ class Family:
 
     Attributes:
         name: prefix of its members' names.
-        train: training games, as names or OpenSpiel strings that :func:`rlccfr.load_game` takes; none in a family that
-            only validates or tests.
-        validation: validation games, never trained on, but looked at while the training method was chosen (ADR 16). Of
-            the paper's games, three-card Kuhn is a training game; the others are here.
+        train: training games, as names or OpenSpiel strings that :func:`rlccfr.load_game` accepts; () for a family that
+            serves only for validation or tests.
+        validation: validation games, never trained on, but used to choose the training method (ADR 16). Of the paper's
+            games, three-card Kuhn is a training game; the others are validation games.
         test: test games, never trained on, and measured only when everything had been decided.
     """
 
@@ -113,7 +113,7 @@ TEST = tuple(game for family in FAMILIES for game in family.test)
 
 
 def family_of(game: str) -> str:
-    """Return the name of a game's family: the game's name without parameters and without ``_poker``.
+    """Return the name of a game's family: the game's name without parameters and without ``_poker`` at its end.
 
     Example:
         >>> from rlccfr.catalog.families import family_of

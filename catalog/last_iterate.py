@@ -1,4 +1,4 @@
-"""Update rules whose last policy converges, so that no average is taken."""
+"""Update rules whose last policy converges, so that no average is needed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ HAS_REFERENCE = 1  # 1 once there is a reference policy
 # Places in RTCFR+'s parameters.
 RENEWAL = 0  # 1 in iterations whose policy becomes the reference, else 0
 REGULARISATION = 1  # mu
-PAYOFF_RANGE = 2  # range of payoffs in whose units mu is; 0 for the game's own units
+PAYOFF_RANGE = 2  # mu is in units in which payoffs have this range; 0 for the game's own units
 PERTURBATION = 3  # gamma of the iteration that plays the policy
 
 
 def regularise_towards_reference(values, policy, reach, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Subtract mu (x - reference's x) from each action's value; return the mean under the unperturbed policy."""
+    """Subtract mu (x - reference's x) from each action's value; return the mean under the unperturbed policy.
+
+    x is the player's own reach of the action, and the reference's x its reach under the reference policy.
+    """
     mu = parameters[REGULARISATION]
     if parameters[PAYOFF_RANGE] > 0.0:
         mu *= utility_range / parameters[PAYOFF_RANGE]
@@ -63,8 +66,8 @@ def rtcfr_plus(mu: float = 1e-3, gamma: float = 1e-10, period: int = 100, payoff
     The policy (1 - gamma A) s + gamma is played, where A is the number of actions. g is an action's counterfactual
     value, less mu (x - x'): x is the player's own reach of the action, and x' that under a reference policy, which is
     the uniform policy at first. <g, s> is passed up as the infoset's value. Every ``period`` iterations, the policy
-    that is played becomes the reference, and gamma is halved. mu is in the game's own units, as published, if
-    payoff_range is 0; else in units in which the game's payoffs have the range payoff_range.
+    that is played becomes the reference policy, and gamma is halved. If payoff_range is 0, mu is in the game's own
+    units, as published; otherwise, in units in which the game's payoffs have the range payoff_range.
     """
     return UpdateRule(
         floor=0.0,

@@ -19,7 +19,7 @@ _LOSSY = "buckets lose information: only the exploitability inside the abstracti
 
 
 def _buckets(path: str, game: Game, **settings: Any) -> np.ndarray:
-    """Return a game's buckets, computed by the function at ``path``, whose module is imported only in this call."""
+    """Return a game's buckets, computed by the function at ``path``; its module is imported only when it is called."""
     buckets: np.ndarray = resolve_name(path)(game, **settings)
     return buckets
 
@@ -37,8 +37,8 @@ def _buckets(path: str, game: Game, **settings: Any) -> np.ndarray:
 def suits() -> Abstraction:
     """Lossless buckets: infosets that the game's symmetries make equal, as permutations of suits do in poker.
 
-    An equilibrium of the merged game is also one of the original game. Symmetries are found in the sequence form of any
-    game, so symmetries other than those of suits are used, too. Games whose symmetries exchange actions are refused.
+    An equilibrium of the merged game is also one of the original game. Symmetries are found in the sequence form, so
+    symmetries other than those of suits are used, too. Games whose symmetries exchange actions are not supported.
     """
     return Abstraction(buckets=partial(_buckets, "rlccfr.games.merging.symmetric:symmetric_buckets"))
 
@@ -55,13 +55,13 @@ def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
     """Percentile buckets of private states by their expected squared hand strength, for poker.
 
     HS = P(win) + P(tie) / 2 against what the opponent may hold, and E[HS^2] is the mean over the public cards that may
-    still come. Each round splits each bucket of the round before into ``buckets`` parts of equal mass, up to ties, so
-    that players forget nothing. Boards are not told apart. So the exploitability in the game itself stays above 0,
-    however long the run is; only the exploitability inside the abstraction goes to 0. The game must have a public tree
-    and hands that are shown down. On a game that is solved by its public tree, samplers draw buckets, and all rules
-    without networks run; no public card is dealt, so that public_chance draws nothing.
+    still come. Each round splits each bucket of the previous round into ``buckets`` parts of equal mass, up to ties, so
+    that players have perfect recall. Boards are not distinguished. So the exploitability in the game itself stays above
+    0, however long the run is; only the exploitability inside the abstraction goes to 0. The game must have a public
+    tree and showdowns. On a game that is solved by its public tree, samplers draw buckets, and all rules without
+    networks run; the abstract game deals no public cards, so public_chance draws nothing.
     With respond, each player learns against a best response in the game itself, which has no buckets: CFR-BR, Johanson
-    et al., AAAI 2012. CFR-BR ends at the least exploitable policies that the buckets allow. It needs exact passes
+    et al., AAAI 2012. CFR-BR converges to the least exploitable policies that the buckets allow. It needs exact passes
     and rules without networks; both players are updated at once.
     """
     equity_buckets = partial(_buckets, "rlccfr.games.merging.percentiles:equity_buckets", buckets=buckets)

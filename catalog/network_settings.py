@@ -11,13 +11,13 @@ from rlccfr.networks.settings import Approximator, Average, FullMemory, Kind, Ne
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOptions:
-    """Choices among forms of networks and of their training; hyperparameters that every deep rule has.
+    """Forms of networks and of their training to choose from; hyperparameters that every deep rule has.
 
     Attributes:
         model: ``"mlp"``; ``"cards"``, for card games: a branch for cards and one for bets, whose numbers of layers are
             fixed; or ``"table"``, an exact table in place of each network.
         average: form of the average policy: ``"network"``, a policy network; ``"value_networks"``, the value networks
-            of all fits, each weighted with its reach; or ``"table"``, the sampled average, as in a tabular rule.
+            of all fits, each weighted by its reach; or ``"table"``, the sampled average, as in a tabular rule.
         device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
         fallback: policy where no advantage is positive: the best action, or the uniform policy.
         full_memory: what happens to new rows when the memory is full: ``"reservoir"`` keeps a random sample of all
@@ -27,7 +27,8 @@ class NetworkOptions:
             ``"linear"``, 1 - t/retrain_horizon; or ``"exponential"``, 2^(-t/retrain_horizon). (Meyer 2021.)
         retrain_horizon: number of iterations in the two formulas of ``retrain``.
         skipped_steps: number of training steps that replace a fit which does not take place. They use only the data
-            since the last fit; with ``model="table"``, the means of these data overwrite the table at their infosets.
+            since the last fit; with ``model="table"``, the means of these data replace the table's entries at their
+            infosets.
     """
 
     model: Kind = "mlp"
@@ -127,9 +128,9 @@ NETWORK_SETTINGS = {
 
 ``paper`` and ``steinberger`` have Steinberger's sizes for Leduc poker, and differ in the start of value networks. With
 ``paper``, each fit begins with new weights, as in Brown et al. With ``steinberger``, it begins with the weights of the
-fit before, as in the source. Both differ from the source in the network of the average policy: the source trains it
-from scratch at each measured iteration, for 5,000 steps; here it continues from its last weights, for ``policy_steps``
-after each fit. The source's data have linear weights, as in deep_lcfr.
+previous fit, as in Steinberger. Both differ from Steinberger in the network of the average policy: there, it is trained
+from scratch at each measured iteration, for 5,000 steps; here, it continues from its last weights, for ``policy_steps``
+after each fit. Steinberger's data have linear weights, as in deep_lcfr.
 """
 
 

@@ -33,9 +33,9 @@ _EXACT_VALUES = Guarantee(sampled_open="its estimates have their exact means onl
 def balanced(exploration: float = 0.6) -> Sampler:
     """Outcome sampling that explores by the sizes of subtrees: one path.
 
-    Own actions are drawn from exploration x balanced policy + (1 - exploration) x policy. The balanced policy plays an
-    action in proportion to the number of the player's sequences that end below this action. If Z sequences of the
-    player end in the whole tree, the balanced policy plays each of them with probability at least 1/Z.
+    The traverser's actions are drawn from exploration x balanced policy + (1 - exploration) x policy. The balanced
+    policy plays an action in proportion to the number of the player's sequences that end below this action. If Z
+    sequences of the player end in the whole tree, the balanced policy plays each of them with probability at least 1/Z.
     """
     return Sampler(traverser="one", exploration=exploration, explores="sequences")
 
@@ -47,14 +47,15 @@ def escher(
     weighted: bool = False,
     preset: str = "fast",
 ) -> Sampler:
-    """One path, own actions drawn by a fixed policy; regrets from values of histories, without importance weights.
+    """One path, the traverser's actions drawn by a fixed policy; regrets from history values, not importance-weighted.
 
-    At each own node h of the path, the regret of a grows by q(h, a) - sum_b policy(b) q(h, b), where q(h, a) is the
-    traverser's value of the history after a. With exact q, which value="oracle" computes by a pass over the tree, the
-    mean of these increments is the infoset's regret times the fixed policy's reach. value="table" learns q: a walk sets
-    the value of each node on its path to the mean of the values of the node's children. value="network" fits q by a
+    At each of the traverser's nodes h on the path, the regret of a grows by q(h, a) - sum_b policy(b) q(h, b), where
+    q(h, a) is the traverser's value of the history after a. With exact q, which value="oracle" computes by a pass over
+    the tree, the mean of these increments is the infoset's regret times the fixed policy's reach. value="table" learns
+    q: a walk sets the value of each node on its path to the mean of the values of the node's children. value="network"
+        fits q by a
     network with the settings ``preset``, as the source does; with a deep rule this is Deep ESCHER. The network here
-    learns from expected values one action later, the network of the source from the ends of further walks. Increments
+    learns from expected values one action later, that of the source from the outcomes of additional walks. Increments
     of sampled averages have weight 1/(the fixed policy's reach). weighted=True is an ablation: it divides regrets by
     the fixed policy's reach.
     """
@@ -70,7 +71,7 @@ def dream(exploration: float = 0.5, preset: str = "fast") -> Sampler:
 
     The network, with the settings ``preset``, learns from expected values one action later. Differs from the source,
     which needs no model of the game: here, terminal payoffs and the probabilities of chance are used. The number of
-    walks is the setting traversals of a deep rule, or of ``preset`` with a tabular rule.
+    walks is the setting traversals of the deep rule or, with a tabular rule, of ``preset``.
     """
     return Sampler(traverser="one", exploration=exploration, baseline="network", network=history_network(preset))
 

@@ -18,7 +18,7 @@ JOHANSON_2012 = (
 def public_chance() -> Sampler:
     """One drawn outcome where both players see what chance does; all private states, and all actions of both players.
 
-    The game must hide nothing but outcomes of chance. All outcomes after the last decision are visited.
+    In the game, only chance outcomes may be hidden. All outcomes after the last decision are visited.
     """
     return Sampler(chance="public", opponent="all")
 

@@ -8,11 +8,11 @@ from rlccfr.components import Guarantee, Sampler
 from rlccfr.registry import sampler, samplers
 
 LANCTOT_2009 = "Lanctot et al., Monte Carlo sampling for regret minimization in extensive games, NIPS 2009"
-LEAST_SHARE = 1e-6  # of exploration: without any, an action of probability 0 is never sampled again
+LEAST_SHARE = 1e-6  # of exploration: without exploration, an action of probability 0 is never sampled again
 _EXPLORATION = {"exploration": (LEAST_SHARE, 1.0)}
 UNBIASED = Guarantee(sampled="its estimates are unbiased and bounded")
 
-# Lanctot et al. 2009 give the family its name; all of these sample.
+# Lanctot et al. 2009 name the family.
 for _name in ("MCCFR", "Monte Carlo CFR"):
     samplers.family(_name, "external", "outcome", "chance", "average_strategy", "public_chance")
 
@@ -36,9 +36,9 @@ def chance() -> Sampler:
     aliases=("OS", "outcome sampling", "OS-MCCFR"),
 )
 def outcome(exploration: float = 0.6) -> Sampler:
-    """One path: own actions drawn from exploration x uniform + (1 - exploration) x policy, the rest on-policy.
+    """One path: the traverser draws from exploration x uniform + (1 - exploration) x policy; all else is on-policy.
 
-    Differs from the source in averaging at the opponent's nodes. At the traverser's own nodes, the weight would be
+    Differs from the source in averaging at the opponent's nodes. At the traverser's nodes, the weight would be
     unbounded, and actions of probability 0 would bias the average.
     """
     return Sampler(traverser="one", exploration=exploration)
@@ -51,7 +51,7 @@ def outcome(exploration: float = 0.6) -> Sampler:
     aliases=("ES", "external sampling", "ES-MCCFR"),
 )
 def external() -> Sampler:
-    """All own actions; one drawn action or outcome at each node of the opponent and of chance."""
+    """All of the traverser's actions; one drawn action or outcome at each node of the opponent and of chance."""
     return Sampler(traverser="all", opponent="one", chance="one")
 
 
@@ -62,7 +62,7 @@ def external() -> Sampler:
     guarantee=UNBIASED,
 )
 def probing(exploration: float = 0.6) -> Sampler:
-    """Outcome sampling with an on-policy roll-out for every own action that the walk does not take."""
+    """Outcome sampling with an on-policy roll-out for each of the traverser's actions that the walk does not take."""
     return Sampler(traverser="one", exploration=exploration, probe=True)
 
 
@@ -84,9 +84,9 @@ def average_strategy_inclusion(policy, count, parameters, probability):  # type:
     aliases=("AS", "average strategy sampling", "AS-MCCFR"),
 )
 def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000.0) -> Sampler:
-    """Each own action is drawn independently, by its share of the average policy so far; else as external sampling.
+    """External sampling that draws each of the traverser's actions independently, by its share of the average policy.
 
-    The share is computed from counts of uniform weight, so that a rule's averaging does not rescale beta and tau.
+    The share is that of an average with uniform weights, so that a rule's averaging does not rescale beta and tau.
     """
     return Sampler(traverser="subset", inclusion=average_strategy_inclusion, parameters=(epsilon, beta, tau))
 
@@ -105,13 +105,13 @@ def variance_reduced(
     key: Literal["sequence", "history", "oracle"] = "sequence",
     weighted: bool = True,
 ) -> Sampler:
-    """Outcome sampling with a learned baseline for every player's action, bootstrapped.
+    """Outcome sampling with a learned baseline for every action of both players, bootstrapped.
 
     A baseline moves toward the value that the action's walk returned. (Moving toward the importance-weighted estimate
     diverges.) Differs from the source in having one baseline per infoset and action. key="history" has the baselines of
-    the source, one per history and action, and also one per outcome of chance. With key="oracle", the baselines are the
+    the source, one per history and action, and also one per chance outcome. With key="oracle", the baselines are the
     exact values of histories, which leave the least variance. weighted=False is an ablation without a bound: it does
-    not divide regrets by the probability of the traverser's own draws.
+    not divide regrets by the probability of the traverser's draws.
     """
     return Sampler(traverser="one", exploration=exploration, baseline_rate=rate, baseline=key, weighted=weighted)
 

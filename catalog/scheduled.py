@@ -1,4 +1,4 @@
-"""Update rules whose exponents are free, or change during the run, by a schedule or by a controller."""
+"""Update rules whose exponents are free, or change during the run by a schedule or a controller."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def scheduled(
     """R <- D R + r, at least 0 if ``floor``; policy in proportion to (D' R + o r + momentum M)^power.
 
     D = d(t-1, alpha) where R > 0, else d(t-1, beta), with d(k, e) = k^e / (k^e + 1), and 1 where the exponent is
-    None. D' and o belong to the next iteration, t + 1, which plays the policy: D' is its D if o is not 0, else 1; o is
+    None. D' and o are those of iteration t + 1, which plays the policy: D' is its D if o is not 0, else 1; o is
     ``optimism``, divided by 1 + t / (decay horizon) if there is a ``decay``. M is a running sum of the changes of R:
     M <- memory M + (R after - R before). The average has the weights t^gamma, and begins after a share ``start`` of the
     horizon; until then, it is the newest policy. The defaults are CFR+ with quadratic weights.
     """
     if floor and beta is not None:
-        raise ComponentError("with floor=True no regret is negative, so give no beta, or floor=False")
+        raise ComponentError("with floor=True no regret is negative, so leave out beta, or set floor=False")
     has_momentum = momentum != 0.0 or power != 1.0
     return UpdateRule(
         positive_discount=UNIT if alpha is None else discount(alpha),
@@ -95,7 +95,7 @@ def momentum_dcfr(
 
 
 def fading(optimism: float, decay: float | None, horizon: int) -> Schedule:
-    """Return the schedule of an optimism that is halved after ``decay`` horizons, or stays if ``decay`` is None."""
+    """Return the schedule of an optimism that is halved after ``decay`` horizons; constant if ``decay`` is None."""
     if not optimism:
         return ZERO
     if decay is None:
@@ -104,7 +104,7 @@ def fading(optimism: float, decay: float | None, horizon: int) -> Schedule:
 
 
 def late_decay(gamma: float, start: float) -> Schedule:
-    """Return the decay of an average with the weights t^gamma of all policies after iteration ``start``."""
+    """Return the decay of an average of all policies after iteration ``start``, with the weights t^gamma."""
     weights_decay = decay(gamma)
     return lambda t: np.where(t > start + 1.0, weights_decay(t), 0.0)
 
@@ -140,7 +140,7 @@ def through(*knots: tuple[float, float], horizon: float) -> Schedule:
     guarantee=Guarantee(exact_open="learned schedules; no theorem for these", sampled_open=UNDER_SAMPLING),
 )
 def ddcfr_schedule(horizon: int = 1000) -> UpdateRule:
-    """DCFR with the exponents that dynamic DCFR's network chose on average.
+    """DCFR with the mean exponents that the network of dynamic DCFR chose.
 
     At a tenth, half and all of the horizon, alpha is 1.1, 2.4 and 4.2, beta is -1.1, -2.1 and -2, and gamma is 5, 3.7
     and 0.006; in between, they are linear. The source's network sees exploitability as well, but its choices hardly
@@ -154,14 +154,14 @@ def ddcfr_schedule(horizon: int = 1000) -> UpdateRule:
 
 
 def restarting_decay(gamma: float, base: int) -> Schedule:
-    """Return the schedule of an average that starts anew at iteration t whenever t - 1 is a power of ``base``.
+    """Return the decay of an average that restarts at iteration t whenever t - 1 is a power of ``base``.
 
     The k-th policy since the last start has the weight k^gamma; all earlier policies have the weight 0.
     """
 
     def schedule(t: np.ndarray) -> np.ndarray:
         iterations_done = t - 1.0
-        # The exponent of the last power of the base; 1e-12 keeps rounding from missing a power itself.
+        # The exponent of the last power of the base; 1e-12 makes up for rounding at a power itself.
         exponent = np.floor(np.log(np.maximum(iterations_done, 1.0)) / np.log(base) + 1e-12)
         since_power = np.where(iterations_done > 0, iterations_done - float(base) ** exponent, 0.0)
         return np.where(since_power > 0, (since_power / (since_power + 1.0)) ** gamma, 0.0)
@@ -174,19 +174,19 @@ def restarting_decay(gamma: float, base: int) -> Schedule:
     source="Zinkevich et al. 2007 for the regrets; the average as in the open-source program postflop-solver",
     bounds={"base": (2, 1_000_000)},
     guarantee=Guarantee(
-        exact_open="no theorem for an average that starts anew while regrets go on", sampled_open=UNDER_SAMPLING
+        exact_open="no theorem for an average that restarts while regrets do not", sampled_open=UNDER_SAMPLING
     ),
 )
 def cfr_reset(gamma: float = 3.0, base: int = 4) -> UpdateRule:
-    """CFR whose average starts anew after each power of ``base``; the k-th policy from there has the weight k^gamma."""
+    """CFR whose average restarts after each power of ``base``; the k-th policy since then has the weight k^gamma."""
     return UpdateRule(average_decay=restarting_decay(gamma, base))
 
 
 def controller_named(name: str) -> Controller:
-    """Return a controller of the package, or the controller in a file or in the directory of a training.
+    """Return a controller of the package, or the controller in a file or in the directory of a training run.
 
     Raises:
-        ComponentError: there is no such file, or it holds no controller.
+        ComponentError: there is no such file, or it is not a controller file.
     """
     try:
         path = NAMED_CONTROLLERS.get(name) or file_of(Path(name))
@@ -205,7 +205,7 @@ for _name in ("DDCFR", "dynamic DCFR"):
 
 @lru_cache(maxsize=16)
 def _controller(path: Path, modified: int) -> Controller:
-    """Read a controller, again only if its file has a new time of modification; ``modified`` is in nanoseconds."""
+    """Read a controller; read it again only if its file's time of modification, in nanoseconds, has changed."""
     return load_controller(path)
 
 
@@ -219,7 +219,9 @@ def controlled(controller: str = SHIPPED) -> UpdateRule:
     """Discounts, floor, prediction and average weights as in scheduled, chosen during the run by a controller.
 
     The controller is shipped (trained networks), schedule (a schedule for each length of runs), or a file that
-    `rlccfr train --control` wrote. It chooses at doublings of the iterations. The rule needs exact passes. Its result
-    is each player's best of up to four average policies from the last eighth of the run.
+    `rlccfr train --control` wrote. It chooses before the first iteration, at horizon / 2^k iterations, and at three
+    quarters and seven eighths of the horizon; if the run's length is not fixed, at each doubling of the iterations. The
+    rule needs exact passes. Without blends, its result is each player's best of up to four average policies from the
+    last eighth of the run.
     """
     return UpdateRule.controlled_by(controller_named(controller))

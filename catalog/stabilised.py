@@ -1,9 +1,9 @@
 """Rules that keep regrets away from 0, where small changes of regrets are large changes of policies.
 
 A policy is in proportion to regrets, so the nearer the regrets of an infoset are to 0, the further the next
-instantaneous regrets move the policy. These rules predict regrets, and bound their sums from below. The bound is
-relative to the range of payoffs. The published rules have a step size eta, a factor on all instantaneous regrets, and
-the bound 1. Only the ratio of the two matters, so here the bound is 1 / eta, and the regrets stay as they are.
+instantaneous regrets move the policy. These rules predict regrets, and bound their sums from below. By default, the
+bound is relative to the range of payoffs. The published rules multiply all instantaneous regrets by a step size eta,
+and have the bound 1. Only the ratio of the two matters, so here the bound is 1 / eta, and regrets are not multiplied.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rlccfr.registry import update_rule
 
 FARINA_2023 = "Farina et al., Regret matching+: (in)stability and fast convergence in games, NeurIPS 2023"
 
-# Places in the parameters: the bound is the sum of a share of the range of payoffs and of a number in the game's units.
+# Places in the parameters. The bound is the sum of a multiple of the payoff range and a number in the game's units.
 BOUND_IN_RANGES = 0
 BOUND_IN_UNITS = 1
 # Rules that project have two more: the factors of r in the step of R, and in the prediction of the next r.
@@ -25,7 +25,7 @@ PREDICTION = 3
 
 # Columns of the tables.
 INSTANT_REGRET = 0  # r of the newest iteration, which predicts the next one; 0 where nothing is predicted
-POLICY_WEIGHT = 1  # 1 if the next policy follows from a prediction, else 0; only of the extragradient rule
+POLICY_WEIGHT = 1  # 1 if the next policy follows from a prediction, else 0; only in the extragradient rule
 
 _STEPS = {"step_size": (1e-9, 1e9), "payoff_range": (0.0, 1e12)}
 _NO_REGRET_AT_INFOSETS = proved("Farina et al. 2023, at every infoset")
@@ -35,7 +35,7 @@ def bound_of_regrets(step_size: float, payoff_range: float) -> tuple[Schedule, S
     """Return the schedules of the two parts of the bound 1 / step_size of regrets.
 
     Args:
-        payoff_range: range of payoffs in whose units the bound is; 0 for the game's own units.
+        payoff_range: the bound is in units in which payoffs have this range; 0 for the game's own units.
     """
     if payoff_range == 0.0:
         return always(0.0), always(1.0 / step_size)
@@ -48,7 +48,7 @@ def restart_low_regrets(instant_regret, mass, state, parameters, utility_range, 
     largest = regret[0]
     for a in range(len(regret)):
         largest = max(largest, regret[a])
-    begins = largest <= 0.0  # a run begins with regrets of 0, and the rule with the bound
+    begins = largest <= 0.0  # before the first iteration, all regrets are 0; the rule begins with the bound
     largest = 0.0
     for a in range(len(regret)):
         start = bound if begins else regret[a]
@@ -82,10 +82,10 @@ def match_prediction(row, state, parameters, utility_range):  # type: ignore[no-
 def stable_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
     """PCFR+ with restarts: R <- max(R + r, 0); policy in proportion to max(R + r, 0), where r counts again.
 
-    Where no regret of an infoset exceeds the bound 1 / step_size, all of them become the bound, and the next policy is
-    uniform. A run begins so. Average weights t^gamma. The bound is in units in which the game's payoffs have the range
-    payoff_range; payoff_range=0 stands for the game's own units, as published, where the step size belongs to the game.
-    The step size was chosen here, on Kuhn, Leduc, Goofspiel and Liar's dice with four faces.
+    Where no regret of an infoset exceeds the bound 1 / step_size, all of them are set to the bound, and the next policy
+    is uniform. So is the start of a run. Average weights t^gamma. The bound is in units in which the game's payoffs
+    have the range payoff_range; payoff_range=0 stands for the game's own units, as published, in which the step size
+    depends on the game. The step size was chosen here, on Kuhn, Leduc, Goofspiel and Liar's dice with four faces.
     """
     return UpdateRule(
         floor=0.0,
@@ -99,9 +99,10 @@ def stable_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range:
     )
 
 
-# A plain function can't call another one, so the projection stands in both of the next two: on the vectors without a
-# negative entry whose sum is at least the bound. It adds one number, the lift, to all entries and then cuts off what is
-# negative. The lift is found by steps: of the entries that stay positive, the mean must be the bound's share.
+# The next two functions project onto the vectors without a negative entry whose sum is at least the bound. A plain
+# function can't call another one, so the projection is written out in both. It adds one number, the lift, to all
+# entries and then sets negative ones to 0. The lift is found iteratively: the entries that stay positive must sum to
+# the bound.
 
 
 def project_regrets(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
@@ -111,7 +112,7 @@ def project_regrets(instant_regret, mass, state, parameters, utility_range, regr
     past = 0.0
     for a in range(actions):
         past += max(regret[a], 0.0)
-    start = 0.0 if past > 0.0 else bound / actions  # a run begins with regrets of 0, and the rule with this sum
+    start = 0.0 if past > 0.0 else bound / actions  # before the first iteration, all regrets are 0
     total = 0.0
     lowest = 0.0
     for a in range(actions):
@@ -173,11 +174,11 @@ def match_projection(row, state, parameters, utility_range):  # type: ignore[no-
     aliases=("smooth PCFR+", "smooth predictive CFR+", "smooth predictive RM+"),
 )
 def smooth_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
-    """PCFR+ whose regrets have at least a sum: R <- P(R + r); policy in proportion to P(R + r), where r counts again.
+    """PCFR+ with a least sum of regrets: R <- P(R + r); policy in proportion to P(R + r), where r counts again.
 
-    P projects on the vectors without a negative entry whose sum is at least 1 / step_size: if the positive entries have
-    a smaller sum, it adds the same number to all entries before it cuts off what is negative. A run begins with equal
-    regrets of this sum. Average weights t^gamma. step_size and payoff_range are as in stable_pcfr_plus, and
+    P projects onto the vectors without a negative entry whose sum is at least 1 / step_size: if the positive entries
+    have a smaller sum, it adds the same number to all entries before it sets negative ones to 0. A run begins with
+    equal regrets of this sum. Average weights t^gamma. step_size and payoff_range are as in stable_pcfr_plus, and
     payoff_range=0 is the published form.
     """
     return UpdateRule(
@@ -217,10 +218,11 @@ def decay_by_steps(gamma: float) -> Schedule:
 def extragradient_cfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
     """CFR+ by extragradient steps: a probe W = P(R + r), then R <- P(R + r') with the regrets r' of W's policy.
 
-    A step takes two iterations, of which each costs as much as one of another rule. In the first, the probe, the policy
-    in proportion to R is played, and R stays. In the second, the policy in proportion to W is played. Only the latter
-    policies are averaged, with the weights k^gamma for the k-th step. Both players are updated against the same
-    policies. P, step_size and payoff_range are as in smooth_pcfr_plus, and payoff_range=0 is the published form.
+    A step takes two iterations, each of which costs as much as one of another rule. In the first, the probe, the policy
+    in proportion to R is played, and R stays the same. In the second, the policy in proportion to W is played. Only
+    policies of the second kind are averaged, with the weights k^gamma for the k-th step. Both players are updated
+    against the same policies. P, step_size and payoff_range are as in smooth_pcfr_plus, and payoff_range=0 is the
+    published form.
     """
     return UpdateRule(
         floor=0.0,

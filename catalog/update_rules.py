@@ -1,6 +1,6 @@
 """The tabular update rules of the paper's catalog.
 
-They use the library's units, where the newest regret and the newest policy have weight 1. Multiplying the past by
+They use the library's convention that the newest regret and the newest policy have weight 1. Multiplying the past by
 (t-1)/t is the same as giving iteration t the weight t. ``t`` counts from 1.
 """
 
@@ -24,7 +24,7 @@ UNDER_SAMPLING = "floors and discounts under sampling: by this library's own der
 
 
 def proved(theorem: str) -> Guarantee:
-    """Return the guarantee of a rule whose theorem is for exact passes."""
+    """Return the guarantee of a rule with a theorem for exact passes only."""
     return Guarantee(exact=theorem, sampled_open=UNDER_SAMPLING)
 
 
@@ -37,7 +37,7 @@ def discount(exponent: float, offset: float = 1.0) -> Schedule:
     """Return the schedule d(t-1) = (t-1)^e / ((t-1)^e + offset), with 0 at t = 1, where there is no past."""
 
     def schedule(t: np.ndarray) -> np.ndarray:
-        # As 1 / (1 + offset / (t-1)^e), whose power may round to 0 but never overflows for e >= 0.
+        # Computed as 1 / (1 + offset (t-1)^-e), whose power may round to 0 but never overflows for e >= 0.
         return np.where(t > 1, 1.0 / (1.0 + offset * np.maximum(t - 1, 1.0) ** -exponent), 0.0)
 
     return schedule
@@ -149,10 +149,10 @@ def match_weighted_regrets(row, state, parameters, utility_range):  # type: igno
 
 
 def weigh_by_own_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Set r to W r, where W = exp(L), L = r - mean r, clipped at +-10; or, where r is negative, to W beta instead.
+    """Set r to W r, where W = exp(L), L = r - mean r, clipped at +-10; negative r may be set to W beta instead.
 
-    The parameters are beta, and 1 if negative r are set to W beta, else 0. The average uses the newest W; for player 1,
-    this is the W of the previous iteration.
+    The parameters are beta, and 1 if negative r are set to W beta, else 0. The average uses the newest W;
+    for player 1, this is the W of the previous iteration.
     """
     mean = 0.0
     for a in range(len(instant_regret)):
@@ -209,11 +209,11 @@ def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> Update
     """Exponential CFR: R <- R + W r; policy in proportion to W R+; uniform average.
 
     W = exp(kappa m / payoff range), where m is the action's mean advantage over the past iterations. A weight that is
-    fixed before r is seen keeps the regret O(sqrt T), also with sampled r. Two other modes have no guarantee, and need
+    fixed before r is seen keeps the regret O(sqrt T), even with sampled r. Two other modes have no guarantee, and need
     exact passes. Their W comes from the r of the same iteration: W = exp(L), L = r - mean r over the actions, clipped
-    at +-10; and the average policy is weighted with W. mode="rlccfr" is the form of Keshavarzi, Navidi and Tefagh:
+    at +-10; and the average policy is weighted by W. mode="rlccfr" is the form of Keshavarzi, Navidi and Tefagh:
     R <- R + W r. mode="published" is the form of Li et al.: the same, but R <- R + W beta where r is negative. Of Li et
-    al., only the abstract and later accounts were at hand.
+    al., only the abstract and later accounts were available.
     """
     return _exponential(mode, kappa, beta, -np.inf, 0.0)
 

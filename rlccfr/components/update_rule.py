@@ -198,8 +198,8 @@ class UpdateRule(Component):
         only_matches_regrets = self.policy_map is None and self.average_weight is None and self.prediction is ZERO
         if not only_matches_regrets or self.floor not in (0.0, -np.inf):
             raise ComponentError(
-                "a rule with networks must use regret matching: no policy_map, average_weight or prediction, and a floor of "
-                "0 or -inf"
+                "a rule with networks must use regret matching: no policy_map, average_weight or prediction, and a "
+                "floor of 0 or -inf"
             )
         if (self.reweight is None) != (networks.action_weight is None):
             raise ComponentError("networks need an action_weight if and only if the rule has a reweight")

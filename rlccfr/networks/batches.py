@@ -26,7 +26,7 @@ class Batches:
         self._inputs = inputs
         self._size = size
         self._device = device
-        self._is_sequence = np.zeros((len(inputs.matrix), inputs.num_outputs), np.float32)  # 1 for an output that is one
+        self._is_sequence = np.zeros((len(inputs.matrix), inputs.num_outputs), np.float32)  # 1 for legal actions
         self._is_sequence.flat[inputs.position] = 1.0
 
     def of(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], steps: int) -> Iterator[Batch]:

@@ -44,7 +44,7 @@ def test_a_named_rules_run_is_a_points(rule, name):
 
 
 def test_a_discount_that_discounts_nothing_is_refused():
-    with pytest.raises(rlccfr.ComponentError, match="with floor=True no regret is negative, so give no beta"):
+    with pytest.raises(rlccfr.ComponentError, match="with floor=True no regret is negative, so leave out beta"):
         update_rules.resolve("scheduled(beta=0)")
 
 
