@@ -10,7 +10,7 @@ from __future__ import annotations
 import gymnasium
 import lazy_loader
 
-# Lazily, so that registering the ids does not wait for the engine; __init__.pyi lists the names.
+# Names are imported lazily, so that registering the ids does not wait for the engine; __init__.pyi lists the names.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 for _id, _entry_point in (

@@ -12,7 +12,7 @@ from rlccfr.errors import RLCCFRError, choices, nearest
 from rlccfr.registry import REGISTRIES, parse, registries_with, unknown
 
 SEPARATOR = re.compile(r"\+\s*(?=[^\W\d])(?![^(]*\))")
-"""A plus sign between components: a name follows it, outside of brackets. Any other belongs to a name, such as CFR+."""
+"""A plus sign between components: outside brackets, with a name after it. Any other belongs to a name, such as CFR+."""
 
 NAMED: Mapping[str, Callable[[], Catalog]] = {
     "paper": Catalog.paper,
@@ -25,15 +25,15 @@ NAMED: Mapping[str, Callable[[], Catalog]] = {
 """Functions that make the catalogs, by name."""
 
 NONE = "none"
-"""The id of no sampler, and of no abstraction."""
+"""The id that stands for no sampler and for no abstraction."""
 
 
 def catalog_from_text(text: str) -> Catalog:
-    """Return the catalog that a text stands for.
+    """Return the catalog that a string describes.
 
-    The text is a list of components, which may begin with the name of a catalog. Without such a name, the catalog has
-    the listed components alone. Samplers and abstractions that are not listed are ``none``; a listed ``none`` is added
-    to both. A hyperparameter may have several values, which stand for as many components.
+    The string lists components, and may begin with the name of a catalog. Without such a name, the catalog has only the
+    listed components. If no sampler is listed, the sampler is ``none``, and likewise for abstractions; a listed
+    ``none`` is added to both. A hyperparameter may have several values, which stand for as many components.
 
     Raises:
         RLCCFRError: a component is unknown or appears twice, or there is no update rule.
@@ -84,8 +84,8 @@ def _by_axis(specs: Sequence[str]) -> list[list[str]]:
 def _each_value(spec: str) -> list[str]:
     """Return ``dcfr(alpha=1)`` and ``dcfr(alpha=2)`` for ``dcfr(alpha=1|2)``, and a component without ``|`` as it is.
 
-    All combinations are returned if several hyperparameters have several values. What is no component is returned
-    unchanged, for :func:`rlccfr.registry.parse` to refuse.
+    All combinations are returned if several hyperparameters have several values. Anything that is not a component is
+    returned unchanged; :func:`rlccfr.registry.parse` then raises an error.
     """
     id, bracket, arguments = spec.partition("(")
     if not bracket or "|" not in arguments:

@@ -20,7 +20,7 @@ from rlccfr.games.compiled_games import compiled
 from rlccfr.games.names import GameName, as_name
 
 DEFAULT_BUDGET: Mapping[str, Any] = {"unit": "iterations", "amount": 1000}
-"""Budget of an episode where none is named."""
+"""Budget of an episode if none is given."""
 
 Games = GameName | Sequence[GameName]
 BudgetLike = Budget | Mapping[str, Any]
@@ -48,9 +48,9 @@ class EpisodeOptions(TypedDict, total=False):
             ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
         engine_seeds: one engine seed, or several, from which each episode draws one. With few seeds, episodes reuse
             earlier measurements. The default is (0,).
-        evaluator: source of measurements. None (the default) measures each request once per process; a directory also
-            keeps the measurements in a store. A ``.parquet`` file is a table of measurements. An evaluator is used as
-            it is.
+        evaluator: source of measurements: None (the default), to measure each request once per process; a directory,
+            to keep the measurements in a store as well; a ``.parquet`` file with a table of measurements; or an
+            evaluator.
     """
 
     segments: int
@@ -95,8 +95,8 @@ class EpisodeSpec:
         """Return a specification with these games, budgets and options, after checking them and compiling the games.
 
         Args:
-            games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. It may
-                also be a specification; the budget and options given then replace those in it.
+            games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one. It may
+                also be a specification; the given budget and options then replace those in it.
             budget: budget of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}``, or a list of
                 budgets, from which each episode draws one. The default is 1,000 iterations, or the budgets of the
                 specification.
@@ -145,7 +145,7 @@ def check_option_names(options: Mapping[str, Any], others: Sequence[str]) -> Non
         others: names of the caller's further arguments, for the error message.
 
     Raises:
-        TypeError: a name is not an option of episodes; the message has the nearest name, or all names.
+        TypeError: a name is not an option of episodes; the message gives the nearest name, or all names.
     """
     names = [*others, *EpisodeOptions.__annotations__]
     for name in options:
@@ -183,7 +183,7 @@ def parse_budget(budget: BudgetLike) -> Budget:
     if isinstance(budget, Budget):
         return budget
     if not isinstance(budget, Mapping) or set(budget) != {"unit", "amount"}:
-        raise BudgetError(f'a budget looks like {{"unit": "iterations", "amount": 1000}}, not {budget!r}')
+        raise BudgetError(f'a budget must have the form {{"unit": "iterations", "amount": 1000}}, not {budget!r}')
     if not isinstance(budget["amount"], (int, float)):
         raise BudgetError(f"a budget's amount must be a number, not {budget['amount']!r}")
     return Budget(budget["unit"], budget["amount"])
@@ -208,7 +208,8 @@ def parse_preset(value: PresetLike, scale: str | None = None) -> Preset:
         scale: scale of the error cost; None keeps the preset's own scale, which is ``"log"`` for numbers.
 
     Raises:
-        RLCCFRError: an unknown name or scale, a wrong number of weights, or weights that :class:`Preset` refuses.
+        RLCCFRError: an unknown name or scale, a wrong number of weights, or weights that are not valid in a
+            :class:`Preset`.
     """
     preset = _parse_weights(value)
     return preset if scale is None else replace(preset, scale=parse_scale(scale))
@@ -230,7 +231,7 @@ def _parse_weights(value: PresetLike) -> Preset:
         a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in pairs)
     except (TypeError, ValueError):
         raise RLCCFRError(
-            f"a preset is a name ({', '.join(PRESETS)}), a pair (alpha, beta), or three pairs, one per agent; "
+            f"a preset must be a name ({', '.join(PRESETS)}), a pair (alpha, beta), or three pairs, one per agent, "
             f"not {value!r}"
         ) from None
     name = " ".join(f"({alpha:g}, {beta:g})" for alpha, beta in (a, b, c))
@@ -249,7 +250,7 @@ def parse_scale(value: str) -> Scale:
 
 
 def parse_catalog(value: CatalogLike) -> Catalog:
-    """Return a catalog, given by lists or by a text, which :func:`rlccfr.envs.catalog_text.catalog_from_text` explains.
+    """Return a catalog, given by lists or by a string; see :func:`rlccfr.envs.catalog_text.catalog_from_text`.
 
     Raises:
         RLCCFRError: the value has neither form, a component is unknown or appears twice, or an axis is empty.
@@ -261,7 +262,7 @@ def parse_catalog(value: CatalogLike) -> Catalog:
     fields = {"update_rules", "samplers", "abstractions"}
     if not isinstance(value, Mapping) or set(value) != fields or any(isinstance(ids, str) for ids in value.values()):
         names = ", ".join(map(repr, NAMED))
-        raise RLCCFRError(f"catalog must be {names}, a Catalog, or lists by {sorted(fields)}, not {value!r}")
+        raise RLCCFRError(f"catalog must be {names}, a Catalog, or lists of ids by {sorted(fields)}, not {value!r}")
     return Catalog(**{axis: tuple(ids) for axis, ids in value.items()})
 
 

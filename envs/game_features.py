@@ -1,6 +1,6 @@
 """The features of games and components in an observation: numbers in [-1, 1], computed from their fields.
 
-Features replace indices so that a trained selector can still read a catalog that has grown.
+Features, rather than indices, describe components, so that a trained selector can still read a catalog that has grown.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.registry import REGISTRIES
 
 REFERENCE_ITERATIONS = (10, 1000)
-"""The iterations at which schedules are evaluated, early and late."""
+"""The early and the late iteration at which schedules are evaluated."""
 
 
 class GameFeatures(NamedTuple):
     """The features of a game, each scaled to [0, 1].
 
-    Shipped teams and choosers have read exactly these numbers: a further field makes their files unreadable until they
-    are trained again.
+    Shipped teams and choosers were trained on exactly these numbers: if a field is added, their files can't be used
+    until they are trained again.
 
     In a public-tree game, ``histories`` counts private states at public nodes, the two shares are of public nodes, and
     ``leaf_density`` is 1.
@@ -129,7 +129,7 @@ SAMPLER_FEATURES = (
 ABSTRACTION_FEATURES = ("known", "best_response", "network")
 
 _DRAWN_OF_CHANCE = {"all": 0.0, "public": 0.25, "own": 0.5, "opponent": 0.75, "one": 1.0}
-"""The feature ``samples_chance``, which grows with what is drawn; all values need to be distinct."""
+"""The feature ``samples_chance``: the more is drawn, the larger it is; all values need to be distinct."""
 
 COMPONENT_FEATURES = (RULE_FEATURES, SAMPLER_FEATURES, ABSTRACTION_FEATURES)
 """Names of the features of update rules, samplers and abstractions."""
@@ -194,7 +194,7 @@ def _rule(rule: UpdateRule) -> list[float]:
 
 def _sampler(sampler: Sampler) -> list[float]:
     """Return the features of a sampler: all of :data:`SAMPLER_FEATURES` except for the first and the last."""
-    if sampler.exact:  # the other fields are then unused
+    if sampler.exact:  # the other fields are unused
         return [1.0] + [0.0] * (len(SAMPLER_FEATURES) - 3)
     return [
         0.0,
@@ -215,11 +215,11 @@ def _sampler(sampler: Sampler) -> list[float]:
 
 
 def _abstraction(abstraction: Abstraction) -> list[float]:
-    """Return 0 or 1 without buckets; with buckets, a number between 0 and 1 that tells abstractions apart."""
+    """Return 0 or 1 without buckets; with buckets, a number between 0 and 1 that differs between abstractions."""
     if abstraction.buckets is None:
         return [abstraction.best_response]
     code = _code(abstraction.buckets)
-    if abstraction.id:  # the function may be one of many that a factory makes, with the same name
+    if abstraction.id:  # a factory may make many functions with the same name
         code = _fraction(json.dumps(abstraction.spec, sort_keys=True))
     return [0.98 * (abstraction.best_response + code) / 2]
 

@@ -69,27 +69,27 @@ FEATURE_NAMES: tuple[str, ...] = (
 """The name of each number of an observation."""
 
 OBSERVATION_SIZE = len(FEATURE_NAMES)
-"""Number of numbers of an observation."""
+"""Length of an observation."""
 
 GAME = slice(0, len(GameFeatures._fields) + 1)
 """The part of an observation that describes the game; the uniform policy's exploitability is its last number."""
 
 _UNIFORM_DECADES = 8.0
-"""Number of decades of the uniform policy's exploitability, from 1e-4 to 1e4 units, that an observation tells apart."""
+"""Number of decades of the uniform policy's exploitability, 1e-4 to 1e4 units, that an observation distinguishes."""
 
 _WEIGHTS = [index for index, name in enumerate(FEATURE_NAMES) if name.startswith("weights.")]
 """Indices of the reward weights, in the order of :func:`reward_weights_of`."""
 
 
 def uniform_feature(uniform: float) -> float:
-    """Return the observation's number, in [0, 1], for the uniform policy's exploitability, in units of the reward."""
+    """Return the observation's number, in [0, 1], for the uniform policy's exploitability in the reward's units."""
     if uniform <= 0.0:
         return 0.0
     return min(1.0, max(0.0, 0.5 + math.log10(uniform) / _UNIFORM_DECADES))
 
 
 def uniform_of_feature(feature: np.ndarray) -> np.ndarray:
-    """Return the uniform policy's exploitability, (...), from numbers, (...), of :func:`uniform_feature`."""
+    """Return the uniform policy's exploitability, (...), from numbers, (...), that :func:`uniform_feature` returned."""
     return np.asarray(10.0 ** (_UNIFORM_DECADES * (feature - 0.5)))
 
 
@@ -121,7 +121,7 @@ def observe(
     """Return an agent's observation before its pick; an unknown value is 0, and so is its flag.
 
     Args:
-        game: features of the game, ``GameFeatures.of(tree)``.
+        game: features of the game, from :meth:`GameFeatures.of`.
         uniform: exploitability of the uniform policy, in the game's units, or in big blinds where there are blinds.
         budget, preset: budget and reward weights of the whole episode.
         progress: progress of the episode, by default that at its beginning.
@@ -143,7 +143,7 @@ def observe(
     """
     is_measured = progress.segment > 0
     costs_so_far = [progress.error_cost, progress.error_slope, progress.speed_cost] if is_measured else [0.0] * 3
-    # The parts stand in the order of FEATURE_NAMES.
+    # The parts are in the order of FEATURE_NAMES.
     vector = np.concatenate(
         [
             game,

@@ -1,4 +1,4 @@
-"""The output of ``render()``: lines of text or a picture, of an episode or of a run that an agent steers."""
+"""The output of ``render()``: lines of text or a picture of an episode or of a controlled run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDTH, HEIGHT, DPI = 640, 400, 100
 """Size of the picture in pixels, and its pixels per inch."""
 
 MOST_COLUMNS = 12
-"""Number of segments whose settings are written side by side; of a longer run, the last ones are."""
+"""Largest number of segments whose settings are written side by side; of a longer run, the last segments are."""
 
 
 def as_text(heading: str, history: list[tuple[Cell, Measurement, float]]) -> str:
@@ -29,7 +29,7 @@ def as_text(heading: str, history: list[tuple[Cell, Measurement, float]]) -> str
 
     Args:
         heading: first line.
-        history: algorithm, measurement and reward of each segment so far, each of which gets a line.
+        history: algorithm, measurement and reward of each segment so far; each segment gets a line.
     """
     lines = [heading]
     for segment, (algorithm, measured, reward) in enumerate(history, 1):
@@ -75,7 +75,7 @@ def as_run_picture(
     settings: Sequence[Mapping[str, float | bool | None]],
     horizon: int,
 ) -> np.ndarray:
-    """Draw a steered run: its convergence, and below it the settings of each segment.
+    """Draw a controlled run: its convergence, and below it the settings of each segment.
 
     Args:
         heading: title of the picture.
@@ -116,7 +116,7 @@ def _write_settings(axes: Axes, settings: Sequence[Mapping[str, float | bool | N
 
 
 def _as_word(setting: float | bool | None) -> str:
-    """Return a setting as the table has it."""
+    """Return a setting as it appears in the table."""
     if setting is None:
         return "-"
     if isinstance(setting, bool):
@@ -130,7 +130,7 @@ def _empty_figure() -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, layout="tight")
-    FigureCanvasAgg(figure)  # becomes the figure's canvas
+    FigureCanvasAgg(figure)  # sets the figure's canvas
     return figure
 
 

@@ -1,4 +1,4 @@
-"""What an episode draws at its reset, and what a user sets in its place."""
+"""The settings of an episode: drawn at its reset, unless the user sets them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def drawn_episode(
 ) -> dict[str, Any]:
     """Return the settings of an episode: the user's values, and random draws where the user sets none.
 
-    A number is drawn even for a setting that the user sets, so that later episodes do not depend on the options.
+    A random number is drawn even for a setting that the user sets, so that later draws do not depend on the options.
 
     Args:
         choices: values from which a setting is drawn, by the setting's name.
         options: options of the environment's ``reset``: the user's values by the setting's name, or None.
-        rng: generator of the draws; it draws one number per setting, in the order of ``choices``.
+        rng: random generator, from which one number is drawn per setting, in the order of ``choices``.
         parsers: functions that turn a user's value into one like those of ``choices``, by the setting's name.
 
     Returns:
@@ -45,5 +45,5 @@ def drawn_episode(
 
 
 def _is_same(value: Any, choice: Any) -> bool:
-    """Return whether a user's value is a choice; an array is never one, because comparing it gives an array."""
+    """Return whether a user's value equals a choice; an array never does, because comparing it gives an array."""
     return not isinstance(value, np.ndarray) and bool(value == choice)

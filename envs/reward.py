@@ -29,7 +29,7 @@ SCALE_WORDS: Mapping[str, str] = {
     "linear": "e relative to the uniform policy's",
     "units": "e in the game's units",
 }
-"""What e is on each scale, for people."""
+"""What e is on each scale, for display."""
 
 DECADES = 8
 """Number of decades on the log scale: e is 1 for the uniform policy, and 0 this many decades below it."""
@@ -95,7 +95,7 @@ def reward(alpha: Number, beta: Number, error: Number, speed: Number) -> Number:
     Args:
         alpha: weight of e.
         beta: weight of s.
-        error: e, on the scale to which the weights apply.
+        error: e, on the scale that the weights are for.
         speed: s.
 
     Returns:
@@ -111,8 +111,9 @@ def reward(alpha: Number, beta: Number, error: Number, speed: Number) -> Number:
 class Worth(NamedTuple):
     """What algorithms are ranked by when one is recommended; worths compare field by field.
 
-    An algorithm that has not converged thus ranks below all that have, whatever its reward. The reward alone would not
-    do: it is linear in e, so with enough weight on speed, a run that is no better than the uniform policy would win.
+    An algorithm that has not converged thus ranks below all that have, whatever its reward. The reward alone is not
+    enough: it is linear in e, so with enough weight on speed, a run that is no better than the uniform policy would
+        win.
 
     Attributes:
         converged: 1.0 if all runs have converged or the weights ask for speed alone, else 0.0; summed over games.
@@ -205,8 +206,9 @@ def preset(name: str) -> Preset:
 def speed_cost(throughput: float, reference_throughput: float) -> float:
     """Return the cost s in [0, 1] of a throughput: 0.5 at the speed of plain exact CFR, 0.01 at a hundred times it.
 
-    The paper's Table 4 prints iterations per second, while its reward subtracts s. Both make sense if s is a cost that
-    falls as throughput rises. Since s depends only on the ratio of two throughputs, it is independent of the machine.
+    The paper's Table 4 prints iterations per second, while its reward subtracts s. Both are consistent if s is a cost
+    that falls as throughput rises. Since s depends only on the ratio of two throughputs, it is independent of the
+    machine.
     """
     return 1.0 / (1.0 + throughput / reference_throughput)
 
@@ -219,7 +221,7 @@ def costs(measurement: Measurement) -> Costs:
     """
     uniform = measurement.uniform_exploitability
     if not measurement.ok:
-        # A table from elsewhere may not have the uniform policy's exploitability.
+        # A table from another source may lack the uniform policy's exploitability.
         error_in_units = uniform / measurement.unit if math.isfinite(uniform) else 1.0
         return Costs(log=1.0, linear=1.0, units=error_in_units, speed=1.0)
     exploitability = measurement.exploitability
@@ -228,7 +230,7 @@ def costs(measurement: Measurement) -> Costs:
     if uniform <= EXACT:  # the other two scales would divide by 0
         relative_error = float(exploitability > EXACT)
         return Costs(relative_error, relative_error, error_in_units, speed)
-    # An exploitability that is 0 up to rounding has no logarithm, and counts as the accuracy of rounding.
+    # An exploitability that is 0 up to rounding has no usable logarithm; EXACT takes its place.
     ratio = max(exploitability, EXACT) / uniform
     log_error = max(1 + math.log10(ratio) / DECADES, 0.0)
     return Costs(log_error, exploitability / uniform, error_in_units, speed)

@@ -70,7 +70,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     30         e on the log scale after the last segment, whatever the reward's scale             [0, 1]
     31         change of that e over the last segment                                             [-1, 1]
     32         s since the episode's start                                                        [0, 1]
-    33 - 75    components picked earlier in the present segment (in this environment none, so 0)  [-1, 1]
+    33 - 75    components picked earlier in the current segment (in this environment none, so 0)  [-1, 1]
     76 - 118   components of the previous segment; 0 before the first                             [-1, 1]
     ========== ================================================================================== =======
 
@@ -124,7 +124,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     The full record, with its curve, is ``env.unwrapped.evaluator.result(info["cell_id"])``.
 
     Args:
-        games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one. It may also
+        games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one. It may also
             be an ``EpisodeSpec``.
         budget: budget of an episode, or a list of budgets, from which each episode draws one. The default is 1,000
             iterations, or the budgets of the specification.
@@ -137,7 +137,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         catalog: algorithms to pick from.
         evaluator: source of measurements.
         episodes: all of the above, as an ``EpisodeSpec``.
-        game, budget, preset, engine_seed: those of the present episode.
+        game, budget, preset, engine_seed: those of the current episode.
 
     Example:
         >>> import gymnasium
@@ -183,7 +183,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         self.observation_space = observation_space()
         self.action_space = self._action_space()
 
-        # The episode's settings; reset() draws them anew.
+        # The episode's settings; reset() draws them again.
         self.game = self.games[0]
         self.budget = self.budgets[0]
         self.preset = self.presets[0]
@@ -244,7 +244,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         if not self._has_begun or len(self._history) >= self.segments:
             reason = "is over" if self._has_begun else "has not begun"
             raise RLCCFRError(f"the episode {reason}: call reset() first")
-        # The request has the algorithms of all segments so far: an evaluator goes on with the run or looks it up.
+        # The request has the algorithms of all segments so far; an evaluator continues the run or looks it up.
         algorithm = self._algorithm(action)
         measured = self.evaluator.measure(self.request(algorithm))
         run_costs = costs(measured)
@@ -252,7 +252,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         reward = self._reward(agents_rewards)
         self._advance(algorithm, measured, run_costs, reward)
 
-        # Costs and the three agents' rewards are told whatever the step's reward is made of.
+        # Costs and the three agents' rewards are reported, however the step's reward is computed.
         error_cost = run_costs.error(self.preset.scale)
         info = {"game": self.game, **_scalars(measured), **algorithm._asdict()}
         info |= {"scale": self.preset.scale, "error_cost": error_cost, "speed_cost": run_costs.speed}
@@ -264,7 +264,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return self._observation(), reward, terminated, False, info
 
     def observe(self, picks: Sequence[str] = ()) -> np.ndarray:
-        """Return what an agent sees before its pick in the present segment.
+        """Return what an agent sees before its pick in the current segment.
 
         Args:
             picks: ids picked in this segment so far, in the order update rule, sampler, abstraction: none for agent A,
@@ -287,7 +287,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     def action_masks(self) -> np.ndarray:
         """Return which indices of an action can run here: bool, shape (sum(catalog.shape),), one axis after the other.
 
-        An index can run if some algorithm with it can.
+        An index can run if at least one algorithm that has it can run.
         """
         available = self._available().reshape(self.catalog.shape)
         return np.concatenate([available.any(axis=(1, 2)), available.any(axis=(0, 2)), available.any(axis=(0, 1))])
@@ -310,8 +310,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     def _named_preset(self, value: PresetLike) -> Preset:
         """Return the reward weights that a user names for an episode.
 
-        A name or numbers do not tell the scale of e. If a preset of this environment has the same name and weights, its
-        scale is used; otherwise, the default scale of the name or numbers.
+        A name or numbers do not determine the scale of e. If a preset of this environment has the same name and
+        weights, its scale is used; otherwise, the default scale of the name or numbers.
         """
         named = parse_preset(value)
         if isinstance(value, Preset):
@@ -333,7 +333,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         indices = np.asarray(action)
         are_integers = np.issubdtype(indices.dtype, np.integer)
         if not are_integers or indices.shape != (3,) or not self.action_space.contains(indices.astype(np.int64)):
-            raise RLCCFRError(f"an action is three indices below {self.catalog.shape}, not {action!r}")
+            raise RLCCFRError(f"an action must be three indices below {self.catalog.shape}, not {action!r}")
         rule, sampler, abstraction = (int(index) for index in indices)
         return self.catalog.cell(rule, sampler, abstraction)
 
@@ -353,7 +353,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return np.array([why_unavailable(cell) is None for cell in self.catalog])
 
     def _advance(self, algorithm: Cell, measured: Measurement, run_costs: Costs, reward: float) -> None:
-        """Write a finished segment to the episode's history and progress."""
+        """Record a finished segment in the episode's history and progress."""
         self._history.append((algorithm, measured, reward))
         self._progress = Progress(
             segment=len(self._history),
@@ -398,7 +398,7 @@ class SelectorFlatEnv(SelectorEnv):
         return spaces.Discrete(len(self.catalog))
 
     def _algorithm(self, action: Any) -> Cell:
-        index = checked_index(action, len(self.catalog), "; catalog.ravel() makes one of three")
+        index = checked_index(action, len(self.catalog), "; catalog.ravel() makes one index of three")
         return self.catalog.cell(*self.catalog.unravel(index))
 
 
@@ -415,7 +415,7 @@ def checked_index(action: Any, count: int, hint: str = "") -> int:
     """
     index = np.asarray(action)
     if index.size != 1 or not np.issubdtype(index.dtype, np.integer) or not 0 <= int(index.item()) < count:
-        raise RLCCFRError(f"an action is one index below {count}, not {action!r}{hint}")
+        raise RLCCFRError(f"an action must be one index below {count}, not {action!r}{hint}")
     return int(index.item())
 
 

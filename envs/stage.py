@@ -1,4 +1,4 @@
-"""One agent's turn as an environment; partners pick for the other two agents."""
+"""One agent's turn as an environment, in which partners pick for the other two agents."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class SelectorStageEnv(SelectorEnv):
 
     Args:
         stage: axis of the agent, ``"update_rule"``, ``"sampler"`` or ``"abstraction"``.
-        partners: for each other axis, an id of the catalog, or ``"random"`` (the default). In each segment, one
-            algorithm is drawn from those that can run and contain the ids given; random partners pick its components.
+        partners: for each other axis, an id of the catalog, or ``"random"`` (the default). In each segment, an
+            algorithm is drawn from those that can run and have the given ids; random partners pick its components.
         kwargs: arguments of :class:`SelectorEnv`.
 
     Attributes:
@@ -67,7 +67,7 @@ class SelectorStageEnv(SelectorEnv):
         {'update_rule': 'cfr_plus', 'abstraction': 'random'}
 
     Raises:
-        RLCCFRError: an invalid argument, or partners with whom no algorithm of the catalog can run here.
+        RLCCFRError: an invalid argument, or partners with which no algorithm of the catalog can run here.
         TypeError: an unknown argument.
     """
 
@@ -81,7 +81,7 @@ class SelectorStageEnv(SelectorEnv):
         super().__init__(**kwargs)
         partner_axes = [axis for axis in AXES if axis != stage]
         if not isinstance(partners or {}, Mapping):
-            raise RLCCFRError(f'partners look like {{"{partner_axes[0]}": "random"}}, not {partners!r}')
+            raise RLCCFRError(f'partners must be a dict such as {{"{partner_axes[0]}": "random"}}, not {partners!r}')
         named_partners = dict(partners or {})
         for axis, id in named_partners.items():
             if axis not in partner_axes:
@@ -93,7 +93,7 @@ class SelectorStageEnv(SelectorEnv):
         algorithms = self._partners_algorithms()
         if not algorithms:
             raise RLCCFRError(
-                f"no algorithm of the catalog with the partners {named_partners} can run here; name others"
+                f"no algorithm of the catalog with the partners {named_partners} can run here: choose others"
             )
         self._partners_algorithm = algorithms[0]  # the agent's pick replaces its component of the stage
 

@@ -22,11 +22,11 @@ LARGEST = 4.0
 """Largest absolute value of an entry of an observation."""
 
 USE = "a controller"
-"""What games are compiled for, in error messages."""
+"""What a game is needed for, in error messages."""
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    """Return the values of an iterable; text, a mapping or anything else is a single value."""
+    """Return the values of an iterable; a string, a mapping or anything else is a single value."""
     if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
         return tuple(value)
     return (value,)
@@ -35,10 +35,10 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     """``rlccfr/Control-v0``: an episode is one run of exact passes; each step sets the update rule for a segment.
 
-    The rule is that of the component ``scheduled``, whose hyperparameters three agents set. Segments end at horizon /
+    The update rule is ``scheduled``, whose hyperparameters three agents set. Segments end at horizon /
     2^k iterations for all k that leave at least 4, at three quarters and seven eighths of the horizon, and at the end.
 
-    **Action.** ``MultiDiscrete([10, 8, 7])``, shape (3,), of indices into
+    **Action.** ``MultiDiscrete([12, 8, 17])``, shape (3,), of indices into
     :data:`rlccfr.components.controller.CHOICES`.
 
     ===== =============== ====================================== =========================================
@@ -109,19 +109,19 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     ``power``
     =============================================== =====================================================
 
-    The run's CPU seconds, with observing included, are ``env.unwrapped.run.cpu_seconds``;
+    The run's CPU seconds, including those of observing, are ``env.unwrapped.run.cpu_seconds``;
     ``env.unwrapped.average_policy()`` is its average policy, and ``env.unwrapped.schedule()`` a controller that repeats
     its picks.
 
     Args:
-        games: a name that :func:`rlccfr.load_game` takes, or several, from which each episode draws one.
+        games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one.
         horizon: number of iterations of a run, or several, from which each episode draws one.
         render_mode: ``"ansi"`` for text, or ``"rgb_array"`` for a picture of the run's convergence and of the settings
             so far; by default nothing is rendered.
 
     Attributes:
         games, horizons: all values that an episode may draw.
-        run: run of the present episode, a :class:`rlccfr.envs.control.run.ControlRun`; None before the first reset.
+        run: run of the current episode, a :class:`rlccfr.envs.control.run.ControlRun`; None before the first reset.
 
     Example:
         >>> env = ControlEnv("kuhn", horizon=16)
@@ -133,7 +133,8 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         (4, 2.5, 2.0, 0.1, False)
 
     Raises:
-        RLCCFRError: no game, a game that can't be steered, or a number of iterations that is not a positive integer.
+        RLCCFRError: no game, a game that controllers do not support, or a number of iterations that is not a positive
+            integer.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # type: ignore[misc]
@@ -156,7 +157,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
             raise RLCCFRError("name at least one game and one number of iterations")
         for game in self.games:
             compiled_tree(game, USE)
-        # Its networks are never asked: each step sets all picks.
+        # Its networks are never used: each step sets all picks.
         self._controller = Controller.untrained(CHOICES, hidden=())
         self.action_space = spaces.MultiDiscrete(list(self._controller.counts))
         self.observation_space = spaces.Box(-LARGEST, LARGEST, (len(OBSERVATION),), np.float32)
@@ -186,7 +187,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         )
         game = drawn["game"]
         horizon = drawn["horizon"]
-        # The tables of a run serve again in a later episode of the same game and length.
+        # The tables of a run are reused in a later episode with the same game and length.
         if (game, horizon) not in self._runs:
             self._runs[game, horizon] = ControlRun(compiled_tree(game, USE), self._controller, horizon)
         self.run = self._runs[game, horizon]
@@ -232,14 +233,14 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     def schedule(self) -> Controller:
         """Return the episode's picks so far as a controller, with which ``Solver(game, control=...)`` repeats the run.
 
-        It depends on nothing but the share of the run that is done, so it serves runs of other lengths and games, too;
-        see :func:`rlccfr.controller_schedule.follow_schedule`.
+        It depends only on the share of the run that is done, so it can also be used for other lengths and games; see
+        :func:`rlccfr.controller_schedule.follow_schedule`.
 
         Raises:
             RLCCFRError: no segment has been run.
         """
         if self.run is None or not self.run.iteration:
-            raise RLCCFRError("the run has no segment yet: call reset() and step() first")
+            raise RLCCFRError("no segment has been run: call reset() and step() first")
         return self.run.schedule()
 
     def render(self) -> Any:
@@ -259,7 +260,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         return ", ".join([run.game.name, _progress(run), f"exploitability {run.exploitability:.3g}", *settings])
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without idle runs, which are made again when they are needed."""
+        """Return the state without idle runs, which are made again when needed."""
         return {**vars(self), "_runs": {key: run for key, run in self._runs.items() if run is self.run}}
 
     def _observation(self) -> np.ndarray:

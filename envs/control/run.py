@@ -1,4 +1,4 @@
-"""Runs of one game under a controller, again and again, as training needs them."""
+"""Repeated runs of one game under a controller, as training needs them."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ def marks_of(horizon: int) -> tuple[int, ...]:
 class ControlRun:
     """Runs of one game under a controller, one at a time.
 
-    A run is made step by step, with picks from outside (:meth:`observe`, :meth:`step`), or as a whole with the
-    controller's own picks (:meth:`episode`). :meth:`restart` goes back to its start. :meth:`schedule` keeps the picks.
+    A run is made step by step, with the caller's picks (:meth:`observe`, :meth:`step`), or as a whole, with the
+    controller's picks (:meth:`episode`). :meth:`restart` returns to its start. :meth:`schedule` keeps the picks.
 
     Args:
         game: game, from :func:`rlccfr.load_game`.
         controller: the controller, its file, or ``"shipped"``.
         horizon: number of iterations of each run.
-        keep: whether each player keeps its best average policy of the run's last eighth, as a solver's runs do. The
-            last error of an episode is then the error of the kept policies.
-        blend: whether a run ends with the players' blends (:mod:`rlccfr.engine.blending`), in place of policies kept.
-            The last error of an episode is then the error of the blends.
+        keep: whether each player keeps its best average policy from the run's last eighth, as in a solver's runs. The
+            last error of an episode is then that of the kept policies.
+        blend: whether a run ends with the players' blends (:mod:`rlccfr.engine.blending`) in place of kept policies.
+            The last error of an episode is then that of the blends.
 
     Attributes:
         game: the game.
         horizon: number of iterations of each run.
         marks: numbers of iterations at which decisions are due.
-        cpu_seconds: CPU seconds since the run's start, with observing included.
+        cpu_seconds: CPU seconds since the run's start, including those of observing.
 
     Example:
         >>> import rlccfr
@@ -106,7 +106,7 @@ class ControlRun:
         self.aim(horizon)
 
     def aim(self, horizon: int) -> None:
-        """Go back to the start of a run of ``horizon`` iterations, and drop weights that :meth:`episode` was given.
+        """Go to the start of a run of ``horizon`` iterations, and forget weights that :meth:`episode` was given.
 
         Raises:
             RLCCFRError: ``horizon`` is not a positive integer.
@@ -126,7 +126,7 @@ class ControlRun:
 
     @property
     def error(self) -> float:
-        """log10 of the average policy's exploitability, as a share of the uniform policy's, when last observed."""
+        """log10 of the average policy's exploitability as a share of the uniform policy's, when last observed."""
         return float(self._control.state[control_layout.ERROR])
 
     @property
@@ -160,13 +160,13 @@ class ControlRun:
         """
         decisions = int(self._control.state[control_layout.NUM_DECISIONS])
         if not decisions:
-            raise RLCCFRError("the run has no decision yet: call step() first")
+            raise RLCCFRError("no decision has been made: call step() first")
         picks = self._control.trace[:decisions, len(OBSERVATION) : len(OBSERVATION) + len(AGENTS)].astype(np.int64)
         shares = np.array(self.marks[:decisions]) / self.horizon
         return follow_schedule(shares, picks, self._controller.choices)
 
     def restart(self) -> None:
-        """Go back to the start of the run."""
+        """Return to the start of the run."""
         self._stepper.restart()
         self._stepper.aim(self.horizon)
         self._control.forced_picks.fill(-1)  # the networks pick
@@ -175,7 +175,7 @@ class ControlRun:
     def observe(self) -> np.ndarray:
         """Return a copy of what the agents see, (k,), at a decision or at the end.
 
-        Changes that the next observation reports, such as the slope of the error, are changes since this observation.
+        Changes in the next observation, such as the slope of the error, are measured from this observation.
         """
         with collector_paused():
             begin = time.thread_time()
@@ -184,7 +184,7 @@ class ControlRun:
         return observation
 
     def step(self, picks: Sequence[int] | np.ndarray) -> None:
-        """Make a decision, and run to the next one or to the end.
+        """Make a decision, and run until the next one is due or the run ends.
 
         Args:
             picks: (3,) index of each agent's choice.
@@ -194,8 +194,8 @@ class ControlRun:
         """
         if self.iteration >= self.horizon:
             raise RLCCFRError("the run is over: call restart() first")
-        picks = checked_picks("an action is three indices", picks, (len(AGENTS),), self._controller.counts)
-        # The kernel decides by itself at each mark, and takes a forced pick in place of the networks'.
+        picks = checked_picks("an action must be three indices", picks, (len(AGENTS),), self._controller.counts)
+        # The kernel decides at each mark, and uses a forced pick in place of the networks' pick.
         decision = self.marks.index(self.iteration)
         self._control.forced_picks[decision] = picks
         segment_ends = (*self.marks[1:], self.horizon)
@@ -206,7 +206,7 @@ class ControlRun:
 
         Args:
             forced: (decisions, 3) picks that replace the networks' picks; negative where the networks decide.
-            weights: weights of the networks for this episode and later episodes of this object, as
+            weights: weights of the networks for this and later episodes of this object, as
                 :meth:`Controller.flat_weights` returns them; the controller itself does not change.
 
         Raises:
@@ -214,7 +214,7 @@ class ControlRun:
         """
         if forced is not None:
             shape = len(self.marks), len(AGENTS)
-            expected = f"forced is {shape[0]} rows of three indices"
+            expected = f"forced must be {shape[0]} rows of three indices"
             forced = checked_picks(expected, forced, shape, self._controller.counts, least=-math.inf)
         if weights is not None:
             weights = self._checked_weights(weights)
@@ -225,7 +225,7 @@ class ControlRun:
         if forced is not None:
             self._control.forced_picks[:] = forced
         self._run(self.horizon)
-        self.observe()  # so that ``error`` is that at the end
+        self.observe()  # so that ``error`` is the error at the end
         last_error = self._last_error()
         # A row of the trace holds a decision's observation, its picks and the error.
         trace = self._control.trace
@@ -259,12 +259,12 @@ class ControlRun:
         return array
 
     def _last_error(self) -> float:
-        """Return the error of what the run ends with: the blends, the policies kept, or the average policy."""
+        """Return the error of the run's result: the blends, the kept policies, or the average policy."""
         state = self._control.state
         blender = self._stepper.blender
         if blender is not None:
             self._stepper.finish()
-            # No search may have been made, as after very few iterations; the average policy then is the result.
+            # There may be no blends, as after very few iterations; the result is then the average policy.
             exploitability = min(blender.exploitability, self.exploitability)
         elif self._keep:
             # Exploitability is the mean value of the best responses to the two kept policies.
@@ -279,7 +279,7 @@ class ControlRun:
         with collector_paused():
             begin = time.thread_time()
             last_iteration = self.iteration + iterations
-            # One call may run fewer, so that Ctrl-C is heard in between.
+            # One call may run fewer, so that Ctrl-C is noticed in between.
             while self.iteration < last_iteration:
                 self._engine.advance(last_iteration - self.iteration, sys.maxsize)
             self.cpu_seconds += time.thread_time() - begin
@@ -293,7 +293,7 @@ def _restored(
     arrays: Mapping[str, np.ndarray],
     cpu_seconds: float,
 ) -> ControlRun:
-    """Return a run that goes on from the arrays of another one."""
+    """Return a run that continues from the arrays of another one."""
     run = ControlRun(game, controller, horizon, **options)
     run._control.weights[:] = arrays["weights"]
     run._control.forced_picks[:] = arrays["forced"]

@@ -1,1 +1,1 @@
-"""Measurements: the requests for them, the evaluators that answer, and the store that keeps the answers."""
+"""Measurements: requests for them, evaluators that answer the requests, and the store that keeps the answers."""

@@ -54,7 +54,7 @@ FEATURE_STATUS = ("ok", "timeout", "memout", "presolved", "crash", "other")
 Rows = list[list[Any]]
 
 Columns = list[tuple[str, Any]]
-"""Names of a table's columns, and their types in ARFF, or the values of those that have few."""
+"""Names of a table's columns, each with its type in ARFF or with the list of its possible values."""
 
 
 def write_aslib(
@@ -70,7 +70,7 @@ def write_aslib(
     """Write measurements as an ASlib scenario: a directory of text files. Its instances are games.
 
     A failed run has the uniform policy's exploitability and speed 0. The cost of features is the CPU time of loading
-    the game, from the cache where possible, and of describing it.
+    the game, from the cache where possible, and of computing its features.
 
     Args:
         source: measurements, as for :class:`TableEvaluator`.
@@ -78,8 +78,8 @@ def write_aslib(
         budget: budget of every run.
         catalog: the algorithms.
         games: the games; by default all that were measured.
-        folds: number of parts of the cross-validation, or the number of games if there are fewer.
-        seed: seed of the draw of parts.
+        folds: number of folds of the cross-validation, at most the number of games.
+        seed: seed of the assignment to folds.
 
     Returns:
         The directory.
@@ -120,14 +120,14 @@ def write_aslib(
 def _tables(
     games: Sequence[str], runs: Rows, feature_values: Rows, feature_costs: Rows, splits: np.ndarray
 ) -> dict[str, tuple[Columns, Rows]]:
-    """Return, by file name, each file's columns and rows; the columns exclude instance and repetition, the rows do not.
+    """Return, by file name, each file's columns and rows; rows begin with instance and repetition, which columns omit.
 
     Args:
         games: the instances.
         runs: rows of :func:`_runs`.
         feature_values: rows of feature values, from :func:`_features`.
         feature_costs: rows of the features' costs, from :func:`_features`.
-        splits: (number of games,) part of the cross-validation that each game is in, from 1 on.
+        splits: (number of games,) fold of the cross-validation that each game is in, counted from 1.
     """
     algorithm_columns: Columns = [
         ("algorithm", "STRING"), (ERROR, "NUMERIC"), (SPEED, "NUMERIC"), ("runstatus", _factors(RUN_STATUS))
@@ -142,7 +142,7 @@ def _tables(
 
 
 def _relation(name: str, scenario: str, columns: Columns, rows: Rows) -> dict[str, Any]:
-    """Return a table as liac-arff wants it."""
+    """Return a table in the form that liac-arff expects."""
     attributes = [("instance_id", "STRING"), ("repetition", "NUMERIC"), *columns]
     return {"relation": f"{name.upper()}_{scenario}", "attributes": attributes, "data": rows}
 
@@ -152,7 +152,7 @@ def _dump() -> Callable[[Mapping[str, Any]], str]:
     try:
         import arff
     except ImportError as error:
-        raise RLCCFRError("a scenario of ASlib needs the extra: pip install 'rlccfr[aslib]'") from error
+        raise RLCCFRError("an ASlib scenario needs the extra: pip install 'rlccfr[aslib]'") from error
     dump: Callable[[Mapping[str, Any]], str] = arff.dumps
     return dump
 
@@ -161,10 +161,10 @@ def _checked(directory: Path) -> Path:
     """Return a directory to write a scenario to.
 
     Raises:
-        RLCCFRError: it has no name, or holds files but no scenario.
+        RLCCFRError: it has no name, or holds files other than a scenario's.
     """
     if not directory.resolve().name:
-        raise RLCCFRError("name a directory; its name is the scenario's")
+        raise RLCCFRError("name a directory: its name becomes the scenario's name")
     if directory.is_dir() and any(directory.iterdir()) and not (directory / DESCRIPTION).exists():
         raise RLCCFRError(f"{directory} holds other files; name a new directory for the scenario")
     return directory
@@ -214,7 +214,7 @@ def _features(games: Sequence[str]) -> tuple[list[GameTree], Rows, Rows]:
     trees = list[GameTree]()
     values = Rows()
     costs = Rows()
-    GameFeatures.of(load_game(games[0]))  # so that its cost has no imports in it
+    GameFeatures.of(load_game(games[0]))  # so that the first game's cost does not include imports
     for game in games:
         begin = time.process_time()
         tree = load_game(game)
@@ -227,9 +227,9 @@ def _features(games: Sequence[str]) -> tuple[list[GameTree], Rows, Rows]:
 
 
 def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: set[Cell]) -> str:
-    """Return the text of the description; the format wants YAML, of which JSON is a subset.
+    """Return the text of the description; the format is YAML, of which JSON is a subset.
 
-    ``metainfo_algorithms`` is not in the specification, but programs that read scenarios ask for it in place of
+    ``metainfo_algorithms`` is not in the specification, but programs that read scenarios expect it in place of
     ``algorithms_deterministic`` and ``algorithms_stochastic``.
     """
     features = list(GameFeatures._fields)
@@ -262,7 +262,7 @@ def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: se
 
 
 def _readme(budget: Budget, table: TableEvaluator, games: Sequence[str], catalog: Catalog) -> str:
-    """Return the text that tells people what the scenario holds, in the order of the specification's list."""
+    """Return a description of the scenario for readers, in the order of the specification's list."""
     names = {openspiel_name(game) for game in games}
     algorithms = set(catalog)
     records = [
@@ -284,7 +284,7 @@ Problem. An instance is a two-player zero-sum game with imperfect information, n
 Performance. {ERROR}: log10 of the exploitability of the average policy, as a share of the uniform policy's; no value is
 below {math.log10(LEAST):g}. {SPEED}: iterations per CPU second, as a multiple of those of plain CFR on the same game.
 
-Algorithms. All are variants of counterfactual regret minimization. A name has the update rule, the sampler and the
+Algorithms. All are variants of counterfactual regret minimization. A name consists of update rule, sampler and
 abstraction; `rlccfr catalog NAME` names the source of each. The configurations in description.txt are their
 hyperparameters. A repetition is an engine seed. The number of repetitions differs between games, since an algorithm
 that draws nothing at random on a game has one.
@@ -296,7 +296,7 @@ Nothing is missing.
 
 Features. They describe the game's tree (rlccfr.envs.GameFeatures), and are computed in one step, without random draws
 and without limits. Their cost is the CPU time, in seconds, of loading the game, from the cache if it is there, and of
-describing it.
+computing its features.
 
-Splits. The parts of the cross-validation in cv.arff were drawn at random, and differ in size by at most one game.
+Splits. The folds of the cross-validation in cv.arff were drawn at random, and differ in size by at most one game.
 """

@@ -24,7 +24,7 @@ class Measurement:
 
     Attributes:
         cell_id: id of the record in the store, for ``Evaluator.result``.
-        status: ``"ok"``, or the kind of failure; measured numbers are then NaN, and counts 0.
+        status: ``"ok"``, or the kind of failure; after a failure, measured numbers are NaN, and counts are 0.
         exploitability: NashConv / 2 of the average policy, in the game's units.
         nash_conv: NashConv of the average policy, in the game's units.
         uniform_exploitability: NashConv / 2 of the uniform policy, which makes games comparable.
@@ -33,7 +33,7 @@ class Measurement:
         cpu_seconds: engine CPU seconds of the run.
         nodes_touched: number of histories touched.
         iterations: number of iterations.
-        unit: unit in which rewards count the exploitability: the big blind, or 1 in a game without blinds.
+        unit: unit of exploitability in rewards: the big blind, or 1 in a game without blinds.
     """
 
     cell_id: str
@@ -94,7 +94,7 @@ class Evaluator(Protocol):
         """Return every record as a row, without curves."""
 
     def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
-        """Return the engine seeds to which requests for an algorithm are limited; () without a limit or a run."""
+        """Return the engine seeds to which requests for an algorithm are limited; () if unlimited, or without a run."""
         return ()
 
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:

@@ -22,8 +22,8 @@ from rlccfr.registry import REGISTRIES, Entry
 def definitions(cell: Cell) -> list[dict[str, Any]]:
     """Return the id, version and hyperparameters of each component, which define what is measured.
 
-    A component that is not the library's own also has a digest of its source. A component with a controller from a
-    file also has a digest of the controller's networks and choices.
+    A third-party component also has a digest of its source. A component with a controller from a file also has a digest
+    of the controller's networks and choices.
 
     Raises:
         ComponentError: an unknown id.
@@ -45,7 +45,7 @@ def from_file(cell: Cell) -> bool:
 
 
 def unversioned(entry: Entry[Any]) -> str:
-    """Return a digest of what no version number covers (other authors' code, a controller's file); may be ``""``."""
+    """Return a digest of what has no version number (third-party code, a controller's file); ``""`` if nothing."""
     if entry.overrides.get("controller", SHIPPED) in CONTROLLER_NAMES:
         return entry.code
     controller = getattr(entry.make(), "controller", None)

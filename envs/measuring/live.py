@@ -1,4 +1,4 @@
-"""An evaluator that runs the engine, once per distinct request."""
+"""An evaluator that runs the engine once per distinct request."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rlccfr.solver import Solver
 
 TIMED_ONCE = "-once"
-"""End of the ids of records whose runs were timed once only."""
+"""End of the ids of records whose runs were timed only once."""
 
 MOST_LIVE = 8
 """Largest number of unfinished episodes whose solvers are kept, so that their next segment need not start over."""
@@ -51,7 +51,7 @@ class _Run:
         solver: solver of all segments.
         parts: stretches with one algorithm each.
         segments: number of segments done.
-        reference: slices of plain CFR, which the run is compared with.
+        reference: slices of plain CFR with which the run is compared.
         result: result at the end of the last segment; None before the first.
     """
 
@@ -74,8 +74,8 @@ class LiveEvaluator(Evaluator):
             below 0.02 counts as 0.02.
         retry_failed: whether to repeat measurements that the store holds with a status other than ``"ok"``.
         keep_runs: number of runs of one segment whose solvers are kept, so that a request for the same run under a
-            larger budget goes on where it ended; for searches that let runs go on, such as successive halving. Each
-            run is then timed once only, which is less exact, so its record has an id of its own.
+            larger budget continues where the run ended, as in successive halving. Each run is then timed only once,
+            which is less exact, so its record has an id of its own.
 
     Attributes:
         store: the store; None if measurements are kept in memory only.
@@ -124,23 +124,23 @@ class LiveEvaluator(Evaluator):
         A run shorter than half a second is timed again on new tables: three times for at least 20 ms each, without the
         stops that the curve needs. After each of these timings, plain CFR is timed: in runs of as many iterations, or
         for a slice of ``reference_seconds`` if such a run would take longer. The pair of timings with the median ratio
-        of speeds gives ``throughput`` and ``reference_throughput``. Neither counts first iterations, which make the
+        of speeds gives ``throughput`` and ``reference_throughput``. Neither counts the first iterations, which make the
         tables. ``cpu_seconds`` follows from the mean time per iteration over all repetitions; under a
         budget of seconds, it is the time of the run itself.
 
         Raises:
-            RLCCFRError: an invalid request, such as one with an unknown game or id; or a controller's file was
+            RLCCFRError: an invalid request, such as one with an unknown game or id; or a controller's file that was
                 replaced during the run.
             StoreError: the store can't be read or written.
         """
         check(request)
-        # Ids that write the same components in other ways share a measurement.
+        # Different spellings of the same components share a measurement.
         request = replace(request, cells=tuple(cell.canonical for cell in request.cells))
         cell = self._id_of(request)
         record = self._recall(cell)
         if record is None:
             record = self._failed_before(request, cell) or self._attempt(request, cell)
-            # The id was that of the file before the run; the run may have read another one.
+            # The id was computed from the file before the run, which may have read a newer one.
             if any(map(from_file, request.cells)) and self._id_of(request) != cell:
                 raise RLCCFRError(
                     "a controller from a file has changed while it was measured: measure a copy of the file"
@@ -175,7 +175,7 @@ class LiveEvaluator(Evaluator):
         return f"{cell_id(request)}{TIMED_ONCE if self.keep_runs else ''}"
 
     def _recall(self, cell: str) -> dict[str, Any] | None:
-        """Return a record that this object or the store has; None if neither has it."""
+        """Return a record from this object or the store; None if neither has it."""
         if cell not in self._records and (record := self._stored(cell)) is not None:
             self._records[cell] = record
         return self._records.get(cell)
@@ -195,7 +195,7 @@ class LiveEvaluator(Evaluator):
         self._unwritten.discard(record["cell_id"])
 
     def _stored(self, cell: str) -> dict[str, Any] | None:
-        """Return a record from the store; None if the store lacks it, or if it failed and is to be measured again."""
+        """Return a record from the store; None if there is none, or if it failed and is to be measured again."""
         record = self.store.get(cell) if self.store is not None else None
         if record is not None and record["status"] != "ok" and self.retry_failed:
             return None
@@ -255,12 +255,12 @@ class LiveEvaluator(Evaluator):
     def _advance(self, request: Request) -> _Run:
         """Run the segments that are left, on the live solver of the previous segment if there is one."""
         previous_id = cell_id(replace(request, cells=request.cells[:-1])) if len(request.cells) > 1 else ""
-        # Taken out, not looked up: an interrupted run must not be continued.
+        # Removed, not only looked up: an interrupted run must not be continued.
         run = self._live.pop((previous_id, request.seed), None) or self._shorter_run(request)
-        if run is None or run.solver.game is not compiled(request.game):  # the name is another game's now
+        if run is None or run.solver.game is not compiled(request.game):  # the name now stands for another game
             run = _Run(measured_solver(request.game, request.cells[0], request.seed))
         for index in range(run.segments, len(request.cells)):
-            # Plain CFR before each segment, since other work on the machine comes and goes.
+            # Plain CFR is timed before each segment, since the load on the machine varies.
             run.reference = run.reference.plus(self._clock(request.game).slice(self.reference_seconds))
             _switch(run, request, index)
             iterations_before = run.result.iterations if run.result else 0
@@ -272,12 +272,12 @@ class LiveEvaluator(Evaluator):
         return run
 
     def _shorter_run(self, request: Request) -> _Run | None:
-        """Return a kept run of the request's algorithm under a smaller budget, so that it goes on; None without one."""
+        """Return a kept run of the request's algorithm under a smaller budget, to continue it; None if there is none."""
         if not self.keep_runs or request.segments > 1:
             return None
         run = self._kept_runs.get(_run_key(request))
         if run is None or run.result is None or run.solver.update_rule.controller is not None:
-            return None  # a controller had another horizon
+            return None  # a controller planned for another horizon
         spent = {
             "iterations": run.result.iterations,
             "seconds": run.result.cpu_seconds,
@@ -286,7 +286,7 @@ class LiveEvaluator(Evaluator):
         if spent[request.budget.unit] >= request.budget.amount:
             return None
         del self._kept_runs[_run_key(request)]  # an interrupted run must not be continued
-        run.segments = 0  # its only segment goes on
+        run.segments = 0  # its only segment continues
         return run
 
     def _clock(self, game: str) -> ReferenceClock:
@@ -297,7 +297,7 @@ class LiveEvaluator(Evaluator):
         return self._clocks[tree]
 
     def _keep(self, request: Request, cell: str, run: _Run) -> None:
-        """Keep the solver of an unfinished episode for its next segment, or of a run that may go on.
+        """Keep the solver of an unfinished episode for its next segment, or of a run that may be continued.
 
         Beyond MOST_LIVE or ``keep_runs`` solvers, the oldest is dropped.
         """
@@ -311,7 +311,7 @@ class LiveEvaluator(Evaluator):
                 self._kept_runs.popitem(last=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what was measured, without live solvers and clocks, which are made again when they are needed."""
+        """Return what was measured, without solvers and clocks, which are made again when needed."""
         return {**vars(self), "_clocks": {}, "_live": OrderedDict(), "_kept_runs": OrderedDict()}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LiveEvaluator:
@@ -322,12 +322,12 @@ class LiveEvaluator(Evaluator):
 
 
 def _run_key(request: Request) -> tuple[str, int]:
-    """Return what a run of one segment has in common under all budgets in one unit: an id, and the engine seed."""
+    """Return the part of a run's identity that is the same under all budgets in one unit: an id and the engine seed."""
     return cell_id(replace(request, budget=Budget(request.budget.unit, 1))), request.seed
 
 
 def _switch(run: _Run, request: Request, index: int) -> None:
-    """Switch to the components of segment ``index``; components that do not change are left alone."""
+    """Switch to the components of segment ``index``; components that do not change are kept."""
     solver = run.solver
     changed = changes(request.cells[index - 1], request.cells[index]) if index else {}
     if changed:

@@ -13,10 +13,10 @@ ENGINE_VERSION = 3
 """Version of the engine. Raise it when a change alters results or speed; recorded measurements then no longer match."""
 
 TIMING_VERSION = 2
-"""Version of how short runs are timed again. Raise it when that changes; what was measured live no longer matches."""
+"""Version of the second timing of short runs. Raise it when that changes; live evaluators' records then don't match."""
 
 NUMBERS = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", "CPU part", "CPU revision")
-"""Fields by which Linux tells processors apart: the first three on x86, the others on ARM."""
+"""Fields by which Linux distinguishes processors: the first three on x86, the others on ARM."""
 
 LIBRARIES = ("numpy", "numba", "open_spiel", "torch", "pandas", "gymnasium")
 """Libraries whose versions a record holds."""
@@ -29,7 +29,7 @@ def engine_version() -> str:
 
 @cache
 def processor_model() -> str:
-    """Return the processor's name and, if known, its model numbers: many virtual machines' processors share a name."""
+    """Return the processor's name and, if known, its model numbers: virtual machines' processors often share a name."""
     try:
         first, *_ = Path("/proc/cpuinfo").read_text().split("\n\n")
     except OSError:

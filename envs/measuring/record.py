@@ -1,4 +1,4 @@
-"""The record of one measurement: a dict that JSON can hold; its curve is a dict of columns."""
+"""The record of one measurement: a dict that can be written as JSON; its curve is a dict of columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FINGERPRINT = "fingerprint"
 """Name of the attribute that holds a frame's :func:`fingerprint` in a file."""
 
 SMALL = "small"
-"""Name of the attribute that says in such a file whether the curves are thinned."""
+"""Name of the attribute that tells whether the curves in a file are thinned."""
 
 MEASURED_ALONG = ("curve_cpu_seconds", "curve_exploitability", "curve_exploitability_current")
 """Columns of a curve that hold measured numbers; the others hold counts."""
@@ -101,7 +101,7 @@ def to_measurement(record: Mapping[str, Any], unit: float = 1.0) -> Measurement:
     """Return the measurement of a record.
 
     Args:
-        unit: unit in which rewards count the game's exploitability.
+        unit: unit of the game's exploitability in rewards.
     """
 
     def number(name: str) -> float:

@@ -38,7 +38,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.unit not in ("iterations", "seconds", "nodes"):
-            raise BudgetError(f"a budget is in iterations, seconds or nodes, not {self.unit!r}")
+            raise BudgetError(f"a budget's unit must be iterations, seconds or nodes, not {self.unit!r}")
         if isinstance(self.amount, bool) or not (math.isfinite(self.amount) and self.amount > 0):
             raise BudgetError(f"a budget must be positive and finite, not {self.amount!r}")
         if self.unit != "seconds" and self.amount != int(self.amount):
@@ -53,7 +53,7 @@ class Request:
     """A request for one measurement: the algorithms of an episode so far, run in turn on one solver.
 
     Attributes:
-        game: a name or OpenSpiel string that :func:`rlccfr.load_game` takes.
+        game: a name or OpenSpiel string that :func:`rlccfr.load_game` accepts.
         cells: one algorithm per segment so far; each runs for ``budget / segments``.
         budget: budget of the whole episode.
         segments: number of decision points of the episode, at least ``len(cells)``.
@@ -71,7 +71,7 @@ class Request:
 
 
 def check(request: Request) -> None:
-    """Refuse a request that no evaluator can answer.
+    """Check that a request is valid.
 
     Raises:
         RLCCFRError: no algorithm, or more algorithms than segments.
@@ -96,11 +96,11 @@ def check_segments(budget: Budget, segments: int) -> None:
     if isinstance(segments, bool) or not isinstance(segments, int) or segments < 1:
         raise BudgetError(f"segments must be a positive integer, not {segments!r}")
     if budget.unit != "seconds" and budget.amount < segments:
-        raise BudgetError(f"{budget} can't be split into {segments} segments; raise the budget or take fewer segments")
+        raise BudgetError(f"{budget} can't be split into {segments} segments; raise the budget or use fewer segments")
 
 
 def due(budget: Budget, segments: int, finished: int) -> float:
-    """Return the part of the budget for the first ``finished`` segments together; whole for iterations and nodes."""
+    """Return the budget of the first ``finished`` segments together; a whole number for iterations and nodes."""
     if budget.unit == "seconds":
         return budget.amount * finished / segments
     return int(budget.amount) * finished // segments

@@ -71,7 +71,7 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
     try:
         frame = pd.read_parquet(io.BytesIO(data))
         has_changed = FINGERPRINT in frame.attrs and frame.attrs[FINGERPRINT] != fingerprint(frame)
-    except MemoryError as error:  # a damaged one may ask for any amount
+    except MemoryError as error:  # a damaged file may ask for any amount
         raise StoreError(
             f"out of memory while reading {path} ({first_line(error)}); free some memory or, if the file is damaged, "
             "write it again with compact()"
@@ -114,7 +114,7 @@ def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     """Return the complete record of a table's row; nested fields are parsed, and absent fields have their defaults."""
     values = {name: plain(value) for name, value in row.items()}
     if not isinstance(values["game"], str):
-        raise RLCCFRError(f"its game must be a text, not {values['game']!r}")
+        raise RLCCFRError(f"its game must be a string, not {values['game']!r}")
     algorithm = Cell.of(values)
     record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
         "cell_id": f"row-{number}", "status": "ok", "error": "", "traceback": "", "segments": 1, "seed": 0,
@@ -124,10 +124,10 @@ def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     record |= {name: json.loads(record[name]) for name in NESTED if isinstance(record[name], str)}
     record["cells"] = record["cells"] or [list(algorithm)]
     record["components"] = record["components"] or [definitions(Cell(*ids)) for ids in record["cells"]]
-    # As a store keeps curves: a number that was too large to be measured is None.
+    # As in a store: None replaces a number that was too large to be measured.
     record["curve"] = {
         name: [none_for_nan(number) for number in values.get(f"curve_{name}") or []] for name in CurvePoint._fields
     }
     if record["status"] not in STATUSES:
-        raise RLCCFRError(f"its status is {record['status']!r}; known: {', '.join(STATUSES)}")
+        raise RLCCFRError(f"its status is {record['status']!r}, not one of {', '.join(STATUSES)}")
     return record

@@ -1,6 +1,6 @@
 """Results under a shorter budget, read off the curve of a longer run.
 
-Which run is read is decided by :class:`rlccfr.envs.measuring.table.TableEvaluator`.
+:class:`rlccfr.envs.measuring.table.TableEvaluator` decides which run to read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ COLUMN = {"iterations": "iteration", "nodes": "nodes", "seconds": "cpu_seconds"}
 """The column of a curve that counts what a budget's unit counts."""
 
 SLACK = 1.05
-"""Tolerance for CPU seconds, as a factor: a run that was to last a second may end a little before or after it."""
+"""Tolerance for CPU seconds, as a factor: a run under a budget of a second may end a little before or after it."""
 
 TINY = 1e-300
 """Substitute for an exploitability of 0 or less (from rounding) where logarithms are taken."""
@@ -30,9 +30,9 @@ def covers(record: Mapping[str, Any], budget: Budget) -> bool:
 
 
 def between_points(amounts: float | np.ndarray, spent: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return a curve's values at amounts between its points: their logarithm is linear in that of the amount.
+    """Return a curve's values at amounts between its points; their logarithm is linear in that of the amount.
 
-    Before the first point, that point counts; after the last point, the last point counts.
+    Before the first point, the value is that of the first point; after the last point, that of the last.
 
     Args:
         amounts: amounts of a budget's unit, of any shape.
@@ -50,8 +50,8 @@ def between_points(amounts: float | np.ndarray, spent: np.ndarray, values: np.nd
 def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """Return the record of the same run under a shorter budget, without a curve; a failed run stays failed.
 
-    Between two points of the curve, the logarithms of exploitability, iterations, nodes and CPU seconds are taken to be
-    linear in the logarithm of the budget. Before the first point, that point counts, because a run performs at least
+    Between two points of the curve, the logarithms of exploitability, iterations, nodes and CPU seconds are assumed to
+    be linear in the logarithm of the budget. Before the first point, that point counts, because a run performs at least
     one iteration. After the last point, the last point counts.
     """
     under_budget = {
@@ -68,7 +68,7 @@ def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     def interpolated(name: str) -> float:
         return float(between_points(budget.amount, spent, curve[name]))
 
-    # At a point of the curve, its own value counts, free of rounding and even where it is negative.
+    # At a point of the curve, the point's value is used, so that it is exact even where it is negative.
     points = np.flatnonzero(spent == budget.amount)
     exploitability = float(curve["exploitability"][points[0]]) if len(points) else interpolated("exploitability")
     return {

@@ -1,4 +1,4 @@
-"""Measurements on disk: a directory with one JSON file per measurement, written whole or not at all."""
+"""Measurements on disk: a directory with one JSON file per measurement, each written atomically."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Store:
         """Write records to one Parquet file, with curves as list columns; return its path.
 
         Args:
-            path: path of the file, by default ``measurements.parquet`` in the store. The store's own files stay.
+            path: path of the file, by default ``measurements.parquet`` in the store. The store's other files are kept.
             small: whether to write fewer points of each curve, in single precision, as for publishing (see
                 :func:`thinned`).
             budgets: with ``small``, the budgets whose results must be readable off the curves; by default, enough
@@ -151,7 +151,7 @@ class Store:
             StoreError: the file can't be written.
         """
         target = self.path / "measurements.parquet" if path is None else Path(path)
-        # Generators, because all records with their curves need not be in memory twice.
+        # Generators, so that the records with their curves are not in memory twice.
         records: Iterable[dict[str, Any]] = self.records()
         if ids is not None:
             records = (record for id in sorted(set(ids)) if (record := self.get(id)) is not None)

@@ -25,15 +25,15 @@ from rlccfr.result import CurvePoint
 
 
 class TableEvaluator(Evaluator):
-    """An evaluator with a table of measurements: selectors train in seconds and on the same numbers everywhere.
+    """An evaluator with a table of measurements, with which selectors train in seconds, on the same numbers everywhere.
 
-    The table may come from another engine version or processor, but not from other definitions of its components. Of
+    The table may come from another engine version or processor, but must have the same definitions of components. Of
     several measurements of one request, the newest counts. If a request has none, a longer run's curve gives the result
     (:mod:`rlccfr.envs.measuring.shorter_budgets`). If an algorithm's newest run failed and no other run is long enough,
     the algorithm counts as failed under any budget, since its speed is not known.
 
     Args:
-        source: a DataFrame, a Parquet file (of :meth:`Store.compact`), a store or its directory.
+        source: a DataFrame, a Parquet file (from :meth:`Store.compact`), a store or its directory.
 
     Example:
         >>> import pandas as pd
@@ -61,7 +61,7 @@ class TableEvaluator(Evaluator):
         records = [checked(row, number) for number, row in enumerate(frame.to_dict("records"))]
         self._by_id = {record["cell_id"]: record for record in records}
         self._read_off: dict[str, dict[str, Any]] = {}  # by id, for ``result``
-        self._definitions: dict[Cell, str] = {}  # definitions of an algorithm's components, as JSON
+        self._definitions: dict[Cell, str] = {}  # definitions of each algorithm's components, as JSON
         # A run is a game, algorithms and a seed, None if nothing is drawn; see _run_of. Later records replace earlier
         # ones or come after them, so that the newest counts.
         self._by_key: dict[tuple[Any, ...], dict[str, Any]] = {}  # by run and budget
@@ -127,12 +127,12 @@ class TableEvaluator(Evaluator):
         Raises:
             MissingCellError: there is no run.
         """
-        # A run that draws nothing at random is kept without a seed, and answers for any.
+        # A run that draws nothing at random is stored without a seed, and answers for any seed.
         keys = [self._run_of(game, (cell,), run_seed) for run_seed in (seed, None)]
         records = [record for key in keys for record in self._runs.get(key, ())]
         if not records:
             raise MissingCellError(f"the table has no run of {cell} on {game!r} with engine seed {seed}; measure it")
-        # Speeds and results of other engines or processors can't stand beside one another.
+        # Speeds and results of different engines or processors can't be compared.
         newest = records[-1]
         comparable = [
             record
@@ -154,14 +154,14 @@ class TableEvaluator(Evaluator):
         second_throughput = run["throughput_again"]
         if run["status"] != "ok" or not second_throughput or not run["curve"]["cpu_seconds"]:
             return None
-        # As many iterations in other times: the curve's CPU seconds stretch by the ratio of the two speeds.
+        # The same iterations took another time: the curve's CPU seconds are stretched by the ratio of the two speeds.
         seconds = [spent * run["throughput"] / second_throughput for spent in run["curve"]["cpu_seconds"]]
         return {**run, "throughput": second_throughput, "curve": {**run["curve"], "cpu_seconds": seconds}}
 
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
         """Return the measurement under a budget, read off the record of :meth:`run_again`; None without such a record.
 
-        If the second timing makes the run shorter than a budget in seconds, the result at the run's end counts.
+        If the second timing makes the run shorter than a budget in seconds, the result is that at the run's end.
 
         Raises:
             MissingCellError: there is no run.
@@ -179,7 +179,7 @@ class TableEvaluator(Evaluator):
         return list(self._by_id)
 
     def record(self, cell_id: str) -> dict[str, Any]:
-        """Return a record as a store keeps it.
+        """Return a record in the form in which a store keeps it.
 
         Raises:
             KeyError: no measurement has that id.
@@ -208,7 +208,7 @@ class TableEvaluator(Evaluator):
                 # If the newest run failed, the algorithm counts as failed.
                 usable_records = [record for record in records[-1:] if record["status"] != "ok"]
             if usable_records and request.segments == 1:
-                # Remembered, so that its id leads back to it, and a repeated request finds it at once.
+                # Kept, so that it can be looked up by its id, and a repeated request finds it at once.
                 record = read_off(usable_records[-1], request.budget)
                 self._by_key[*run, *budget] = record
                 self._read_off[record["cell_id"]] = record
@@ -220,7 +220,7 @@ class TableEvaluator(Evaluator):
     def _run_of(self, game: str, cells: Sequence[Cell], seed: int | None) -> tuple[str, str, int | None]:
         """Return the key of a run: game, components with their definitions, and seed."""
         for cell in cells:
-            if cell not in self._definitions or from_file(cell):  # definitions take long to look up
+            if cell not in self._definitions or from_file(cell):  # looking up definitions is slow
                 self._definitions[cell] = as_json(definitions(cell))
         return openspiel_name(game), f"[{','.join(self._definitions[cell] for cell in cells)}]", seed
 
@@ -228,7 +228,7 @@ class TableEvaluator(Evaluator):
         return len(self._by_id)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TableEvaluator:
-        return self  # never changed; Gymnasium copies keyword arguments
+        return self  # it never changes, and Gymnasium copies keyword arguments
 
     def __repr__(self) -> str:
         return f"TableEvaluator({len(self):,} measurements)"

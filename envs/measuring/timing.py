@@ -14,7 +14,7 @@ from rlccfr.games.compiled_games import compiled
 from rlccfr.garbage import collector_paused
 from rlccfr.result import RunResult
 
-if TYPE_CHECKING:  # the engine's kernels take time to load, which a team that only picks does not need
+if TYPE_CHECKING:  # loading the engine's kernels takes time, and a team that only picks does not need them
     from rlccfr.engine.engine import Engine
     from rlccfr.solver import Solver
 
@@ -29,7 +29,7 @@ REPEAT_BELOW = 0.5
 
 
 def measured_solver(game: str, cell: Cell, seed: int) -> Solver:
-    """Return a new solver as all measurements use it: with its default options."""
+    """Return a new solver for a measurement, with the default options."""
     from rlccfr.solver import Solver
 
     return Solver(compiled(game), *cell, seed=seed)
@@ -88,7 +88,7 @@ PLAIN = (UpdateRule(), Sampler(exact=True), Abstraction())
 
 
 class ReferenceClock:
-    """Plain CFR (exact, no abstraction) on one game, run in slices between the runs that are compared with it.
+    """Plain CFR (exact, no abstraction) on one game, run in slices between parts of the runs compared with it.
 
     Attributes:
         tree: the game.
@@ -113,16 +113,16 @@ class ReferenceClock:
 
         total = NO_TIME
         while total.seconds < seconds:
-            # In calls as long as the slice, by the speed so far, because the start of a call takes time.
+            # Each call aims at the whole slice, by the speed so far, because starting a call takes time.
             limit = max(1, min(CHUNK, int(self._iterations_per_second * seconds)))
             total = total.plus(timed_advance(self._engine, limit))
             self._iterations_per_second = total.throughput
         return total
 
     def alike(self, parts: Sequence[Part], seconds: float = LEAST_SECONDS) -> Timed:
-        """Time plain CFR in the way in which a short run is timed again: on new tables, in calls of the same lengths.
+        """Time plain CFR in the same way as a short run's second timing: on new tables, in calls of the same lengths.
 
-        The lengths are the same because the start of a call takes time. If plain CFR needs more than ``seconds`` for
+        The lengths are the same because starting a call takes time. If plain CFR needs more than ``seconds`` for
         the run's iterations, these starts hardly matter, and a slice replaces the calls.
         """
         plain = [Part(*PLAIN, part.iterations) for part in parts]
@@ -132,9 +132,9 @@ class ReferenceClock:
 
 
 class Beside:
-    """Plain CFR in slices before and during another run, since other work on the machine comes and goes.
+    """Plain CFR in slices before and during another run, since the load on the machine varies.
 
-    Each slice gives the speed of plain CFR for the stretch of the run since the slice before.
+    Each slice gives the speed of plain CFR for the stretch of the run since the previous slice.
 
     Args:
         slice: function that runs a slice of plain CFR.
@@ -151,7 +151,7 @@ class Beside:
 
     def go_on(self, seconds: float) -> None:
         """Run another slice if one is due, after the run has taken ``seconds`` engine CPU seconds."""
-        # Seldom enough that the slices cost little, and that a long run has few.
+        # The slices are rare enough to cost little, and a long run has few.
         stretch = seconds - self._compared_until
         if stretch >= max(self._last_slice.seconds / SHARE, SPACING * seconds):
             self._last_slice = self._slice()
@@ -167,7 +167,7 @@ class Timing(NamedTuple):
         cpu_seconds: engine CPU seconds per run.
         throughput: iterations per engine CPU second.
         reference_throughput: throughput of plain CFR.
-        reference: slice of plain CFR that is to be added to the earlier ones.
+        reference: slice of plain CFR to be added to the earlier ones.
     """
 
     runs: int
@@ -237,8 +237,8 @@ def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LE
     """Repeat a run on new tables until the repetitions, including new tables, have taken ``seconds`` CPU seconds.
 
     A run's first iteration does not count. It makes the tables and touches them for the first time, which takes as long
-    as a hundred iterations on Kuhn poker, and as several in a large game. If the first part has only one iteration, it
-    gets a second iteration.
+    as a hundred iterations on Kuhn poker, and as long as several in a large game. If the first part has only one
+    iteration, it gets a second one.
 
     Returns:
         Number of repetitions, and the iterations that count, with their engine CPU seconds.

@@ -144,8 +144,8 @@ def test_an_episode_begins_with_a_reset(id, evaluator):
 
 def test_a_single_index_out_of_range_is_named(evaluator):
     for env, hint in (
-        (SelectorFlatEnv(catalog=SMALL, evaluator=evaluator), "below 4, not 9; catalog.ravel() makes one of three"),
-        (SelectorStageEnv("sampler", catalog=SMALL, evaluator=evaluator), "below 2, not 9"),
+        (SelectorFlatEnv(catalog=SMALL, evaluator=evaluator), "below 4, not 9; catalog.ravel() makes one index of
+        three"), (SelectorStageEnv("sampler", catalog=SMALL, evaluator=evaluator), "below 2, not 9"),
     ):
         env.reset()
         with pytest.raises(RLCCFRError, match=f"{re.escape(hint)}$"):
@@ -307,7 +307,7 @@ def test_a_catalog_may_leave_nothing_to_run(broken_rules):
         ({"games": "kuhm"}, "did you mean 'kuhn'"),
         ({"games": []}, "at least one"),
         ({"games": 3}, "games must be"),
-        ({"budget": 1000}, "a budget looks like"),
+        ({"budget": 1000}, "a budget must have the form"),
         ({"budget": {"unit": "hours", "amount": 1}}, "hours"),
         ({"budget": {"unit": "seconds", "amount": "1"}}, "must be a number"),
         ({"budget": {"unit": "iterations", "amount": 0}}, "positive"),
@@ -331,7 +331,7 @@ def test_a_catalog_may_leave_nothing_to_run(broken_rules):
         ({"render_mode": "video"}, "render_mode"),
         ({"stage": "rule"}, "stage must be"),
         ({"partners": {"update_rule": "cfr"}}, "partners pick for"),
-        ({"partners": ["cfr_plus", "none"]}, "partners look like"),
+        ({"partners": ["cfr_plus", "none"]}, "partners must be a dict such as"),
         ({"partners": {"sampler": "none_such"}}, "must be 'random' or one of"),
     ],
 )

@@ -19,7 +19,7 @@ CONTROLLER = Controller.untrained(CHOICES, (12, 9), seed=4)
 LIMITS = "discounting below 12, averaging below 8, prediction below 17"
 ROWS = len(ControlRun(game("kuhn"), CONTROLLER, 60).marks)
 SIZE = len(CONTROLLER.flat_weights())
-FORCED = f"forced is {ROWS} rows of three indices"
+FORCED = f"forced must be {ROWS} rows of three indices"
 WEIGHTS = f"weights must be {SIZE:,} finite numbers, as Controller.flat_weights returns"
 
 
@@ -53,10 +53,10 @@ def test_the_last_error_is_that_of_what_a_solver_returns(options):
         (lambda run: run.episode(np.array(-1)), FORCED),
         (lambda run: run.episode(picks(0, float)), FORCED),
         (lambda run: run.episode([[0], [0, 0]]), FORCED),
-        (lambda run: run.step((0, 8, 0)), f"an action is three indices ({LIMITS}), not (0, 8, 0)"),
-        (lambda run: run.step((0, -1, 0)), "an action is three indices"),
-        (lambda run: run.step((0, 0)), "an action is three indices"),
-        (lambda run: run.step((0, 0.5, 0)), "an action is three indices"),
+        (lambda run: run.step((0, 8, 0)), f"an action must be three indices ({LIMITS}), not (0, 8, 0)"),
+        (lambda run: run.step((0, -1, 0)), "an action must be three indices"),
+        (lambda run: run.step((0, 0)), "an action must be three indices"),
+        (lambda run: run.step((0, 0.5, 0)), "an action must be three indices"),
         (lambda run: run.episode() and run.step((0, 0, 0)), "the run is over: call restart() first"),
         (lambda run: run.episode(weights=np.zeros(SIZE - 1)), WEIGHTS),
         (lambda run: run.episode(weights=np.full(SIZE, np.nan)), WEIGHTS),
