@@ -112,8 +112,7 @@ class Worth(NamedTuple):
     """What algorithms are ranked by when one is recommended; worths compare field by field.
 
     An algorithm that has not converged thus ranks below all that have, whatever its reward. The reward alone is not
-    enough: it is linear in e, so with enough weight on speed, a run that is no better than the uniform policy would
-        win.
+    enough: it is linear in e, so with enough weight on speed, a run no better than the uniform policy would win.
 
     Attributes:
         converged: 1.0 if all runs have converged or the weights ask for speed alone, else 0.0; summed over games.

@@ -35,8 +35,8 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     """``rlccfr/Control-v0``: an episode is one run of exact passes; each step sets the update rule for a segment.
 
-    The update rule is ``scheduled``, whose hyperparameters three agents set. Segments end at horizon /
-    2^k iterations for all k that leave at least 4, at three quarters and seven eighths of the horizon, and at the end.
+    The update rule is ``scheduled``, whose hyperparameters three agents set. Segments end at horizon / 2^k iterations
+    for all k with which this is at least 4, at three quarters and seven eighths of the horizon, and at its end.
 
     **Action.** ``MultiDiscrete([12, 8, 17])``, shape (3,), of indices into
     :data:`rlccfr.components.controller.CHOICES`.

@@ -272,7 +272,7 @@ class LiveEvaluator(Evaluator):
         return run
 
     def _shorter_run(self, request: Request) -> _Run | None:
-        """Return a kept run of the request's algorithm under a smaller budget, to continue it; None if there is none."""
+        """Return a kept run of the request's algorithm under a smaller budget, to be continued; None without one."""
         if not self.keep_runs or request.segments > 1:
             return None
         run = self._kept_runs.get(_run_key(request))

@@ -1,1 +1,1 @@
-"""Sweeps: every algorithm of a catalog measured on several games, on any executor, with every measurement kept."""
+"""Sweeps: every algorithm of a catalog is measured on several games, on any executor, and every result is kept."""

@@ -15,7 +15,7 @@ from rlccfr.errors import RLCCFRError
 from rlccfr.result import POINTS_PER_DECADE
 
 SHARE = 0.01
-"""Share of a run's iterations that is tried."""
+"""Share of a run's iterations that is run for the estimate."""
 
 
 class Cost(NamedTuple):
@@ -23,7 +23,7 @@ class Cost(NamedTuple):
 
     Attributes:
         iterating: CPU seconds of the iterations.
-        around: CPU seconds of all else: making the solver, measuring the curve, and further timings.
+        around: CPU seconds of everything else: making the solver, measuring the curve, and further timings.
     """
 
     iterating: float
@@ -40,7 +40,7 @@ def cost_of(job: Job) -> Cost:
     solver = measured_solver(job.game, job.cell, job.seed)
     making = time.process_time() - begin
 
-    # A trial of the iterations, after a warm-up.
+    # A trial, after a warm-up of the same length.
     trial = math.ceil(SHARE * job.limits.iterations)
     warm_up = solver.run(iterations=trial, curve=False).cpu_seconds
     seconds_per_iteration = (solver.run(iterations=trial, curve=False).cpu_seconds - warm_up) / trial
@@ -50,7 +50,7 @@ def cost_of(job: Job) -> Cost:
     solver.exploitability()
     seconds_per_point = 2 * (time.process_time() - begin)
 
-    # The run lasts for its iterations or its seconds, whichever is longer.
+    # The run lasts for its least iterations or its least seconds, whichever takes longer.
     iterations = job.limits.iterations if job.learns else job.limits.goal(seconds_per_iteration)
     seconds = max(seconds_per_iteration * iterations, job.limits.seconds)
     points = POINTS_PER_DECADE * math.log10(max(seconds / seconds_per_iteration, iterations))
@@ -63,9 +63,9 @@ def total_cost(todo: Sequence[Job], progress: Callable[[float], None] | None = N
 
     Args:
         todo: the runs.
-        progress: function called with the share of the trials that is done.
+        progress: function called with the share of the trials that are done.
     """
-    # Runs that differ by their seed alone cost the same.
+    # Runs that differ only in their seed cost the same.
     counts = Counter((job.game, job.cell) for job in todo)
     example = {(job.game, job.cell): job for job in todo}
     total = 0.0

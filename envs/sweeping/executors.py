@@ -25,7 +25,7 @@ class Executors(NamedTuple):
     Attributes:
         make: function that returns a new executor; called again if a killed worker broke the last executor.
         workers: number of runs that an executor performs at a time.
-        dashboard: address of a page that shows the workers; None if there is none.
+        dashboard: address of a page that shows the workers; None without such a page.
     """
 
     make: Callable[[], Executor]
@@ -82,7 +82,7 @@ def dask_cluster(address: str, workers: int = 0) -> Iterator[Executors]:
         except (CancelledError, CommClosedError):
             scheduler = "local Dask scheduler" if is_local else f"Dask scheduler at {address}"
             raise RLCCFRError(
-                f"the {scheduler} was lost; what it had measured is kept: run the same sweep again to go on from there"
+                f"the {scheduler} was lost; what it had measured is kept: run the same sweep again to continue"
             ) from None
 
 
@@ -92,8 +92,8 @@ def _local_cluster(workers: int) -> Iterator[Any]:
     from distributed import LocalCluster
 
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Port .* is already in use")  # Dask takes another port
-        with interrupts_blocked():  # the threads inherit the block, and the workers inherit it from them
+        warnings.filterwarnings("ignore", "Port .* is already in use")  # Dask chooses another port
+        with interrupts_blocked():  # threads inherit the block, and workers inherit it from the threads
             cluster = LocalCluster(  # type: ignore[no-untyped-call]
                 n_workers=workers or len(physical_cores()), threads_per_worker=1, host=LOCALHOST,
                 dashboard_address=f"{LOCALHOST}:8787", silence_logs=logging.ERROR,

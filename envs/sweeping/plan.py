@@ -23,7 +23,7 @@ PATIENCE = 60.0
 """Engine CPU seconds that a run may take for the further iterations of its limits."""
 
 LEAST_MEGABYTES = 64
-"""Least memory of a run; with less, a worker aborts while it loads the kernels, without an error."""
+"""Least memory of a run; with less, a worker dies without an error while it loads the kernels."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Limits:
 
     Attributes:
         iterations: least number of iterations.
-        seconds: least number of engine CPU seconds; with 0, and no ``further``, all results of a run but its times are
-            reproducible.
-        further: number of iterations to which a tabular run goes on if these take at most :data:`PATIENCE` engine CPU
-            seconds in all; 0 for none.
+        seconds: least number of engine CPU seconds; with 0, and no ``further``, all results of a run except its times
+            are reproducible.
+        further: number of iterations to which a tabular run continues if these take at most :data:`PATIENCE` engine CPU
+            seconds in all; 0 to run no further.
         timeout: CPU seconds after which a run is stopped.
         megabytes: memory that a run may allocate beyond what its process holds at the start; at least 64.
 
@@ -64,7 +64,7 @@ class Limits:
             object.__setattr__(self, name, float(getattr(self, name)))
 
     def goal(self, each: float) -> int:
-        """Return a run's number of iterations, if each iteration takes ``each`` engine CPU seconds."""
+        """Return a run's number of iterations if each takes ``each`` engine CPU seconds."""
         if self.further * each <= PATIENCE:
             return max(self.iterations, self.further)
         return self.iterations
@@ -74,7 +74,7 @@ class Limits:
 class Job:
     """One run: an algorithm on a game with a seed, on a processor, by default this machine's.
 
-    A worker on another machine also records the run under this job's id, although that machine's processor may differ.
+    A worker on another machine records the run under the same id, although its processor may differ.
 
     Attributes:
         game: name of the game.
@@ -109,7 +109,7 @@ class Job:
         """Id of the run's record; runs have equal ids if they would give equal results on the job's processor."""
         tree = compiled(self.game)
         limits = self.limits
-        # Only where they have an effect, because runs with equal results have equal ids.
+        # Included only if they have an effect, because runs with equal results have equal ids.
         further = [limits.further] if limits.further > limits.iterations and not self.learns else []
         key = {
             "components": definitions(self.cell),
@@ -132,7 +132,7 @@ def jobs(
     """Return all runs of a sweep, game by game in the catalog's order.
 
     Args:
-        games: engine seeds of the tabular runs, by game; an algorithm that draws nothing at random has seed 0 alone.
+        games: engine seeds of the tabular runs, by game; an algorithm that draws nothing at random has only seed 0.
         model_seeds: engine seeds of the runs that fit models; those that are not among a game's seeds are left out.
         limits: limits of each run; :class:`Limits` by default.
 

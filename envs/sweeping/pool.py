@@ -48,7 +48,7 @@ class Pool(ProcessPoolExecutor):
         super().__init__(workers, context, initializer=prepare, initargs=(queue, loaded))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        with uninterrupted():  # the thread that the first call starts can't be joined if its start is cut short
+        with uninterrupted():  # the first call starts a thread, which can't be joined if its start is interrupted
             return super().submit(fn, *args, **kwargs)
 
     def kill(self) -> None:
@@ -61,7 +61,7 @@ class Pool(ProcessPoolExecutor):
 
 
 class _Worker(SpawnProcess):
-    """A worker whose start no Ctrl-C cuts short."""
+    """A worker whose start Ctrl-C does not interrupt."""
 
     def start(self) -> None:
         with uninterrupted(), interrupts_blocked():  # a half-started worker would end with a traceback

@@ -1,4 +1,4 @@
-"""How an executor performs runs; each record is kept, even if a worker, the disk or the power fails later."""
+"""Runs on an executor; each finished run's record is kept, even if a worker, the disk or the power fails later."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class Runner:
         """Perform all runs except those that another sweep on the same store has measured in the meantime.
 
         Raises:
-            StoreError: a record can't be written; the earlier records stay, and another call goes on from there.
+            StoreError: a record can't be written; the earlier records are kept, and another call continues from there.
         """
         self._failed_records = {job: record for job in jobs if (record := self.store.get(job.id)) is not None}
         todo = deque(jobs)
         suspects = deque[Job]()
         while todo or suspects:
-            # After a loss, the interrupted runs are run one at a time, which shows the run that kills its worker.
+            # After a loss, the interrupted runs are run one at a time, to find the run that kills its worker.
             interrupted = self._until_lost(suspects, 1) if suspects else self._until_lost(todo, 2 * self.workers)
             suspects.extend(interrupted)
 
@@ -89,7 +89,7 @@ class Runner:
                     self._take(future, running.pop(future), lost)
         except BrokenExecutor:  # while submitting a job
             lost.append(job)
-        except KeyboardInterrupt:  # a pool's workers ignore it, and a run may last half an hour
+        except KeyboardInterrupt:  # a pool's workers ignore it, and a run may take half an hour
             _end_workers(executor)
             raise
         finally:
@@ -110,7 +110,7 @@ class Runner:
             lost.append(job)
 
     def _keep_finished(self, running: dict[Future[Any], Job]) -> None:
-        """Keep, if possible, runs that ended while other runs were cancelled, and remove them from ``running``."""
+        """Keep, if possible, the records of runs that ended during cancelling, and remove them from ``running``."""
         finished = [
             future for future in running if future.done() and not future.cancelled() and future.exception() is None
         ]
@@ -134,6 +134,6 @@ class Runner:
 
 
 def _end_workers(executor: Executor) -> None:
-    """Kill a pool's workers; those still starting would otherwise print errors because the pool is gone."""
+    """Kill a pool's workers; workers that are still starting would otherwise print errors because the pool is gone."""
     if isinstance(executor, Pool):
         executor.kill()

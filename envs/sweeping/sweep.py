@@ -30,7 +30,7 @@ from rlccfr.games.names import GameName, as_name
 log = logging.getLogger(__name__)
 
 DIVISORS = (1, 10, 100)
-"""Divisors of a run's seconds; the quotients are the budgets under which closeness to the best is checked."""
+"""Divisors of a run's seconds; the quotients are budgets under which closeness to the best is checked."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class SweepPlan:
         catalog: algorithms to measure.
         seeds: number of engine seeds per tabular algorithm that draws at random.
         model_seeds: number of engine seeds per algorithm that fits models.
-        close: algorithms that draw at random and whose R̄ is at most this far from the best get ``close_seeds`` seeds;
-            0 for none.
+        close: largest shortfall from the best R̄ with which an algorithm that draws at random gets ``close_seeds``
+            seeds; 0 to give none of them more seeds.
         limits: least length of a run, and its limits of time and memory.
-        close_seeds: number of engine seeds of algorithms that ``close`` selects; 0 for as many as ``seeds``.
+        close_seeds: number of engine seeds of the algorithms that ``close`` selects; 0 for as many as ``seeds``.
 
     Raises:
         RLCCFRError: a number of seeds is not a whole number or too small, ``close_seeds`` has no effect, or there are
@@ -69,7 +69,7 @@ class SweepPlan:
         whole_number(self.close_seeds, "close_seeds", 0, BudgetError)
         if self.close_seeds and not (self.close > 0 and self.close_seeds > min(self.seeds, self.model_seeds)):
             raise BudgetError(
-                "close_seeds needs close, the distance from the best reward, and must exceed the number of other seeds"
+                "close_seeds needs close, the distance from the best reward, and must exceed seeds or model_seeds"
             )
 
     def jobs(self) -> list[Job]:
@@ -97,13 +97,13 @@ def sweep(
 ) -> dict[str, dict[str, int]]:
     """Measure every algorithm of a catalog on each game, except for runs that the store already has.
 
-    The same call resumes an interrupted sweep. Two sweeps may share a store; they then divide the runs that
-    both plan between them. Example::
+    The same call resumes an interrupted sweep. Two sweeps may share a store; they then divide between them the runs
+    that both plan. Example::
 
         counts = rlccfr.envs.sweep(["kuhn"], "runs/sweep")
         table = rlccfr.envs.TableEvaluator("runs/sweep")
 
-    In a script, call it below ``if __name__ == "__main__":``, as worker processes import the script again.
+    In a script, call it below ``if __name__ == "__main__":``, because worker processes import the script again.
 
     Args:
         plan: what to measure, or names of games to measure the paper's catalog on.
@@ -120,7 +120,7 @@ def sweep(
     Raises:
         GameError: an unknown game.
         RLCCFRError: there are no games, or ``executor`` is not an executor.
-        StoreError: a record can't be written; the earlier records stay.
+        StoreError: a record can't be written; the earlier records are kept.
     """
     plan = plan if isinstance(plan, SweepPlan) else SweepPlan(plan)
     store = store if isinstance(store, Store) else Store(store)
@@ -164,7 +164,7 @@ def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], with
     wanted_seeds = list(seeds)
     further_jobs: list[Job] = []
     for (game, limits), by_algorithm in recorded_jobs.items():
-        # Seeds say nothing new of an algorithm that draws nothing at random.
+        # More seeds are of no use for an algorithm that draws nothing at random.
         close = set(_close(table, by_algorithm, limits, within))
         tree = compiled(game)
         for algorithm in by_algorithm:
@@ -177,7 +177,7 @@ def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], with
 def _close(
     table: TableEvaluator, by_algorithm: Mapping[Cell, Sequence[Job]], limits: Limits, within: float
 ) -> Iterator[Cell]:
-    """Yield the close algorithms, judged by the planned seeds alone: seeds added earlier must not change the choice."""
+    """Yield the close algorithms, judged by only the planned seeds: seeds added earlier must not change the choice."""
     budgets = [Budget("iterations", limits.iterations)] if limits.iterations > 1 else []
     budgets += [Budget("seconds", limits.seconds / divisor) for divisor in DIVISORS if limits.seconds]
     for budget in budgets:
@@ -195,7 +195,7 @@ def _close(
 def sharing(store: Store, say: Callable[[str], None]) -> Iterator[Callable[[list[Job]], list[Job]]]:
     """Choose the order of the runs so that several sweeps on the same store share the work.
 
-    Several sweeps may share a store, because each run has its own file.
+    Sweeps may share a store, because each run has its own file.
 
     Args:
         say: function called with one line if another sweep is under way.
@@ -211,8 +211,8 @@ def sharing(store: Store, say: Callable[[str], None]) -> Iterator[Callable[[list
         except InUseError as error:
             order = _shuffled
             say(
-                f"a sweep of {error.holder} is measuring into {store.path}, too; this one takes the runs in random "
-                "order and skips those that are measured by then"
+                f"another sweep, {error.holder}, is also writing to {store.path}; this one performs its runs in random "
+                "order and skips those that have been measured by then"
             )
         yield order
 
@@ -246,7 +246,7 @@ def _executors(executor: Executor | Executors | None) -> Executors:
 
 
 class _CallersExecutor(Executor):
-    """An executor of the caller's, which outlives the sweep."""
+    """The caller's executor, which outlives the sweep."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor

@@ -1,7 +1,7 @@
-"""An unfinished sweep: the runs that it lacks, the settings with which it was begun, and runs of another machine.
+"""An unfinished sweep: the runs that it lacks, the settings with which it was begun, and runs from another machine.
 
-The settings are inferred from the sweep's records. Runs of another machine are copied under this machine's ids, so they
-count as done. When a sweep goes on, :func:`rlccfr.envs.sweeping.runner.left_to_do` skips the runs that are done.
+The settings are inferred from the sweep's records. Runs from another machine are copied under this machine's ids, so
+they count as done. When a sweep continues, :func:`rlccfr.envs.sweeping.runner.left_to_do` skips the runs that are done.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) 
     second_runs = [job for job in jobs(dict.fromkeys(games, range(2)), catalog) if job.seed == 1]
     recorded_seeds = [(job.learns, table.seeds(job.game, job.cell)) for job in second_runs]
     seeds = _common_seeds([recorded for learns, recorded in recorded_seeds if not learns and recorded])
-    # Algorithms with models that are close to the best got more seeds than the others, so the mode counts.
+    # Algorithms with models that are close to the best got more seeds than the others, so the mode is used.
     seed_counts = [len(recorded) for learns, recorded in recorded_seeds if learns and recorded]
     model_seeds = min(mode(seed_counts) if seed_counts else SweepPlan.model_seeds, seeds)
     planned = jobs(dict.fromkeys(games, range(seeds)), catalog, range(model_seeds))
@@ -122,7 +122,7 @@ def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
     """
     frame = load_results(path)
     if frame.attrs.get(SMALL):
-        raise StoreError(f"{path} has curves cut short for publishing; write it without --small to go on from it")
+        raise StoreError(f"{path} has curves cut short for publishing; write it without --small to continue from it")
     table = TableEvaluator(frame)
     copied = 0
     # The runs of the file under their own ids.
@@ -130,7 +130,7 @@ def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
         if store.get(cell_id) is None:
             store.put(table.record(cell_id))
             copied += 1
-    # Runs of another processor once more, under the ids that this sweep gives them.
+    # Runs from another processor, copied once more under this sweep's ids.
     for job in planned:
         if store.get(job.id) is None and (record := _equivalent_run(job, table)) is not None:
             store.put({**record, "cell_id": job.id})
@@ -139,7 +139,7 @@ def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
 
 
 def _equivalent_run(job: Job, table: TableEvaluator) -> dict[str, Any] | None:
-    """Return the record of another machine's run that can take the place of a job's run; None if there is none."""
+    """Return the record of another machine's run that can take the place of a job's run; None without such a run."""
     if job.seed not in table.seeds(job.game, job.cell):
         return None
     record = table.run(job.game, job.cell, job.seed)

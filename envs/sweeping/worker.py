@@ -43,13 +43,13 @@ AGREEMENT = 1.25
 """Largest ratio of two timings that agree."""
 
 MOST_TIMINGS = 3
-"""Number of second timings of a run before the run itself is repeated, because no timing agrees with the first."""
+"""Largest number of second timings of a run; if none agrees with the first, the run itself is repeated."""
 
 MOST_RUNS = 3
-"""Number of times that a run is performed before its timings are recorded although they disagree."""
+"""Largest number of times that a run is performed; after the last, its timings are recorded even if they disagree."""
 
 _limiting = threading.Lock()
-"""Lock of the thread that has set this process' limit of memory."""
+"""Lock held by the thread that has set this process's memory limit."""
 
 
 class _TookTooLongError(Exception):
@@ -104,7 +104,7 @@ def measure(job: Job) -> dict[str, Any]:
         failure = "out_of_memory", error
     except (ImportError, ComponentError) as error:
         failure = "unavailable", error
-    except Exception as error:  # a component's fault is a result and must not end the sweep
+    except Exception as error:  # a component's failure is a result and must not end the sweep
         is_out_of_memory = "can't allocate memory" in str(error)  # PyTorch raises RuntimeError for that
         failure = "out_of_memory" if is_out_of_memory else "failed", error
     status, caught = failure
@@ -151,15 +151,15 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
 
 
 def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResult:
-    """Perform the run; a tabular one also gets curve points at ten CPU times per decade, besides the usual ones."""
+    """Perform the run; a tabular run also gets curve points at ten CPU times per decade, besides the usual ones."""
     limits = job.limits
     if job.learns:
-        # Iterations first: their number then depends on times only if they take less than the seconds.
+        # Iterations first: their number then depends on timing only if they take less than the least seconds.
         result = solver.run(iterations=limits.iterations, progress=progress)
         seconds_left = limits.seconds - result.cpu_seconds
         return solver.run(seconds=seconds_left, progress=progress) if seconds_left > 0 else result
 
-    # The least seconds, with a stop, and so a point of the curve, at each of the CPU times.
+    # Run for the least seconds, with a stop, and so a point of the curve, at each of the CPU times.
     result = solver.run(iterations=1)
     point = 0
     while result.cpu_seconds < limits.seconds:
@@ -168,7 +168,7 @@ def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResu
             result = solver.run(seconds=stop_at - result.cpu_seconds, progress=progress)
         point += 1
 
-    # The least iterations, then the further ones unless they take too long.
+    # Run to the least iterations, then to the further ones unless they take too long.
     if result.iterations < limits.iterations:
         result = solver.run(iterations=limits.iterations - result.iterations, progress=progress)
     iterations_left = limits.goal(result.cpu_seconds / result.iterations) - result.iterations
@@ -189,7 +189,7 @@ def was_disturbed(record: Mapping[str, Any]) -> bool:
 
 
 def _agree(first: float, second: float) -> bool:
-    """Return whether two throughputs are alike."""
+    """Return whether two throughputs agree."""
     return max(first, second) <= AGREEMENT * min(first, second)
 
 
@@ -199,7 +199,7 @@ def seconds_again(seconds: float) -> float:
 
 
 def _second_throughput(job: Job, part: Part, timing: Timing) -> float | None:
-    """Return a second measurement of the throughput, on fresh tables; None for models, which take too long.
+    """Return a second measurement of the throughput, on new tables; None for models, which take too long.
 
     The second measurement is made up to :data:`MOST_TIMINGS` times, until it agrees with the first.
     """
@@ -218,7 +218,7 @@ def _second_throughput(job: Job, part: Part, timing: Timing) -> float | None:
 
 @cache
 def _clock(tree: Game, thread: int) -> ReferenceClock:
-    """Return the clock of a thread; each thread has its own, as a clock counts the work of its engine."""
+    """Return the clock of a thread; each thread has its own, because a clock has its own engine."""
     return ReferenceClock(tree)
 
 
@@ -264,7 +264,7 @@ def _process_limit(megabytes: int) -> Iterator[None]:
         return
     soft_before, hard_limit = resource.getrlimit(resource.RLIMIT_DATA)
     limit = used + megabytes * 2**20
-    if hard_limit >= 0:  # a negative one stands for none
+    if hard_limit >= 0:  # a negative one means no limit
         limit = min(limit, hard_limit)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard_limit))
     try:

@@ -144,8 +144,11 @@ def test_an_episode_begins_with_a_reset(id, evaluator):
 
 def test_a_single_index_out_of_range_is_named(evaluator):
     for env, hint in (
-        (SelectorFlatEnv(catalog=SMALL, evaluator=evaluator), "below 4, not 9; catalog.ravel() makes one index of
-        three"), (SelectorStageEnv("sampler", catalog=SMALL, evaluator=evaluator), "below 2, not 9"),
+        (
+            SelectorFlatEnv(catalog=SMALL, evaluator=evaluator),
+            "below 4, not 9; catalog.ravel() makes one index of three",
+        ),
+        (SelectorStageEnv("sampler", catalog=SMALL, evaluator=evaluator), "below 2, not 9"),
     ):
         env.reset()
         with pytest.raises(RLCCFRError, match=f"{re.escape(hint)}$"):

@@ -41,7 +41,7 @@ def test_a_second_sweep_on_one_store_says_so_and_takes_another_order(run, monkey
         assert run(*sweep, "--status")[::2] == (0, "")
     assert code == 0
     assert re.fullmatch(
-        f"a sweep of process {process.pid} on .* is measuring into store, too; this one takes .* in random order .*\n",
+        f"another sweep, process {process.pid} on .*, is also writing to store; this one performs .* random order .*\n",
         err,
     )
     assert planned[1] != planned[0]
