@@ -1,6 +1,7 @@
 """The team of three selectors, the baselines, and the tables that compare them.
 
-Neither importing this package nor asking a saved team for a pick loads torch or Stable-Baselines3. Training loads both.
+Importing this package, or asking a saved team for a pick, loads neither torch nor Stable-Baselines3. Training loads
+both.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def virtual_best(worths: Mapping[Cell, Worth | Rank]) -> Cell:
 
 
 def best_with_own(worths: Mapping[Cell, Worth | Rank]) -> dict[str, Cell]:
-    """Return, for each component that is a user's or was read from a file, the game's best algorithm that has it.
+    """Return, for each third-party component and each component from a file, the game's best algorithm that has it.
 
     Args:
         worths: worth or rank of every algorithm on the game.
@@ -70,7 +70,7 @@ def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
         raise RLCCFRError(f"the single best solver for {game!r} needs measurements of at least one other game")
     if any(worths.keys() != other_games[0].keys() for worths in other_games):
         raise RLCCFRError("the games were measured on different algorithms: measure one catalog on all of them")
-    # All algorithms have as many games, so sums rank as means do.
+    # All algorithms have the same number of games, so sums rank as means do.
     return virtual_best({cell: _sum_of(worths[cell] for worths in other_games) for cell in other_games[0]})
 
 

@@ -1,9 +1,9 @@
-"""Successive halving: run all algorithms briefly, and the better ones for longer.
+"""Successive halving: run all algorithms briefly, then the better ones for longer.
 
 Jamieson and Talwalkar, Non-stochastic best arm identification and hyperparameter optimization, AISTATS 2016.
 
-A *ladder* says how: for each rung, the number of algorithms in it, and the share of the budget that each of them has
-run by its end. Runs go on from rung to rung.
+A *ladder* gives, for each rung, the number of algorithms in it, and the share of the budget that each of them has run
+by its end. Runs continue from rung to rung.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Ladder = Sequence[tuple[int, float]]
 """Number of algorithms of each rung, and share of the budget that each of them has run by the rung's end."""
 
 ROUNDING = 1e-9
-"""Tolerance for a number of algorithms that rounding left just below a whole number."""
+"""Tolerance for a number of algorithms that lies just below a whole number because of rounding."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Halving:
         spent: number of whole budgets spent; each algorithm counts once, with its longest run's share of the budget.
         cpu_seconds: engine CPU seconds of the algorithms' longest runs, which include their shorter runs.
         rungs: number of algorithms and budget of each rung.
-        longest_runs: the longest run of each algorithm, and its budget; those of the last rung come first, and in each
-            rung the best.
+        longest_runs: the longest run of each algorithm, and its budget; the last rung comes first, and within each rung
+            the best.
     """
 
     cell: Cell
@@ -54,14 +54,14 @@ class Halving:
 
 
 def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halving:
-    """Measure the available algorithms under a part of the budget, and fewer and fewer of them for longer.
+    """Measure the available algorithms under a part of the budget, then fewer and fewer of them for longer.
 
     All rungs together take at most ``evaluations`` whole budgets, or slightly more where parts are rounded to whole
     iterations. In the last rung, each algorithm has the whole budget.
 
     Args:
         evaluations: number of whole budgets to spend.
-        seed: seed of the draw of algorithms, if there are too many to start them all.
+        seed: seed of the draw of algorithms, if there are too many to start all of them.
 
     Raises:
         RLCCFRError: fewer than one evaluation.
@@ -76,12 +76,12 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
 def climb(
     task: Task, algorithms: Sequence[Cell], ladder: Ladder, progress: Callable[[float], None] | None = None
 ) -> Halving:
-    """Let algorithms climb a ladder: after each rung, the better ones go on.
+    """Run algorithms up a ladder: after each rung, the better ones continue.
 
     Args:
-        algorithms: the algorithms of the first rung; of those that do equally well, the earlier ones go on.
+        algorithms: the algorithms of the first rung; of those that do equally well, the earlier ones continue.
         ladder: the ladder.
-        progress: function called after each run with the share done of all runs.
+        progress: function called after each run with the share of all runs that is done.
     """
     ranked = list(algorithms)
     longest_runs: dict[Cell, tuple[Sequence[Measurement], Budget]] = {}
@@ -99,8 +99,8 @@ def climb(
             if progress is not None:
                 progress(min(done, 1.0))
         worths = task.worths(runs)
-        ranked = sorted(participants, key=worths.__getitem__, reverse=True)  # stable: the earlier ones of equals go on
-        # Those of this rung come before those that ended in an earlier one.
+        ranked = sorted(participants, key=worths.__getitem__, reverse=True)  # stable: of equals, the earlier continue
+        # The runs of this rung come before those that ended in an earlier one.
         ended = {cell: run for cell, run in longest_runs.items() if cell not in runs}
         longest_runs = {cell: (runs[cell], budget) for cell in ranked} | ended
         rungs.append((len(participants), budget))
@@ -131,7 +131,7 @@ def equal_rungs(counts: Sequence[int], total: float) -> list[tuple[int, float]]:
 def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
     """Return each rung's number of algorithms, and the share of the budget that these have run by the rung's end.
 
-    Runs go on from rung to rung, and each rung has the same share of the evaluations. So as the number of algorithms
+    Runs continue from rung to rung, and each rung has the same share of the evaluations. So as the number of algorithms
     falls by a factor, the part of the budget that each of them runs in a rung grows by that factor. With more rungs,
     the shares are smaller and the first rung is shorter. The number of rungs is the smallest with which the first rung
     can hold all algorithms and the factor is at most :data:`ETA`. If even one rung per evaluation is too few, some
@@ -139,7 +139,7 @@ def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
     """
 
     def length(factor: float, rung_count: int) -> float:
-        """Return the length of some rungs together, in units of the first rung's length."""
+        """Return the total length of the first rungs, in units of the first rung's length."""
         return math.fsum(factor**rung for rung in range(rung_count))
 
     # The first rung has the evaluations divided by the number of rungs, and each algorithm in it takes 1 / length of a
@@ -149,7 +149,7 @@ def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
     factor = float(ETA)
     if rung_count > 1 and cells_per_evaluation * rung_count < length(ETA, rung_count):
         # A smaller factor suffices: the one with which the first rung holds all algorithms and no more.
-        from scipy.optimize import brentq  # which takes a quarter of a second to import
+        from scipy.optimize import brentq  # takes a quarter of a second to import
 
         factor = brentq(lambda x: length(x, rung_count) - cells_per_evaluation * rung_count, 1.0, ETA)
     first_count = evaluations / rung_count * length(factor, rung_count)

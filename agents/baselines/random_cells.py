@@ -33,7 +33,7 @@ def random_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResul
 
 
 def median_search(worths: Worths, evaluations: int, seed: int = 0, searches: int = 1001) -> Cell:
-    """Return the typical result of random search: make many searches, and take the result of median worth.
+    """Return the typical result of random search: the result of median worth among many searches.
 
     Args:
         worths: worth of every algorithm.

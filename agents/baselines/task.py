@@ -74,8 +74,8 @@ def measure_all(
     Args:
         evaluator: evaluator that measures.
         catalog, game, budget: algorithms, game and budget of each run.
-        seeds: engine seeds; a table's own seeds for an algorithm replace them.
-        progress: function called after each algorithm with the share done.
+        seeds: engine seeds; if the evaluator is a table, its seeds for an algorithm replace them.
+        progress: function called after each algorithm with the share that is done.
 
     Returns:
         Measurements by algorithm, one per engine seed.
@@ -99,7 +99,7 @@ def rewards_of(measurements: Measurements, preset: Preset) -> dict[Cell, float]:
 
 
 def worths_of(measurements: Measurements, preset: Preset) -> dict[Cell, Worth]:
-    """Return what algorithms are ranked by in a recommendation: whether they have converged, then their R̄."""
+    """Return what a recommendation ranks algorithms by: whether they have converged, then their R̄."""
     return {cell: preset.worth([costs(run) for run in runs]) for cell, runs in measurements.items()}
 
 
@@ -155,7 +155,7 @@ class Task:
         return rewards_of(measurements, self.preset)
 
     def worths(self, measurements: Measurements) -> dict[Cell, Worth]:
-        """Return what the measured algorithms are ranked by in a recommendation."""
+        """Return what a recommendation ranks the measured algorithms by."""
         return worths_of(measurements, self.preset)
 
     def ranks(self, measurements: Measurements) -> dict[Cell, Rank]:

@@ -1,4 +1,4 @@
-"""Runs on live games, by worker processes."""
+"""Runs of games for training, made in worker processes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _run_on(game: str, hidden: tuple[int, ...], blend: bool) -> ControlRun:
 def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:
     """Return this process's run on a task's game, with the task's horizon, for networks of these widths.
 
-    The run is reused, so it may be at its end; :meth:`ControlRun.episode` goes back to the start.
+    The run is reused, so it may be at its end; :meth:`ControlRun.episode` returns to the start.
     """
     run = _run_on(task.game, hidden, task.horizon >= COMPILED.least_blended)
     if run.horizon != task.horizon:
@@ -70,9 +70,10 @@ def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:
 def collect(
     tasks: Sequence[Task], hidden: tuple[int, ...], weights: np.ndarray, forced: Sequence[np.ndarray | None]
 ) -> Collected:
-    """Make a run for each task, under the same networks.
+    """Make a run for each task, all under the same networks.
 
-    A run's last error is that of what :func:`rlccfr.solve` would return: blends, or in short runs the best averages.
+    A run's last error is that of the policies that :func:`rlccfr.solve` would return: blends or, in short runs, the
+    best average policies.
 
     Args:
         tasks: a task for each run.
@@ -89,13 +90,13 @@ def collect(
 
 
 def random_picks(decisions: int, rng: np.random.Generator, epsilon: float) -> np.ndarray:
-    """Return picks, (decisions, 3), each random with probability ``epsilon``, else -1: there the networks decide."""
+    """Return picks, (decisions, 3): each is random with probability ``epsilon``, else -1, and the networks decide."""
     random = np.stack([rng.integers(len(choices), size=decisions) for choices in CHOICES], axis=1)
     return np.where(rng.random(random.shape) < epsilon, random, -1)
 
 
 def held_picks(decisions: int, rng: np.random.Generator) -> np.ndarray:
-    """Return random picks, (decisions, 3), each of which is held for some decisions, on average :data:`HOLD`."""
+    """Return random picks, (decisions, 3), each of which is held for :data:`HOLD` decisions on average."""
     random = random_picks(decisions, rng, 1.0)
     change = rng.random(decisions) < 1.0 / HOLD
     change[0] = True
@@ -108,7 +109,7 @@ def held_picks(decisions: int, rng: np.random.Generator) -> np.ndarray:
 def exploring_picks(
     decisions: int, rng: np.random.Generator, share: float, settings: ControlHyperparameters
 ) -> np.ndarray:
-    """Return picks, (decisions, 3), for a run that begins when ``share`` of the training is done.
+    """Return picks, (decisions, 3), for a run that begins after a ``share`` of the training.
 
     They are -1 where the networks decide.
     """

@@ -28,18 +28,18 @@ from rlccfr.envs.control.run import marks_of
 from rlccfr.errors import RLCCFRError, brief, first_line, whole_number
 
 OPTIONAL = ("torch", "torchvision", "smac")
-"""Packages that DACBench takes as a sign that all packages of an optional benchmark of its own are there."""
+"""Packages from whose presence DACBench concludes that one of its optional benchmarks can be imported."""
 
 
 def _import_dacbench() -> None:
     """Import DACBench.
 
     DACBench 0.5.6 needs torchvision wherever it finds PyTorch, which this package requires, and OmegaConf wherever it
-    finds SMAC. If one of them is missing or broken, DACBench is imported as if none of these packages were there. It
-    then lacks its own benchmarks of SGD and of Bayesian optimisation, as it would without them.
+    finds SMAC. If one of them is missing or broken, DACBench is imported as if none of these packages were installed.
+    It then lacks its own benchmarks of SGD and of Bayesian optimisation, as it would without these packages.
 
     Raises:
-        RLCCFRError: DACBench is not installed, or can't be imported in this way either.
+        RLCCFRError: DACBench is not installed, or can't be imported even so.
     """
     find_spec = importlib.util.find_spec
 
@@ -56,7 +56,7 @@ def _import_dacbench() -> None:
                 importlib.import_module("dacbench")
         except (ImportError, RuntimeError) as error:
             if getattr(error, "name", None) == "dacbench":
-                reason = "a benchmark of DACBench needs the extra: pip install 'rlccfr[dac]'"
+                reason = "a DACBench benchmark needs the extra: pip install 'rlccfr[dac]'"
             else:
                 reason = f"DACBench can't be imported: {first_line(error)}"
             raise RLCCFRError(reason) from error
@@ -69,7 +69,7 @@ from dacbench import AbstractMADACEnv  # noqa: E402
 from dacbench.abstract_benchmark import AbstractBenchmark, objdict  # noqa: E402
 
 HORIZON = 1000
-"""Number of iterations of a run, unless :meth:`ControlBenchmark.set_horizon` or a file of instances says otherwise."""
+"""Default number of iterations of a run; see :meth:`ControlBenchmark.set_horizon`."""
 
 INFO = {
     "identifier": "CFR",
@@ -77,11 +77,11 @@ INFO = {
     "reward": "Decades (powers of ten) by which the exploitability of the average policy falls in a segment of the run",
     "state_description": list(OBSERVATION),
 }
-"""What DACBench calls the benchmark's info."""
+"""The benchmark's info, in DACBench's terms."""
 
 
 def configuration_space() -> ConfigurationSpace:
-    """Return the settings that a step sets, as a space of ConfigSpace: one categorical hyperparameter per agent.
+    """Return the settings that a step sets as a ConfigSpace, with one categorical hyperparameter per agent.
 
     Names begin with the agent's number, because ConfigSpace sorts by name. The category at an index is the choice at
     that index in :data:`rlccfr.components.controller.CHOICES`.
@@ -146,7 +146,7 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
     ``instance_set_path`` ``"train"``, ``"validation"``, ``"test"``, or a CSV file with a column ``game``
                           and, if runs differ in length, a column ``horizon``
     ``test_set_path``     the same for the test set
-    ``horizon``           number of iterations of a run, where no file says otherwise; see :meth:`set_horizon`
+    ``horizon``           number of iterations of a run, unless a file gives it; see :meth:`set_horizon`
     ``cutoff``            number of decisions of the longest run; it follows from the instances
     ===================== ==================================================================================
 
@@ -169,11 +169,11 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
     def __init__(self, config_path: str | Path | None = None, config: Mapping[str, Any] | None = None) -> None:
         super().__init__(config_path, None if config is None else objdict(config))
         self.config = objdict({**_defaults(), **(self.config or {})})
-        # JSON knows no single precision, of which Gymnasium would complain.
+        # JSON has no single precision, and Gymnasium warns about double precision.
         self.config.observation_space_args = np.asarray(self.config.observation_space_args, np.float32)
 
     def get_environment(self) -> Any:
-        """Return an environment with the present configuration."""
+        """Return an environment with the current configuration."""
         if "instance_set" not in self.config:
             self.read_instance_set()
         if "test_set" not in self.config:
@@ -186,7 +186,7 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
         return env
 
     def get_benchmark(self, seed: int = 0) -> Any:
-        """Return the environment in its documented form: runs of 1,000 iterations, trained on ``"train"``."""
+        """Return the environment in its standard form: runs of 1,000 iterations on the games of ``"train"``."""
         self.config = objdict({**_defaults(), "seed": seed})
         return self.get_environment()
 
@@ -202,7 +202,7 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
         """Set the number of iterations of a run, and drop the instances that were read.
 
         Raises:
-            RLCCFRError: not a positive integer.
+            RLCCFRError: ``horizon`` is not a positive integer.
         """
         self.config.horizon = whole_number(horizon, "horizon", 1, RLCCFRError)
         self.config.cutoff = len(marks_of(self.config.horizon))
@@ -213,7 +213,8 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
         """Read the instances that the configuration names into its entry ``instance_set``, or ``test_set``.
 
         Raises:
-            RLCCFRError: neither a set of this name nor a file, a file without games, or a horizon that is not a
+            RLCCFRError: there is neither a set of this name nor such a file, the file has no games, or a horizon is not
+            a
                 positive integer.
         """
         path = self.config["test_set_path" if test else "instance_set_path"]
@@ -226,7 +227,7 @@ def _instances(path: str, horizon: int) -> list[ControlInstance]:
     """Return the instances of a set.
 
     Args:
-        path: name of a split, or a CSV file.
+        path: name of a set, or a CSV file.
         horizon: number of iterations where the file has none.
 
     Raises:
@@ -260,7 +261,7 @@ class ControlDACEnv(AbstractMADACEnv):  # type: ignore[misc]
     ``env.instance.game``. An episode terminates with its run, and is never truncated.
 
     Attributes:
-        control: the run of the present instance, as a :class:`rlccfr.envs.ControlEnv`; None before the first reset.
+        control: the run of the current instance, as a :class:`rlccfr.envs.ControlEnv`; None before the first reset.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -301,7 +302,7 @@ class ControlDACEnv(AbstractMADACEnv):  # type: ignore[misc]
 
 
 def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.ndarray]:
-    """Return a controller as DACBench's ``GenericAgent`` wants it: a function of the environment and the state.
+    """Return a controller in the form that DACBench's ``GenericAgent`` needs: a function of environment and state.
 
     Example:
         >>> from dacbench.agents import GenericAgent
@@ -311,7 +312,7 @@ def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.
         (3,)
 
     Raises:
-        RLCCFRError: not a controller, or one with a choice that the environment does not have.
+        RLCCFRError: the value is not a controller, or has a choice that the environment does not have.
     """
     if not isinstance(controller, Controller):
         raise RLCCFRError(f"controller must be a Controller, not {brief(controller)}")
@@ -328,8 +329,8 @@ def _places(choices: np.ndarray, of_environment: np.ndarray) -> np.ndarray:
     """Return the index in the environment's choices of each of a controller's choices for one agent, (choices,).
 
     Args:
-        choices: (choices, settings) the controller's.
-        of_environment: (more choices, settings) the environment's.
+        choices: (choices, settings) the controller's choices for the agent.
+        of_environment: (more choices, settings) the environment's choices for the agent.
 
     Raises:
         RLCCFRError: the environment lacks one of them.

@@ -1,4 +1,4 @@
-"""The directory of a controller's training."""
+"""The directory in which a controller is trained."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from rlccfr.controller_file import FILE_NAME
 
 CONTROLLER = FILE_NAME
-"""Name of the controller's file in a training's directory."""
+"""Name of the controller's file in that directory."""
 
 STATE = "training.npz"
-"""Name of the file with all that a training needs to go on."""
+"""Name of the file with all that is needed to continue training."""
 
 LOG = "training.csv"
 """Name of the log's file."""
@@ -20,12 +20,12 @@ MEMBER = "member-"
 
 
 def holds_controller(directory: Path) -> bool:
-    """Return whether a directory holds a training of a controller."""
+    """Return whether a controller has been trained in a directory."""
     return (directory / CONTROLLER).exists() or any(directory.glob(f"{MEMBER}*/{STATE}"))
 
 
 def remove_trainings(directory: Path) -> None:
-    """Remove the files of all trainings in a directory."""
+    """Remove the files of all training runs in a directory."""
     for folder in (directory, *directory.glob(f"{MEMBER}*")):
         for name in (CONTROLLER, STATE, LOG):
             (folder / name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Controllers of agents that Stable-Baselines3 trained on ``rlccfr/Control-v0``."""
+"""Controllers from agents that Stable-Baselines3 trained on ``rlccfr/Control-v0``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlccfr.components.controller import CHOICES, OBSERVATION, Controller, Layer
 from rlccfr.errors import RLCCFRError, with_article
 
 INSTEAD = "or keep the picks of one episode: env.unwrapped.schedule()"
-"""What serves agents of all kinds, for error messages."""
+"""The alternative for agents of any kind, for error messages."""
 
 
 def controller_from_sb3(agent: Any) -> Controller:
@@ -26,7 +26,7 @@ def controller_from_sb3(agent: Any) -> Controller:
     :func:`rlccfr.controller_file.save_controller`, and needs neither PyTorch nor the agent.
 
     Observations that a wrapper such as ``VecNormalize`` changed in training are not those that the controller will see.
-    An agent that was read from a file does not know that there was a wrapper. For such agents, and for agents with
+    An agent that was read from a file does not know whether there was a wrapper. For such agents, and for agents with
     other networks, ``env.unwrapped.schedule()`` keeps the picks of one episode.
 
     Args:
@@ -50,11 +50,11 @@ def controller_from_sb3(agent: Any) -> Controller:
     policy = getattr(agent, "policy", None)
     if not isinstance(policy, ActorCriticPolicy) or hasattr(policy, "lstm_actor"):
         kind = with_article(type(agent).__name__)
-        raise RLCCFRError(f"{kind} has no actor's network that a controller could have; train PPO or A2C, {INSTEAD}")
+        raise RLCCFRError(f"{kind} has no actor network that a controller can use; train PPO or A2C, {INSTEAD}")
     normalization = agent.get_vec_normalize_env()
     if normalization is not None and normalization.norm_obs:
         raise RLCCFRError(
-            "a controller sees observations as they are, and the agent's VecNormalize changes them: train with "
+            "a controller sees unchanged observations, but the agent's VecNormalize changes them: train with "
             f"norm_obs=False, {INSTEAD}"
         )
     _check_spaces(policy)
@@ -66,8 +66,8 @@ def controller_from_sb3(agent: Any) -> Controller:
     num_earlier_choices = 0
     for choices in CHOICES:
         last = first + len(choices)
-        # The actor gives all agents' preferences at once. Each of our agents has its own copy of the hidden layers, and
-        # its part of the outputs.
+        # The actor's outputs are the preferences of all agents together. Each agent of the controller has a copy of the
+        # hidden layers, and its part of the outputs.
         layers = [*shared, (weights[:, first:last], biases[first:last])]
         networks.append((_with_more_inputs(layers[0], num_earlier_choices), *layers[1:]))
         num_earlier_choices += len(choices)
@@ -91,7 +91,7 @@ def _check_spaces(policy: ActorCriticPolicy) -> None:
         raise RLCCFRError(f"{elsewhere}, or on changed observations: they have the shape {shape}, {INSTEAD}")
     if not isinstance(policy.features_extractor, FlattenExtractor):
         extractor = type(policy.features_extractor).__name__
-        raise RLCCFRError(f'a controller has no {extractor}; train with "MlpPolicy", {INSTEAD}')
+        raise RLCCFRError(f'a controller can\'t use {extractor}; train with "MlpPolicy", {INSTEAD}')
 
 
 def _linear_modules(network: nn.Module) -> list[nn.Linear]:
@@ -104,7 +104,7 @@ def _linear_modules(network: nn.Module) -> list[nn.Linear]:
     for module, expected in zip(modules, (nn.Linear, nn.ReLU) * len(modules), strict=False):
         if not isinstance(module, expected):
             raise RLCCFRError(
-                f"a controller's layers are rectified, and the agent's have {type(module).__name__}: train with "
+                f"a controller's layers are rectified, but the agent's have {type(module).__name__}: train with "
                 f"policy_kwargs={{'activation_fn': torch.nn.ReLU}}, {INSTEAD}"
             )
     return [module for module in modules if isinstance(module, nn.Linear)]
@@ -117,6 +117,6 @@ def _layer(module: nn.Linear) -> Layer:
 
 
 def _with_more_inputs(layer: Layer, count: int) -> Layer:
-    """Return a layer with further inputs, which are ignored: the earlier agents' picks."""
+    """Return a layer with further inputs, the earlier agents' picks, which are ignored."""
     weights, biases = layer
     return np.vstack([weights, np.zeros((count, weights.shape[1]))]), biases

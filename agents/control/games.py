@@ -10,7 +10,7 @@ from typing import Literal
 Split = Literal["train", "larger", "validation", "test"]
 
 FILE = Path(__file__).parent / "data" / "games.csv"
-"""The list, which ``python -m benchmarks.control_games`` wrote before any controller was run on a test game."""
+"""The list of games, which ``python -m benchmarks.control_games`` wrote before any controller ran on a test game."""
 
 
 @cache

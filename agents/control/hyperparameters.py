@@ -1,4 +1,4 @@
-"""Hyperparameters of a controller's training."""
+"""Hyperparameters for training a controller."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class ControlHyperparameters:
         batch_size: decisions per gradient step.
         runs_per_round: runs per round of training, all under the same networks.
         steps_per_round: gradient steps per round.
-        n_steps: number of decisions whose rewards are counted before a target network's value takes over.
-        tau: share of the networks that moves into their targets at each gradient step.
-        average_from: share of the training after which each round adds the Q-networks' weights to a mean, which is the
-            result. With 1, the last networks are the result.
+        n_steps: number of decisions whose rewards are summed before the target network's value of the state is added.
+        tau: share by which the target networks move towards the networks at each gradient step.
+        average_from: share of the training after which each round's weights are averaged; the mean is the result. With
+            1, the last networks are the result.
         epsilon: probability that an agent picks at random, at the start of training; it falls linearly to
-            ``least_epsilon`` in the first seven tenths.
+            ``least_epsilon`` within the first seven tenths.
         held: share of runs whose random picks are held over several decisions, at the start of training; it falls as
             epsilon does.
-        warm_up: number of runs with held picks for each game and horizon, before the first gradient step.
+        warm_up: number of runs with held random picks for each game and horizon, before the first gradient step.
         memory: number of runs that the replay buffer holds.
-        cap: number of a task's spreads beyond which the difference between a run's error and the task's average is
-            compressed logarithmically, so that games that are solved to the last bit do not hide all others; see
-            :class:`rlccfr.agents.control.replay_buffer.ReplayBuffer`.
+        cap: difference between a run's error and the task's average, in units of the task's spread, beyond which
+            differences are compressed logarithmically, so that games solved to the last bit do not dominate all others;
+            see :class:`rlccfr.agents.control.replay_buffer.ReplayBuffer`.
 
     Raises:
         RLCCFRError: a value out of range.
@@ -63,7 +63,7 @@ class ControlHyperparameters:
             else:
                 whole_numbers = ()
             if not all(isinstance(number, int) and number >= 1 for number in whole_numbers):
-                raise RLCCFRError(f"{field.name} must be at least 1 and whole, not {value!r}")
+                raise RLCCFRError(f"{field.name} must be a whole number of at least 1, not {value!r}")
         if not (self.learning_rate > 0 and self.cap > 0):
             raise RLCCFRError("learning_rate and cap must be positive")
         shares = (self.tau, self.average_from, self.epsilon, self.least_epsilon, self.held)

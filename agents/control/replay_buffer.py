@@ -18,15 +18,15 @@ LEAST_SPREAD = 0.1
 
 
 class Transitions(NamedTuple):
-    """A batch of b decisions, each with what followed until ``n`` decisions later or until the run's end.
+    """A batch of b decisions, each with what followed over the next ``n`` decisions or until the run's end.
 
     Attributes:
         observations: (b, k) float32, what the agents saw: the entries of
             :data:`rlccfr.components.controller.OBSERVATION`.
         picks: (b, 3) int64, index of the pick of each agent.
         rewards: (b,) float64, sum of the rewards of these ``n`` or fewer decisions.
-        later: (b, k) float32, what the agents saw at the later decision; meaningless if the run was over.
-        over: (b,) bool, whether the run was over.
+        later: (b, k) float32, what the agents saw after these decisions; meaningless if the run was over.
+        over: (b,) bool, whether the run was over by then.
     """
 
     observations: np.ndarray
@@ -43,7 +43,7 @@ class ReplayBuffer:
     a decision is the fall of the error until the next decision, minus the fall between these decisions in an average
     run of the same task. The average error is a potential in the sense of Ng, Harada and Russell (Policy invariance
     under reward transformations, ICML 1999): subtracting it does not change which policies are best. Without the
-    subtraction, the differences between games would drown those between picks. The unit of rewards is the standard
+    subtraction, differences between games would obscure those between picks. The unit of rewards is the standard
     deviation of the task's errors at the end of runs, so that tasks on which picks matter little count as much as other
     tasks. Differences from the average beyond a cap are compressed, which changes the weights of tasks.
 
@@ -56,10 +56,10 @@ class ReplayBuffer:
         cap: see :class:`ControlHyperparameters`.
 
     Attributes:
-        decisions: (tasks,) number of decisions in a run of each task. Below, d is the largest of them; the rows of a
-            run with fewer decisions are filled up with zeros or with an older run's entries.
-        cap: number of spreads beyond which differences are compressed.
-        count: number of runs added so far, those that were overwritten included.
+        decisions: (tasks,) number of decisions in a run of each task. Below, d is the largest of them; in the rows of
+            a run with fewer decisions, the remaining entries are zeros or an older run's.
+        cap: as the argument.
+        count: number of runs added so far, including those that were overwritten.
         observations: (capacity, d, k) float32, what the agents saw at each decision: the entries of
             :data:`rlccfr.components.controller.OBSERVATION`.
         picks: (capacity, d, 3) int64, index of the pick of each agent.
@@ -126,10 +126,10 @@ class ReplayBuffer:
 
         Args:
             size: number of decisions.
-            n_steps: number of decisions over which rewards are summed, fewer where the run ends before.
+            n_steps: number of decisions over which rewards are summed; fewer where the run ends earlier.
             rng: generator of the draws.
         """
-        # Runs first and then decisions: a long run counts no more than a short one.
+        # Runs are drawn first and then decisions, so that a long run counts no more than a short one.
         run = rng.integers(len(self), size=size)
         task = self.task[run]
         decision_count = self.decisions[task]

@@ -33,22 +33,22 @@ from rlccfr.games.names import GameName
 from rlccfr.interrupts import uninterrupted
 
 HORIZONS: Mapping[int, float] = {30: 0.05, 100: 0.2, 300: 0.25, 1000: 0.4, 3000: 0.07, 10_000: 0.03}
-"""Numbers of iterations of the runs that the shipped controller was trained on, with their shares."""
+"""Numbers of iterations of the runs that the shipped controller was trained on, each with its share of the runs."""
 
 ROUNDS = 20_000
-"""Number of rounds of a training of the shipped controller."""
+"""Number of rounds with which the shipped controller was trained."""
 
 MEMBERS = 1
-"""Number of trainings of the shipped controller, whose networks decide together."""
+"""Number of members of the shipped controller, each of which is trained separately."""
 
 LOG_EVERY = 250
-"""Rounds between two rows of the log, each of which has the validation games' result."""
+"""Number of rounds between two rows of the log; each row has the result on the validation games."""
 
 SAVE_EVERY = 60.0
-"""Seconds by the clock after which a training is saved, even between rows."""
+"""Seconds of wall-clock time after which training is saved, even between rows of the log."""
 
 GUARD = 'scripts must call train_controller below `if __name__ == "__main__":`, or with workers=1'
-"""What to do about a script that starts workers whenever it is run."""
+"""What to do about a script that would start workers again in each worker."""
 
 
 def train_controller(
@@ -67,24 +67,25 @@ def train_controller(
     """Train a controller; :class:`rlccfr.Solver` accepts the controller or its file as ``control``.
 
     The same arguments give the same controller, whatever the number of workers. After Ctrl-C, a call with the same
-    arguments goes on from the last saved round.
+    arguments continues from the last saved round.
 
     Args:
         games: names or files of the games to train on; None for those that the shipped controller was trained on.
         out: directory to write to; None to write nothing. Each member has a subdirectory with its controller, state and
-            log so far. Whenever a training ends, those that have ended are written jointly to the directory itself.
-        members: number of trainings, whose networks decide together.
-        rounds: number of rounds of each training; a round has 20 runs by default.
+            log so far. Whenever a member is finished, all finished members are written to the directory itself, as one
+            controller and one log.
+        members: number of members: separately trained networks whose mean Q-values decide.
+        rounds: number of rounds of each member's training; a round has 20 runs by default.
         horizons: for each number of iterations of a run, the share of the runs that have it.
-        seed: seed of the first member's networks and draws; the next members have the next seeds.
-        hyperparameters: hyperparameters of each training; None for the defaults.
+        seed: seed of the first member's networks and draws; the other members have the next seeds.
+        hyperparameters: hyperparameters of each member's training; None for the defaults.
         workers: number of processes that make the runs; 0 for one per physical core, 1 to make them in this process.
-        fresh: whether to replace a training in the directory.
+        fresh: whether to replace an earlier training run in the directory.
         progress: function that is called repeatedly with the share of the training that is done.
 
     Raises:
-        RLCCFRError: an argument is invalid; the directory can't be written, is in use, or holds a training with other
-            arguments.
+        RLCCFRError: an argument is invalid; the directory can't be written, is in use, or holds a training run with
+            other arguments.
     """
     directory = None if out is None else Path(out)
     names = _training_games(games)
@@ -123,7 +124,7 @@ def _training_games(games: GameName | Sequence[GameName] | None) -> Sequence[Gam
 
 
 def _report_member(progress: Callable[[float], None], number: int, members: int, share: float) -> None:
-    """Report the share of all trainings that is done, given the share of training ``number`` that is done."""
+    """Report the share of the whole training that is done, given the share of member ``number``."""
     progress((number + share) / members)
 
 
@@ -133,7 +134,7 @@ def _run(
     workers: tuple[Pool | None, int],
     progress: Callable[[float], None] | None,
 ) -> None:
-    """Run a training to its end; note each round."""
+    """Run a training run to its end, and log each round."""
 
     def after_round(finished_round: Round) -> None:
         log.note(finished_round)
@@ -163,10 +164,10 @@ def _worker_pool(workers: int) -> Iterator[tuple[Pool | None, int]]:
 
 
 class TrainingLog:
-    """The log of a training, and the writing of its files.
+    """The log of a training run, and the writing of its files.
 
     Args:
-        training: the training.
+        training: the training run.
         directory: directory to write to; None to write nothing.
     """
 
@@ -216,7 +217,7 @@ class TrainingLog:
 
 
 def _append(path: Path, row: Mapping[str, Any], fresh: bool) -> None:
-    """Append a row to a CSV file, or begin the file anew."""
+    """Append a row to a CSV file, or start a new file."""
     fresh = fresh or not path.exists()
     with path.open("w" if fresh else "a", newline="") as file:
         writer = csv.DictWriter(file, list(row))
@@ -237,7 +238,7 @@ def save_training(training: ControlTraining, directory: Path) -> None:
 
 
 def save_members(trainings: Sequence[ControlTraining], directory: Path) -> None:
-    """Write the controller of several trainings that have ended, and their logs as one.
+    """Write the finished members as one controller, and their logs as one log.
 
     Raises:
         CheckpointError: a file can't be written.
@@ -251,7 +252,7 @@ def save_members(trainings: Sequence[ControlTraining], directory: Path) -> None:
 
 
 def _save_controller(trainings: Sequence[ControlTraining], directory: Path) -> None:
-    """Write one controller with the networks of all trainings, and how it was trained."""
+    """Write one controller with the networks of all members, and how it was trained."""
     about = trainings[0].settings | {
         "members": len(trainings),
         "rounds_done": min(training.done for training in trainings),
@@ -262,28 +263,28 @@ def _save_controller(trainings: Sequence[ControlTraining], directory: Path) -> N
 
 
 def refuse_others(directory: Path, fresh: bool) -> None:
-    """Refuse a directory that holds a team or, unless ``fresh``, a training by an earlier version of the package.
+    """Check that a directory holds no team and, unless ``fresh``, no training run of an earlier version of the package.
 
     Raises:
-        RLCCFRError: the directory holds one of these.
+        RLCCFRError: it does.
     """
     if (directory / TEAM_FILE).exists():
-        raise RLCCFRError(f"{directory} holds a team, whose log would be lost; name another directory (--out)")
+        raise RLCCFRError(f"{directory} holds a team, whose log would be lost; choose another directory (--out)")
     if (directory / STATE).exists() and not fresh:
         raise RLCCFRError(
-            f"{directory} holds a training by an earlier version; name another directory (--out), or replace the "
-            "training (--fresh)"
+            f"{directory} holds a training run of an earlier version; choose another directory (--out), or replace the "
+            "training run (--fresh)"
         )
 
 
 def resume_training(training: ControlTraining, directory: Path) -> bool:
-    """Restore the state that a training with the same settings left in a directory.
+    """Restore the state that a training run with the same settings left in a directory.
 
     Returns:
         Whether there was one.
 
     Raises:
-        RLCCFRError: the directory holds a training with other settings, or one that can't be read.
+        RLCCFRError: the directory holds a training run with other settings, or one that can't be read.
     """
     path = directory / STATE
     if not path.exists():
@@ -295,22 +296,22 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
         raise
     except Exception as error:  # damaged archives fail in many modules, without a common base
         raise _damaged(path, error) from error
-    expected = json.loads(json.dumps(training.settings))  # with the types that JSON makes of them, as in the file
+    expected = json.loads(json.dumps(training.settings))  # with JSON's types, as in the file
     different = [name for name in expected if expected[name] != settings.get(name)]
     if different:
         raise RLCCFRError(
-            f"{directory} holds a training with other settings ({', '.join(different)}); name another directory "
-            "(--out), or replace this one (--fresh)"
+            f"{directory} holds a training run with other settings ({', '.join(different)}); choose another directory "
+            "(--out), or replace this training run (--fresh)"
         )
     try:
         training.restore(saved)
-    except Exception as error:  # an array is missing, or is another training's
+    except Exception as error:  # an array is missing, or belongs to another training run
         raise _damaged(path, error) from error
     return True
 
 
 def _damaged(path: Path, error: Exception) -> CheckpointError:
-    """Return the error about a file that can't be restored."""
+    """Return the error for a file that can't be restored."""
     return CheckpointError(
-        f"{path} is not a whole training file ({what_failed(error)}); remove it, or name another directory"
+        f"{path} is not a whole training file ({what_failed(error)}); remove it, or choose another directory"
     )

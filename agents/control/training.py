@@ -1,4 +1,4 @@
-"""Training of a controller: three DQN agents that pick in turn, and learn from live runs of many games.
+"""Training of a controller: three DQN agents pick in turn, and learn from runs of many games.
 
 A round of :class:`ControlTraining` makes runs (:mod:`rlccfr.agents.control.collecting`), stores them
 (:mod:`rlccfr.agents.control.replay_buffer`), and lets :class:`ControlAgents` take gradient steps on decisions drawn
@@ -69,7 +69,7 @@ def _checked_horizons(horizons: Any) -> dict[int, float]:
     """Return horizons if each is a number of iterations with a positive share.
 
     Raises:
-        RLCCFRError: ``horizons`` is not a mapping, is empty, or has another key or value.
+        RLCCFRError: ``horizons`` is not a mapping, is empty, or has an invalid key or value.
     """
     if not isinstance(horizons, Mapping) or not horizons:
         raise RLCCFRError(
@@ -85,9 +85,9 @@ def _checked_horizons(horizons: Any) -> dict[int, float]:
 class ControlTraining:
     """Three DQN agents, and the runs that they learn from.
 
-    Training is a sequence of rounds. Each round makes some runs, of games drawn at random, and meanwhile some gradient
-    steps on earlier runs. The first runs, the warm-up, are random; gradient steps begin after them. The result depends
-    on the arguments, not on the number of workers.
+    Training is a sequence of rounds. Each round makes some runs, of games drawn at random, and meanwhile takes gradient
+    steps on earlier runs. The first runs, the warm-up, have random picks; gradient steps begin after them. The result
+    depends on the arguments, not on the number of workers.
 
     Args:
         games: names of the games to train on.
@@ -124,7 +124,7 @@ class ControlTraining:
             raise RLCCFRError("name at least one game")
         if unnamed_games := [game for game in self.games if not isinstance(game, str)]:
             raise RLCCFRError(
-                f"games are given as text, by name or file, not as {brief(unnamed_games[0])}; "
+                f"games must be given by name or file, not as {brief(unnamed_games[0])}; "
                 '`rlccfr.Policy.uniform(game).save("game.efg")` writes a game to a file'
             )
         self.hyperparameters = ControlHyperparameters() if hyperparameters is None else hyperparameters
@@ -148,12 +148,12 @@ class ControlTraining:
         if rounds <= warm_up_rounds or self.hyperparameters.memory < self._warm_up_runs:
             raise RLCCFRError(
                 f"learning begins after {warm_up_rounds:,} rounds, since the first {self._warm_up_runs:,} runs are "
-                "random: take more rounds (and a larger memory, if that is smaller), or fewer games or horizons"
+                "random: use more rounds (and a memory of at least as many runs), or fewer games or horizons"
             )
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments, ready for JSON; trainings with the same settings give the same controller."""
+        """The arguments, ready for JSON; training runs with the same settings give the same controller."""
         return {
             "version": VERSION,
             "games": list(self.games),
@@ -165,13 +165,13 @@ class ControlTraining:
 
     @property
     def controller(self) -> Controller:
-        """The controller as it is now."""
+        """The current controller."""
         return self.agents.controller
 
     def run(
         self, workers: Executor | None = None, parts: int = 1, callback: Callable[[Round], None] | None = None
     ) -> None:
-        """Go on to the last round.
+        """Train until the last round.
 
         Args:
             workers: processes that make the runs; None to make them in this one.
@@ -185,13 +185,14 @@ class ControlTraining:
                     callback(finished_round)
 
     def _round(self, workers: Executor | None, parts: int) -> Round:
-        """Make a round's runs under the present networks, and meanwhile take gradient steps on earlier runs."""
+        """Make a round's runs under the current networks, and meanwhile take gradient steps on earlier runs."""
         begin = time.process_time()
         tasks, forced_picks = self._draw_runs()
         results = self._start_runs(tasks, forced_picks, workers, parts)
         loss = self._learn()  # while the workers make the runs
 
-        # Part k made runs k, k + parts, ...; in the buffer, runs have the order of the draw, whatever the workers.
+        # Part k made runs k, k + parts, ...; they are added in the order in which they were drawn, whatever the
+        # workers.
         worker_seconds = 0.0
         numbered_episodes: list[tuple[int, Episode]] = []
         for part, result in enumerate(results):
@@ -215,7 +216,7 @@ class ControlTraining:
         return self.hyperparameters.warm_up * len(self.tasks)
 
     def _draw_runs(self) -> tuple[list[int], list[np.ndarray]]:
-        """Draw the tasks of a round, by index, and for each task the picks that replace those of the networks."""
+        """Draw the tasks of a round, as indices, and for each task the picks that replace those of the networks."""
         rng = self._run_generator
         run_count = self.hyperparameters.runs_per_round
         tasks = [int(rng.choice(len(self.tasks), p=self._task_probabilities)) for _ in range(run_count)]
@@ -244,7 +245,7 @@ class ControlTraining:
         return [workers.submit(collect, *job).result for job in jobs]
 
     def _learn(self) -> float:
-        """Make the round's gradient steps; return the mean loss."""
+        """Take the round's gradient steps; return the mean loss."""
         if not self.replay_buffer.has_averages:
             return 0.0
         settings = self.hyperparameters
@@ -285,7 +286,8 @@ class ControlTraining:
 class ControlAgents:
     """The agents of :data:`rlccfr.components.controller.AGENTS`, which pick in turn and learn from the same decisions.
 
-    The first agent's network takes an observation. Each further one also takes the picks of the agents before it, each
+    The first agent's network takes an observation. Each further network also takes the picks of the earlier agents,
+    each
     as one number per choice: 1 for the pick, 0 for the others.
 
     Args:
@@ -317,7 +319,7 @@ class ControlAgents:
 
     @property
     def current(self) -> Controller:
-        """A controller with the Q-networks as they are."""
+        """A controller with the current Q-networks."""
         networks = []
         for policy in self.policies:
             layers = [layer for layer in policy.q_net.q_net if isinstance(layer, nn.Linear)]
@@ -328,7 +330,7 @@ class ControlAgents:
 
     @property
     def controller(self) -> Controller:
-        """A controller with the mean of the weights added so far, or with the present weights if there is none."""
+        """A controller with the mean of the weights added so far, or with the current weights if none were added."""
         return self.current.with_weights(self.mean_weights) if self.rounds_averaged else self.current
 
     def add_to_mean(self) -> None:
@@ -343,7 +345,7 @@ class ControlAgents:
         self.mean_weights = previous_mean + (weights - previous_mean) / self.rounds_averaged
 
     def learn(self, transitions: Transitions, rate: float) -> float:
-        """Make a gradient step of each agent, and move its target network.
+        """Take a gradient step with each agent, and move its target network.
 
         The target of the last agent's pick is the sum of the rewards that followed and the value of the later decision.
         The target of an earlier agent's pick is the value of the next agent's best answer to this pick
@@ -359,7 +361,7 @@ class ControlAgents:
         observations = torch.as_tensor(transitions.observations)
         later_observations = torch.as_tensor(transitions.later)
         picked = torch.as_tensor(transitions.picks)
-        # What each agent saw, the picks of the agents before it included.
+        # What each agent saw, including the picks of the earlier agents.
         inputs = [observations, *(self._inputs(observations, picked, agent) for agent in range(1, len(AGENTS)))]
         with torch.no_grad():
             later_values = self._values(later_observations)
@@ -370,7 +372,7 @@ class ControlAgents:
         return sum(learn_from(self.policies, picks, targets, rate, self.hyperparameters.tau))
 
     def _inputs(self, observations: torch.Tensor, picks: torch.Tensor, agent: int) -> torch.Tensor:
-        """Return an agent's inputs, (b, inputs), after the picks, (b, 3), of the agents before it."""
+        """Return an agent's inputs, (b, inputs), after the picks, (b, 3), of the earlier agents."""
         earlier_picks = [one_hot(picks[:, k], self.counts[k]).float() for k in range(agent)]
         return torch.cat([observations, *earlier_picks], dim=1)
 

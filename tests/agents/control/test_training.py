@@ -120,7 +120,7 @@ def test_members_are_trained_one_after_another(tmp_path):
     assert len(train_controller(GAMES, tmp_path, members=1, **short).members) == 1
     assert (tmp_path / "member-1" / STATE).exists()
     (tmp_path / STATE).write_bytes(b"of an earlier version")
-    with pytest.raises(RLCCFRError, match="by an earlier version; name another directory"):
+    with pytest.raises(RLCCFRError, match="of an earlier version; choose another directory"):
         train_controller(GAMES, tmp_path, members=1, **short)
     train_controller(GAMES, tmp_path, members=1, fresh=True, **short)
     assert not (tmp_path / STATE).exists()
@@ -264,7 +264,7 @@ def test_nothing_to_train_on_is_named():
         ControlTraining([], 3)
     with pytest.raises(RLCCFRError, match="rounds must be a positive integer"):
         ControlTraining(["kuhn"], 0)
-    with pytest.raises(RLCCFRError, match=r"games are given as text, .*matrix.*game\.efg"):
+    with pytest.raises(RLCCFRError, match=r"games must be given by name or file, .*matrix.*game\.efg"):
         train_controller([rlccfr.matrix_game([[1, -1], [-1, 1]])], rounds=3)
     for wrong, message in (
         ({"horizons": {}}, "horizons must map numbers of iterations to shares"),
