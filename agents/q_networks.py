@@ -26,7 +26,7 @@ def new_policy(inputs: int, choices: int, hidden: Sequence[int], learning_rate: 
         inputs: length of what the agent sees.
         choices: number of the agent's choices.
         hidden: widths of the hidden layers.
-        learning_rate: function from the share of the training that remains to the learning rate; the first rate is its
+        learning_rate: function from the remaining share of the training to the learning rate; the first rate is its
             value at 1.
     """
     observation_space = spaces.Box(-np.inf, np.inf, (inputs,), np.float32)
@@ -44,7 +44,7 @@ def set_weights(network: nn.Module, weights: Mapping[str, np.ndarray]) -> None:
 
 
 def optimizer_state(policy: DQNPolicy) -> dict[str, np.ndarray]:
-    """Return a copy of Adam's moments, as ``number of the parameter/name of the moment``; empty before learning."""
+    """Return a copy of Adam's moments, named ``number of the parameter/name of the moment``; empty before learning."""
     moments = policy.optimizer.state_dict()["state"]
     return {
         f"{number}/{name}": tensor.numpy().copy()

@@ -1,1 +1,1 @@
-"""Judging of choices: evidence, statistics, tables, the report."""
+"""Judging choices: evidence, statistics, tables and the report."""

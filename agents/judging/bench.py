@@ -80,13 +80,13 @@ def build_table(
             the teams trained here, choose by the first seed alone. All picks are judged by the judging seeds, which are
             the other engine seeds; a single seed serves for both. A deterministic algorithm has one run, which is
             judged by its second timing if the evaluator has one.
-        others: further games that are measured for SBS only and get no rows; ignored if ``evidence`` is given.
+        others: further games that are measured only for the SBS and get no rows; ignored if ``evidence`` is given.
         evidence: runs of every algorithm, by budget and game. By default, every algorithm is measured on every game. A
-            game without evidence has no VBS, regret or score; ``{}`` leaves out SBS, too, which suits large games.
+            game without evidence has no VBS, regret or score; ``{}`` also leaves out the SBS, which suits large games.
         teams: teams to ask, by game. For a game without a team, one is trained for each budget and reward weights.
-        plan: plan for training these teams. If it has no evaluations, none is trained, and the table has no rows of
-            these teams, nor of the searches that have as many evaluations as they.
-        progress: function called with the share done, while algorithms are measured and teams are trained.
+        plan: plan for training these teams. If it has no evaluations, no team is trained, and the table has no rows for
+            these teams, nor for the searches that have the same number of evaluations.
+        progress: function called with the share that is done, while algorithms are measured and teams are trained.
 
     Raises:
         MissingCellError: the evaluator is a table that lacks a measurement.
@@ -95,7 +95,7 @@ def build_table(
     """
     spec = EpisodeSpec.parse(games, budget, **options)
     plan = plan or TeamPlan()
-    # For the progress, measuring a game under a budget is one step, and so is each question that a team is asked.
+    # For the progress, measuring a game under a budget is one step, and so is each question to a team.
     measuring_steps = len(spec.budgets) * len({*spec.games, *others}) if evidence is None else 0
     question_count = len(spec.budgets) * len(spec.games) * len(spec.presets)
     steps = Steps(progress, measuring_steps + question_count)
@@ -172,7 +172,7 @@ class Bench:
         among the algorithms that have converged in the choosing runs, if the game has any, as the other methods do.
 
         Raises:
-            RLCCFRError: one of :data:`SEARCHES` returns no result, or picks none of the catalog's algorithms.
+            RLCCFRError: one of :data:`SEARCHES` returns no result, or picks an algorithm that is not in the catalog.
         """
         baselines = [
             *self.exhaustive_rows(),
@@ -194,7 +194,7 @@ class Bench:
         ]
 
     def random_rows(self, evaluations: int, seed: int) -> list[dict[str, Any]]:
-        """Return the row of random search: the median search of many if the game has evidence, else a single search.
+        """Return the row of random search: the median of many searches if the game has evidence, else a single search.
 
         The search chooses by the first engine seed, as a team does. The list is empty if the search would measure every
         available algorithm.
@@ -204,7 +204,7 @@ class Bench:
         if self._game_evidence is not None:
             first_runs = {cell: runs[:1] for cell, runs in self._game_evidence.choosing.items()}
             pick = median_search(self.task.worths(first_runs), evaluations, seed)
-            # A search draws algorithms evenly, so it costs that share of the cost of all of them.
+            # A search draws algorithms uniformly, so it costs a proportional share of the cost of all of them.
             expected_cost = total_cpu_seconds(first_runs) * evaluations / len(first_runs)
             return [self.row(RANDOM, pick, evaluations, expected_cost)]
         search = random_search(self.task.on(self.task.engine_seeds[:1]), evaluations=evaluations, seed=seed)
@@ -214,7 +214,7 @@ class Bench:
         """Return the row of each of :data:`SEARCHES`, which choose by the first engine seed, as a team does.
 
         Raises:
-            RLCCFRError: a search returns no result, or picks none of the catalog's algorithms.
+            RLCCFRError: a search returns no result, or picks an algorithm that is not in the catalog.
         """
         rows = []
         for name, search in SEARCHES.items():
@@ -229,8 +229,8 @@ class Bench:
     def exhaustive_rows(self) -> list[dict[str, Any]]:
         """Return the row of VBS if the game has evidence, and the row of SBS if another game has evidence.
 
-        With VBS come the best algorithms that have a user's component, one row per component. If VBS is one of them,
-        the best of the algorithms without such a component follows.
+        If the game has evidence, the best algorithms with a user's component follow, one row per component. If the VBS
+        is one of them, the best of the algorithms without such a component follows, too.
         """
         rows = []
         if self._game_evidence is not None:
@@ -307,7 +307,7 @@ class Bench:
 
     @cached_property
     def _tied_set(self) -> frozenset[Cell] | None:
-        """The algorithms that can't be told from the best on the task's game; None if there is no way to tell."""
+        """The algorithms that can't be told from the best on the task's game; None if the runs do not show this."""
         return None if self._game_evidence is None else self._game_evidence.tied(self.task.preset)
 
     @cached_property
@@ -321,7 +321,7 @@ class Bench:
         """Return the scores of a pick with this R̄, by column; NaN where there is no evidence for a score."""
         if self._game_evidence is None:
             return dict.fromkeys(("regret", "normalised_score", "closed_gap"), math.nan)
-        # VBS and SBS are chosen by the choosing runs, and only then judged, as every pick is.
+        # VBS and SBS are chosen by the choosing runs; they are judged by the judging runs, like every pick.
         judging_rewards = self._judging_rewards
         best_reward = judging_rewards[virtual_best(self._choosing_ranks)]
         mean_of_all = statistics.fmean(judging_rewards.values())

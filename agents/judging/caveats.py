@@ -20,10 +20,10 @@ KIND_WORDS = {
     FAMILY: "it is of a family that is new to the team",
     LARGER: "it is at least a hundred times as large as the largest of those",
 }
-"""Kinds of games that a team was not trained on, in words."""
+"""Descriptions of the kinds of games that a team was not trained on."""
 
 FEW = 4
-"""Largest number of games that are listed by name; more are only counted."""
+"""Largest number of games that are listed by name; if there are more, only their number is given."""
 
 
 def situations(team: SelectorTeam) -> int:
@@ -33,12 +33,12 @@ def situations(team: SelectorTeam) -> int:
 
 
 def caveats(team: SelectorTeam, recommendation: Recommendation, preset: Preset) -> list[str]:
-    """Return the caveats of a recommendation, as sentences; an empty list if nothing speaks against it.
+    """Return the caveats of a recommendation, as sentences; an empty list if there are none.
 
     Args:
         team: team that recommends.
         recommendation: its recommendation, with the measurement of the pick.
-        preset: reward weights of the question.
+        preset: reward weights of the recommendation.
     """
     return [
         *_not_trained_on(team, recommendation, preset),
@@ -48,7 +48,7 @@ def caveats(team: SelectorTeam, recommendation: Recommendation, preset: Preset) 
 
 
 def _not_trained_on(team: SelectorTeam, recommendation: Recommendation, preset: Preset) -> list[str]:
-    """Return a sentence for each part of the question that the team was not trained on."""
+    """Return a sentence for each of game, budget and reward weights that the team was not trained on."""
     env = team.env
     game = recommendation.game
     budget = recommendation.budget
@@ -85,7 +85,7 @@ def _better_fixed_algorithm(team: SelectorTeam, recommendation: Recommendation, 
     worths = {}
     for name, cell in algorithms.items():
         request = Request(recommendation.game, (cell,), recommendation.budget, seed=team.env.engine_seeds[0])
-        # Nothing is run for a caveat: only algorithms that were measured already are compared.
+        # Nothing is run for a caveat: only algorithms that have been measured already are compared.
         evaluator = next((candidate for candidate in evaluators if candidate.known(request)), None)
         if evaluator is not None and recommendation.cells != (cell,):
             worths[name] = preset.worth([costs(evaluator.measure(request))])

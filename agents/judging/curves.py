@@ -48,10 +48,10 @@ def best_cells(table: TableEvaluator, catalog: Catalog, game: str, budget: Budge
 
 
 def column_of(over: str) -> str:
-    """Return the column of a curve that is drawn to the right.
+    """Return the column of a curve for the horizontal axis.
 
     Raises:
-        RLCCFRError: curves are not drawn over this.
+        RLCCFRError: ``over`` is not a unit of budgets.
     """
     if over not in COLUMN:
         raise RLCCFRError(f"curves are drawn over {', '.join(COLUMN)}, not over {over!r}")
@@ -64,7 +64,7 @@ def draw_curves(
     """Draw the exploitability of algorithms' average policies during their runs; both axes are logarithmic.
 
     A line is the median over an algorithm's runs. The band around it reaches from the least value to the largest. Both
-    end where the shortest run does. A run that begins later counts with its first point.
+    end where the shortest run does, and begin where the last run begins.
 
     Args:
         table: runs of the algorithms.
@@ -75,8 +75,9 @@ def draw_curves(
             of the same colours.
 
     Raises:
-        RLCCFRError: ``over`` is none of these, there is no algorithm, or one has no run on the game, a failed run, or
-            a run without a curve.
+        RLCCFRError: ``over`` is not one of these, there is no algorithm, or an algorithm has no run on the game, a
+        failed
+            run, or a run without a curve.
     """
     column = column_of(over)
     if not cells:
@@ -116,12 +117,12 @@ def _on_one_grid(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return points on the first curve's grid, (points,), and each curve's exploitability there, (curves, points).
 
-    The grid begins where the last run begins, and ends where the shortest run ends. It is that end alone if a run ends
-    before another begins.
+    The grid begins where the last run begins, and ends where the shortest run ends. If a run ends before another
+    begins, the grid is only that end.
 
     Args:
         curves: the curves.
-        column: what the grid is over.
+        column: column of the curves that the grid is of.
         measure: ``"exploitability"``, or ``"exploitability_current"``.
     """
     columns = [np.asarray(curve[column], dtype=float) for curve in curves]
@@ -137,5 +138,5 @@ def _on_one_grid(
 
 
 def _short_name(cell: Cell) -> str:
-    """Return an algorithm's name for a legend, without a sampler or an abstraction that is none."""
+    """Return an algorithm's name for a legend; a sampler or an abstraction ``none`` is left out."""
     return " x ".join([cell.update_rule, *(id for id in cell[1:] if id != "none")])

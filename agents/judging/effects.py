@@ -19,7 +19,7 @@ MOST_EXACT = 5
 """Largest number of seeds for which all resamples are enumerated: 5 seeds have 3,125."""
 
 RESAMPLES = 10_000
-"""Number of random resamples of more seeds."""
+"""Number of random resamples if there are more seeds."""
 
 
 def tied_set(
@@ -32,8 +32,8 @@ def tied_set(
     """Return the best algorithm and those not significantly worse: paired bootstrap over seeds, Holm's correction.
 
     Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979. An
-    algorithm that is worse with every seed counts as worse, even with only three seeds and however small the
-    differences.
+    algorithm that is worse with every seed counts as significantly worse, even with only three seeds and however small
+    the differences.
 
     Example:
         >>> from rlccfr.catalog import Cell
@@ -46,7 +46,7 @@ def tied_set(
         best_of: algorithms among which the best is sought; by default all. Leave out those that draw at random and
             have a single value.
         level: significance level of the family of all comparisons.
-        seed: seed of the resamples, if there are too many to take all.
+        seed: seed of the resamples, if there are too many to enumerate.
 
     Raises:
         RLCCFRError: there are no algorithms, or the algorithms with more than one value have different numbers of them.
@@ -104,7 +104,8 @@ def pareto_front(costs: ArrayLike, gains: ArrayLike) -> np.ndarray:
     gains = np.asarray(gains, dtype=float)
     front = []
     largest_gain = -math.inf
-    # By rising cost, a point is on the front if it gains more than all cheaper ones; of equal costs, most gain first.
+    # In order of cost, a point is on the front if it gains more than all before it; of equal costs, the largest gain
+    # first.
     for index in np.lexsort((-gains, costs)):
         if gains[index] > largest_gain:
             front.append(int(index))
@@ -153,7 +154,7 @@ def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
 def seconds_to(curve: Mapping[str, Sequence[float]], exploitability: float) -> float:
     """Return the engine CPU seconds until a run's average policy reaches an exploitability; infinite if it never does.
 
-    Between two points of the curve, the logarithm of the CPU seconds is taken to be linear in that of the
+    Between two points of the curve, the logarithm of the CPU seconds is assumed to be linear in that of the
     exploitability.
 
     Example:

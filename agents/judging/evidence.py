@@ -51,7 +51,7 @@ def second_timing(evaluator: Evaluator, game: str, cell: Cell, budget: Budget) -
 
 
 class ChoosingRuns(Evaluator):
-    """An evaluator that answers with the choosing runs of a table, whatever seed is requested."""
+    """An evaluator that answers with a table's choosing runs, whatever seed is requested."""
 
     def __init__(self, table: TableEvaluator) -> None:
         self.table = table
@@ -89,9 +89,9 @@ class Evidence:
     """The runs of every algorithm of a catalog on one game under one budget.
 
     The best of hundreds of noisy algorithms looks better than it is on the runs by which it was chosen. So some runs
-    choose and the others judge. A deterministic algorithm has one run, since a given number of iterations always
-    reaches the same exploitability. Its speed is judged by the run's second timing if a table has one; otherwise one
-    timing serves for both.
+    are used to choose, and the others to judge. A deterministic algorithm has one run, since a given number of
+    iterations always reaches the same exploitability. Its speed is judged by the run's second timing if a table has
+    one; otherwise one timing serves for both.
 
     Attributes:
         choosing: choosing runs of each algorithm.
@@ -118,8 +118,9 @@ class Evidence:
         """Measure every algorithm of a catalog on a game, in the catalog's order.
 
         Args:
-            engine_seeds: engine seeds of each algorithm's runs; a table's own seeds for an algorithm replace them.
-            progress: function called after each algorithm with the share done.
+            engine_seeds: engine seeds of each algorithm's runs; if the evaluator is a table, its seeds for an algorithm
+                replace them.
+            progress: function called after each algorithm with the share that is done.
 
         Raises:
             MissingCellError: the evaluator is a table that lacks a measurement.
@@ -155,7 +156,7 @@ class Evidence:
         If the weights ask for speed alone, or no algorithm has converged, all algorithms may be recommended.
         """
         worths = worths_of(self.choosing, preset)
-        # If none has converged, the best state is "not converged", which all of them share.
+        # If none has converged, the best state is "not converged", and all have it.
         best_state = max(worth.converged for worth in worths.values())
         return [cell for cell, worth in worths.items() if worth.converged == best_state]
 
@@ -167,7 +168,7 @@ class Evidence:
         random and has fewer runs than others, such as one with networks, counts with its mean and never as the best.
 
         Returns:
-            The tied set. None if the runs are too few to tell: every algorithm has a single run and some draw at
+            The tied set. None if there are too few runs to tell: every algorithm has a single run and some draw at
             random, or all that may be recommended have fewer runs than others.
         """
         all_rewards, most_runs = self._judging_rewards(preset)
@@ -176,7 +177,7 @@ class Evidence:
         rewards = {cell: all_rewards[cell] for cell in self.recommendable(preset)}
         means = {cell: math.fsum(values) / len(values) for cell, values in rewards.items()}
 
-        # The best is sought among the algorithms whose mean is as certain as any: all seeds, or nothing random.
+        # The best is sought among the algorithms with the most reliable means: those with all seeds, or nothing random.
         reliable = {
             cell for cell, values in rewards.items() if cell in self.deterministic or len(values) == most_runs > 1
         }
@@ -185,7 +186,7 @@ class Evidence:
         samples = {cell: values if len(values) == most_runs else [means[cell]] for cell, values in rewards.items()}
         tied_by_seeds = tied_set(samples, reliable)
 
-        # Seeds say nothing about the noise of timing, which differs between two runs with the same seed, too.
+        # Seeds tell nothing about the noise of timing, which also differs between two runs with the same seed.
         timing_margin = TWO_SIDED * math.sqrt(2) * self.timing_error(preset)
         least_mean = max(means[cell] for cell in reliable) - timing_margin
         return tied_by_seeds | {cell for cell, mean in means.items() if mean >= least_mean}
@@ -193,7 +194,7 @@ class Evidence:
     def timing_error(self, preset: Preset) -> float:
         """Return the standard deviation of R̄ between timings of one run; 0 if no run was timed twice.
 
-        It is estimated from the median difference between two timings, which a few disturbed runs do not move: the
+        It is estimated from the median difference between two timings, which a few disturbed runs do not affect: the
         difference between two normal variables is at most ``MEDIAN * sqrt(2)`` standard deviations half of the time.
         """
         differences = [
@@ -207,7 +208,7 @@ class Evidence:
     def standard_error(self, first: Cell, second: Cell, preset: Preset) -> float:
         """Return the standard error of the difference between two algorithms' R̄, by the judging runs.
 
-        It is infinite if one of them has too few runs to show a spread.
+        It is infinite if one of them has too few runs to estimate it.
         """
         rewards, most_runs = self._judging_rewards(preset)
         if {first, second} <= self.deterministic:

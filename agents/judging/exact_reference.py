@@ -1,4 +1,4 @@
-"""A line of text on the exact solution of a game, to show beside results of algorithms that approach it."""
+"""A sentence on the exact solution of a game, to show beside the results of algorithms that approach it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlccfr.games.compiled_games import compiled_tree
 from rlccfr.games.flat_tree import GameTree
 
 QUICK = 0.3
-"""Predicted CPU seconds up to which a program is solved for the line; the time of a longer one is only predicted."""
+"""Predicted CPU seconds up to which a linear program is solved; the time of a longer one is only predicted."""
 
 
 def exact_line(game: str, *, solve: bool) -> str:
@@ -29,7 +29,7 @@ def exact_line(game: str, *, solve: bool) -> str:
 
 @lru_cache(maxsize=64)
 def _how_solved(tree: GameTree, solve: bool) -> str:
-    """Return how a game is solved, and how well, as the rest of a sentence."""
+    """Return the rest of the sentence: how a game is solved, and how well."""
     predicted = predicted_time(tree)
     if not solve or predicted.seconds > QUICK:
         return f"solved exactly by a linear program: about {predicted}, predicted from its size"

@@ -31,7 +31,7 @@ BASELINE = "CFR"
 """Name of the fixed algorithm whose times are given beside the best times."""
 
 PlainCFR = Literal["measured", "failed", "not measured"]
-"""Whether there are whole runs of plain CFR."""
+"""Whether there are complete runs of plain CFR."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Insights:
             :data:`TARGETS` that some algorithm meets. The algorithm is the one with the least median time over its
             choosing runs. ``cpu_seconds`` is its median time over its judging runs (for a deterministic algorithm, the
             time in its run's second timing if there is one). ``cfr_cpu_seconds`` is the corresponding time of plain
-            CFR, whether or not the catalog has plain CFR; it is NaN if there are no whole runs of plain CFR. A time is
-            infinite if the runs did not meet the target. Times, in engine CPU seconds, are read off the whole curves,
-            whatever the budget.
+            CFR, whether or not the catalog has plain CFR; it is NaN if there are no complete runs of plain CFR. A time
+            is infinite if the runs did not meet the target. Times are in engine CPU seconds, and are read off the whole
+            curves, whatever the budget.
         plain: ``"measured"``, ``"failed"`` if a run of plain CFR failed, or ``"not measured"``.
         left_out: number of algorithms with a failed run; the tables above leave them out.
     """
@@ -87,7 +87,7 @@ def insights(
         table: runs of the algorithms.
         catalog, game, budget: algorithms, game and budget.
         preset: reward weights.
-        scale: scale of e, in place of the weights' own.
+        scale: scale of e, in place of that of the weights.
 
     Raises:
         MissingCellError: an algorithm was not measured, or was measured for less than the budget.
@@ -124,7 +124,7 @@ def _effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
 
 
 def _plain_cfr(table: TableEvaluator, catalog: Catalog, game: str) -> tuple[Cell, PlainCFR]:
-    """Return plain CFR, and whether the table has whole runs of it.
+    """Return plain CFR, and whether the table has complete runs of it.
 
     If the catalog has plain CFR, it is returned with the catalog's hyperparameters.
     """
@@ -177,10 +177,10 @@ def _judging_curves(table: TableEvaluator, game: str, cell: Cell, curves: Sequen
 def _times(
     table: TableEvaluator, game: str, runs: Mapping[Cell, Sequence[Measurement]], plain: Cell | None
 ) -> pd.DataFrame:
-    """Return the algorithm that is first at each target, with its time and that of plain CFR.
+    """Return the algorithm that reaches each target first, with its time and that of plain CFR.
 
     Args:
-        plain: plain CFR; None if there are no whole runs of it.
+        plain: plain CFR; None if there are no complete runs of it.
     """
 
     def curves_of(cell: Cell) -> list[Any]:
@@ -197,7 +197,7 @@ def _times(
     rows = []
     for fraction in TARGETS:
         target = fraction * uniform_exploitability
-        # The fastest of hundreds looks faster than it is on the runs by which it was chosen: other runs judge it.
+        # The fastest of hundreds looks faster than it is on the runs by which it was chosen, so other runs judge it.
         choosing_seconds = {
             cell: median_seconds(choosing_part(curves), target) for cell, curves in curves_by_cell.items()
         }

@@ -1,4 +1,4 @@
-"""The recommendation table, as a DataFrame and in formats for people and programs."""
+"""The recommendation table, as a DataFrame and in formats for readers and programs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SUFFIXES = (".md", ".csv", ".html", ".json", ".tex")
 LATEX_COLUMNS = (
     "game", "budget", "preset", "method", *AXES, "exploitability", "throughput", "speed", "reward", "regret",
 )  # fmt: skip
-"""Columns of the table in LaTeX: as many as fit a page."""
+"""Columns of the table in LaTeX: as many as fit on a page."""
 
 IN_LATEX = str.maketrans(
     {
@@ -51,7 +51,7 @@ IN_LATEX = str.maketrans(
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     }
 )
-"""LaTeX for the characters that it reads as commands."""
+"""LaTeX for the characters that it would read as commands."""
 
 MARKS = "osD^vP*X<>"
 """Matplotlib's markers of the methods in a picture, in the order of the table."""
@@ -65,13 +65,13 @@ class RecommendationTable:
     """The picks of a team and of the baselines, one row per game, budget, reward weights and method.
 
     Attributes:
-        frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (on this game, the
-            best of the algorithms that have converged; of equal rewards, the least exploitable and then the fastest is
-            the best), ``SBS`` (best on average over the other games), one of the
+        frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (the best of the
+            algorithms that have converged on this game; of equal rewards, the least exploitable and then the fastest is
+            the best), ``SBS`` (the best on average over the other games), one of the
             paper's fixed algorithms, or a search of :data:`rlccfr.agents.judging.bench.SEARCHES`. Two more methods
             concern a user's components and components with a controller from a file: ``best with my_rule`` is the best
             algorithm with such a component, here ``my_rule``; ``best of the others`` is the best algorithm without any
-            such component, and has a row only if VBS has one.
+            such component, and has a row only if the VBS has such a component.
             ``exploitability`` (NashConv / 2), ``throughput`` (iterations per engine CPU second), ``speed`` and
             ``reward`` are means over the judging runs. ``speed`` is throughput as a multiple of plain CFR's; the reward
             is computed from it. ``reward`` is R̄, with e on the ``scale`` of the preset. An algorithm that has not
@@ -114,7 +114,7 @@ class RecommendationTable:
         return str(self.frame.to_csv(index=False))
 
     def to_markdown(self) -> str:
-        """Return the table as Markdown, for people.
+        """Return the table as Markdown, for display.
 
         Numbers have four significant digits or, from 10,000 on, no decimals. The column ``converged`` has "yes" or "not
         converged".
@@ -124,18 +124,18 @@ class RecommendationTable:
         return "\n".join(map(_markdown_line, lines))
 
     def to_html(self) -> str:
-        """Return the table as HTML, with the texts of :meth:`to_markdown`."""
+        """Return the table as HTML, with the same strings as :meth:`to_markdown`."""
         return str(in_words(self.frame).to_html(index=False))
 
     def to_latex(self) -> str:
-        r"""Return :data:`LATEX_COLUMNS` as a LaTeX ``tabular``, with the texts of :meth:`to_markdown`.
+        r"""Return :data:`LATEX_COLUMNS` as a LaTeX ``tabular``, with the same strings as :meth:`to_markdown`.
 
         A document needs ``\usepackage{booktabs}``.
         """
         return _latex(self.frame[list(LATEX_COLUMNS)])
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw each method's regret, on one line per game, budget and reward weights; further left is better.
+        """Draw each method's regret, with one line per game, budget and reward weights; further left is better.
 
         Rows without a regret are left out.
 
@@ -170,16 +170,16 @@ def checked_path(path: str | Path) -> Path:
     """Return the path of a table's file, after a check of its suffix.
 
     Raises:
-        RLCCFRError: the suffix is none of :data:`SUFFIXES`.
+        RLCCFRError: the suffix is not one of :data:`SUFFIXES`.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
-        raise RLCCFRError(f"a table is written as {', '.join(SUFFIXES)}, not as {path.suffix or path.name!r}")
+        raise RLCCFRError(f"a table's file must end in {', '.join(SUFFIXES)}, not in {path.suffix or path.name!r}")
     return path
 
 
 def in_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with texts for people in place of its values."""
+    """Return the frame with strings for display in place of its values."""
     texts = frame.astype(object).copy()
     for column in frame.columns:
         texts[column] = [_text_of(column, value) for value in frame[column]]
@@ -187,7 +187,7 @@ def in_words(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _text_of(column: str, value: Any) -> str:
-    """Return a value of a column as a text for people."""
+    """Return a column's value as a string for display."""
     if column == "converged":
         return "yes" if value else "not converged"
     if value is None:
@@ -202,7 +202,7 @@ def _text_of(column: str, value: Any) -> str:
 
 
 def _markdown_line(values: Sequence[Any]) -> str:
-    """Return a line of a Markdown table, in which a bar within a value is escaped."""
+    """Return a line of a Markdown table; bars within values are escaped."""
     texts = [str(value).replace("|", "\\|") for value in values]
     return f"| {' | '.join(texts)} |"
 
@@ -218,7 +218,7 @@ def _latex(frame: pd.DataFrame) -> str:
 
 
 def _in_latex(text: str) -> str:
-    """Return a text for LaTeX, which writes 1.5e-07 as a power of ten."""
+    """Return a string for LaTeX; a number such as 1.5e-07 is written as a power of ten."""
     power = re.fullmatch(r"(-?[\d.]+)e([+-]\d+)", text)
     if power is not None:
         return rf"${power[1]} \cdot 10^{{{int(power[2])}}}$"

@@ -1,4 +1,4 @@
-"""The report: measurements as one page that needs nothing but a browser."""
+"""The report: measurements as one page that needs only a browser."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from rlccfr.policies.range_pictures import range_section
 from rlccfr.policy import EXACT
 
 DIGITS = 4
-"""Number of significant digits in the page."""
+"""Number of significant digits on the page."""
 
 HEADERS = {
     "game": "game", "budget": "budget", "preset": "weights",  # report.js reads the first three columns
@@ -40,7 +40,7 @@ HEADERS = {
     "exploitability": "exploitability", "throughput": "iterations per second", "speed": "speed, times plain CFR",
     "reward": "mean reward", "regret": "regret", "best": "among the best", "converged": "converged",
 }  # fmt: skip
-"""Columns of the page's table: those of `rlccfr results table` that fit a screen, with their headers."""
+"""Columns of the page's table, with their headers: those of `rlccfr results table` that fit on a screen."""
 
 CURVE_COLUMNS = {"iterations": "iteration", "seconds": "cpu_seconds", "nodes": "nodes", "x": "exploitability"}
 """Columns of a run's curve, by their names in the page's data."""
@@ -73,8 +73,9 @@ def write_report(
             shows its second timing if the table has one. An algorithm with no run, or with a failed one, has a grey
             cell.
         catalog: algorithms of the page.
-        recommended: table of the picks. The page has this table's games, and marks and lists its team's picks.
-        budgets: budgets to choose from on the page, read off the runs' curves. The cell of a shorter run is grey.
+        recommended: table of the picks. The page has this table's games, and marks and lists the team's picks.
+        budgets: budgets to choose from on the page, read off the runs' curves. The cell of a run that is too short is
+            grey.
         policies: policies of hold'em or Bluff whose first decisions the page shows, by hands or rolls.
 
     Returns:
@@ -93,7 +94,7 @@ def write_report(
         "table": _picks_table(recommended.picks),
         "ranges": "".join(map(range_section, policies)),
         "plotly": get_plotlyjs(),
-        "data": data.replace("</", "<\\/"),  # so that no text in the data ends the page's script element
+        "data": data.replace("</", "<\\/"),  # so that no string in the data ends the page's script element
         "script": (folder / "report.js").read_text(),
     }
     page = (folder / "report.html").read_text()
@@ -104,7 +105,7 @@ def write_report(
 
 
 def _picks_table(picks: pd.DataFrame) -> str:
-    """Return the picks as an HTML table with headers and words for people."""
+    """Return the picks as an HTML table, with headers and words for display."""
     best = [_standing(row) for row in picks.astype(object).to_dict("records")]
     texts = in_words(picks).assign(best=best)
     return str(texts[list(HEADERS)].rename(columns=HEADERS).to_html(index=False))
@@ -123,7 +124,7 @@ def _standing(row: Mapping[Any, Any]) -> str:
 
 
 def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets: Sequence[Budget]) -> dict[str, Any]:
-    """Return the data that report.js reads; the comment at its head describes them."""
+    """Return the data that report.js reads; the comment at its top describes them."""
     return {
         "axes": catalog.axes,
         "budgets": list(map(str, budgets)),
@@ -145,7 +146,7 @@ def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets:
 
 
 def _weights(name: str, scale: str) -> dict[str, Any]:
-    """Return a preset's weights, its scale, and in words what e is on that scale."""
+    """Return a preset's weights, its scale, and a description of e on that scale."""
     preset = parse_preset(name, scale)
     return {"scale": preset.scale, "words": SCALE_WORDS[preset.scale], "weights": preset.weights}
 
@@ -195,7 +196,7 @@ def _pick_indices(catalog: Catalog, picks: pd.DataFrame) -> dict[str, dict[str, 
 
 
 def _rounded(value: float | None) -> float | None:
-    """Return a value with as many digits as the page shows; None if it is None, infinite or NaN."""
+    """Return a value rounded to the page's digits; None if it is None, infinite or NaN."""
     if value is None or not math.isfinite(value):
         return None
     return float(f"{value:.{DIGITS}g}")

@@ -1,7 +1,7 @@
 """Reproduction of the paper's experiments: Figures 2 to 5 and Table 4 of Keshavarzi, Navidi and Tefagh.
 
 The figures show exploitability against iterations, for the paper's fixed algorithms and for a team's pick under the
-reward weights of the figure's caption. They are drawn from measurements; the table's throughputs are measured anew.
+reward weights of the figure's caption. They are drawn from measurements; the table's throughputs are measured again.
 """
 
 from __future__ import annotations

@@ -33,9 +33,9 @@ def recommended_table(
         results: a sweep's results, with the whole catalog on each game. Further games with the whole catalog serve for
             the SBS.
         catalog, games, budgets, presets, scale: as for :class:`rlccfr.envs.SelectorEnv`.
-        teams: teams by game; by default one is trained for each game, on the choosing runs. If there are none, no team
-            is asked, and the table has only what can be looked up, which takes seconds instead of minutes.
-        progress: function called with the share of the training that is done; never called if ``teams`` are given.
+        teams: teams by game; by default one is trained for each game, on the choosing runs. With ``{}``, no team is
+            asked, and the table has only what can be looked up, which takes seconds instead of minutes.
+        progress: function called with the share of the training that is done; never called if ``teams`` is given.
 
     Raises:
         MissingCellError: an algorithm was not measured, or a budget is longer than the runs.

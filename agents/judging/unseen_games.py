@@ -1,4 +1,4 @@
-"""Judging of picks for games that were not learned from."""
+"""Judging picks for games that were not learned from."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ VERSION = 4
 """Version of how picks are judged. Raise it when the same picks would be judged differently."""
 
 HUNDREDFOLD = 100
-"""Least ratio of a much larger game's histories to those of the largest training game."""
+"""Least ratio of the histories of a "hundredfold larger" game to those of the largest training game."""
 
 TRAINED, MEMBER, FAMILY, LARGER = "training game", "unseen member", "unseen family", "hundredfold larger"
-"""Kinds of games, from a chooser's view."""
+"""Kinds of games, from a chooser's point of view."""
 
 PICK = "pick"
 """Column of a chooser's regrets."""
 
 ALL = "all"
-"""Name of all kinds of games together."""
+"""Name for all kinds of games together."""
 
 ENOUGH = 5
 """Least number of games to resample; with fewer, a bootstrap's interval is far too narrow."""
@@ -45,7 +45,7 @@ REPETITIONS = 20_000
 
 
 def kind_of(game: str, trained_on: Sequence[str]) -> str:
-    """Return a game's kind: trained on, much larger than any trained on, of a family trained on, or of a new family."""
+    """Return a game's kind: a training game, much larger than these, of one of their families, or of a new family."""
     training_trees = [compiled(name) for name in trained_on]
     if compiled(game).content_hash in {tree.content_hash for tree in training_trees}:
         return TRAINED
@@ -66,14 +66,14 @@ def judged(
     Regrets are with respect to the VBS, by the judging runs (see :class:`Evidence`).
 
     Args:
-        chooser: chooser that picks. The SBS is the single best algorithm of the chooser's own games other than the game
+        chooser: chooser that picks. The SBS is the single best algorithm of the chooser's games other than the game
             that is picked for; see :func:`rlccfr.agents.baselines.best.single_best`.
-        results: measurements of the whole catalog on these games and on the chooser's own.
+        results: measurements of the whole catalog on these games and on the chooser's games.
         games, budgets, presets: games, budgets and reward weights to pick for.
 
     Returns:
         Columns ``game``, ``kind`` (see :func:`kind_of`), ``histories``, ``budget`` and ``preset``; ``pick``, the regret
-        of the chooser's pick, with what is lost by spending a part of the budget on choosing; ``SBS``, the regret of
+        of the chooser's pick, including the loss from spending a part of the budget on choosing; ``SBS``, the regret of
         the SBS; ``single_best``, the algorithm that is the SBS; and ``measuring``, the engine CPU seconds of the
         choosing runs of every algorithm on the game.
 
@@ -110,7 +110,7 @@ def judged(
 
 
 def _loss(task: Task, cell: Cell, remaining: Budget) -> float:
-    """Return how much R̄ an algorithm loses if only a remainder of the task's budget is left, by its judging runs."""
+    """Return how much R̄ an algorithm loses, by its judging runs, if only ``remaining`` is left of the task's budget."""
     if remaining == task.budget:
         return 0.0
     catalog = Catalog(*((id,) for id in cell))  # this algorithm alone
@@ -133,8 +133,8 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
     """Return the mean regrets and the picks' gain over the SBS, for each kind of game and, under :data:`ALL`, for all.
 
     The gain is the SBS's mean regret minus that of the picks. It has a 95 % bootstrap interval if there are at least
-    :data:`ENOUGH` games. Games are resampled whole, since budgets and reward weights on one game are not independent
-    evidence. Games of one family are not fully independent either, so the interval is probably too narrow.
+    :data:`ENOUGH` games. Games are resampled as a whole, since budgets and reward weights on one game are not
+    independent evidence. Games of one family are not fully independent either, so the interval is probably too narrow.
 
     Args:
         rows: rows of :func:`judged`.

@@ -1,8 +1,8 @@
 """Ways of choosing an algorithm for a game that was not measured.
 
 A team of three DQN agents that has learned from other games sees the game's features, the budget and the reward
-weights. Its Q-values are a choice, or a prior: the algorithms with the largest then run on the game by successive
-halving.
+weights. Either the algorithm with the largest Q-value is the choice, or the algorithms with the largest Q-values
+compete on the game by successive halving.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ NAMES = (BY_TEAM, BY_HALVING)
 """Names of the choosers."""
 
 SHARE = 0.1
-"""Share of the budget for halving."""
+"""Share of the budget that is spent on halving."""
 
 RUNGS = (4, 2)
 """Number of algorithms in each rung of that halving.
 
-They were chosen by leaving out thirds of the training games; ``python -m benchmarks.prior`` does so again.
+They were chosen by leaving out thirds of the training games; ``python -m benchmarks.prior`` repeats this.
 """
 
 
@@ -40,7 +40,7 @@ class Chooser(Protocol):
 
     @property
     def catalog(self) -> Catalog:
-        """What it chooses from."""
+        """The algorithms that it chooses from."""
 
     @property
     def games(self) -> Sequence[str]:
@@ -54,7 +54,7 @@ class Chooser(Protocol):
         """Return the algorithm for a game, a budget and reward weights."""
 
     def left(self, budget: Budget) -> Budget:
-        """Return what choosing leaves of a budget."""
+        """Return what is left of a budget after choosing."""
 
 
 class ByTeam:
@@ -82,11 +82,11 @@ class ByTeam:
 class ByHalving(ByTeam):
     """Chooses among the algorithms with the largest Q-values, by successive halving on the game.
 
-    The chosen algorithm's run goes on, so that only the others' runs use up budget.
+    The chosen algorithm's run continues, so that only the others' runs use up budget.
 
     Args:
         team: team that has learned from other games.
-        evaluator: evaluator that runs the algorithms, or a table that holds longer runs.
+        evaluator: evaluator that runs the algorithms, or a table with longer runs.
         rungs: number of algorithms of each rung.
     """
 
@@ -105,7 +105,7 @@ class ByHalving(ByTeam):
         return climb(task, self.team.ranked(game, budget, preset), self._ladder).cell
 
     def left(self, budget: Budget) -> Budget:
-        """Return the budget without the runs of the algorithms that are not chosen."""
+        """Return the budget less the runs of the algorithms that are not chosen."""
         _, winners_share = self._ladder[-1]
         return share_of(budget, 1 - SHARE + winners_share)
 

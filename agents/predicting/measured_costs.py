@@ -45,7 +45,7 @@ class MeasuredCosts(NamedTuple):
     def read(
         cls, evaluator: Evaluator, catalog: Catalog, games: Sequence[str], budgets: Sequence[Budget]
     ) -> MeasuredCosts:
-        """Return the costs that an evaluator measures, or has measured.
+        """Return costs from an evaluator, which measures them if they are not known.
 
         Raises:
             MissingCellError: the evaluator is a table that lacks a measurement.
@@ -114,8 +114,8 @@ def features_of(game: str) -> np.ndarray:
 def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, float]]:
     """Return the indices of the two budgets around a wanted one, with weights that interpolate in its logarithm.
 
-    Only budgets in the same unit count. If the wanted budget equals one of them, is larger than all or smaller than
-    all, the nearest one has all the weight.
+    Only budgets in the same unit are used. If the wanted budget equals one of them, or is larger or smaller than all of
+    them, the nearest one has all the weight.
 
     Example:
         >>> budgets = [Budget("seconds", 0.01), Budget("seconds", 1.0)]
@@ -138,7 +138,7 @@ def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, 
 
 
 def mean_costs_under(log_costs: np.ndarray, preset: Preset, uniform: float | np.ndarray) -> np.ndarray:
-    """Return 1 - R̄, (...), for e on the log scale and s, (..., 2): the less, the better.
+    """Return 1 - R̄, (...), for e on the log scale and s, (..., 2); less is better.
 
     Args:
         log_costs: (..., 2) e on the log scale and s.
