@@ -76,8 +76,7 @@ def draw_curves(
 
     Raises:
         RLCCFRError: ``over`` is not one of these, there is no algorithm, or an algorithm has no run on the game, a
-        failed
-            run, or a run without a curve.
+            failed run, or a run without a curve.
     """
     column = column_of(over)
     if not cells:
@@ -122,7 +121,7 @@ def _on_one_grid(
 
     Args:
         curves: the curves.
-        column: column of the curves that the grid is of.
+        column: column of the curves for the grid.
         measure: ``"exploitability"``, or ``"exploitability_current"``.
     """
     columns = [np.asarray(curve[column], dtype=float) for curve in curves]

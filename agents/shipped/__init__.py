@@ -1,7 +1,7 @@
 """The package's data: measurements, teams that have learned from them, and costs on small games.
 
-Every algorithm was measured on the paper's games and on games of hold'em. The costs are those of the tabular algorithms
-on small games.
+Every algorithm of a catalog was measured on the paper's games, and every algorithm of another catalog on games of
+hold'em. The costs are those of the tabular algorithms on small games.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GAMES = ("kuhn", "leduc", "goofspiel", "royal")
 """The paper's games."""
 
 BUDGETS = tuple(Budget("seconds", amount) for amount in (0.01, 0.1, 1.0))
-"""The headline budgets, in engine CPU seconds."""
+"""The headline budgets on the paper's games, in engine CPU seconds."""
 
 PUBLIC_GAMES = ("holdem(ranks=6,suits=2)", "holdem(ranks=7)", "holdem")
 """Games with a public tree on which the catalog ``public`` is measured: small, medium and [2-1] hold'em."""
@@ -33,7 +33,7 @@ PUBLIC_BUDGETS = tuple(Budget("seconds", amount) for amount in (1.0, 10.0, 60.0)
 """Budgets on these games, in engine CPU seconds."""
 
 DATA = Path(__file__).parent / "data"
-"""Folder of the files."""
+"""Folder of the data files."""
 
 MEASURED = "paper.parquet"
 """File of the runs on the paper's games."""
@@ -42,7 +42,7 @@ PUBLIC_MEASURED = "public.parquet"
 """File of the runs on games with a public tree."""
 
 GENERALISATION = "generalisation.parquet"
-"""File of choosers' regrets on games that they have not learned from, and on families that they were denied."""
+"""File of choosers' regrets on games that they have not learned from, and on families left out of their training."""
 
 START = "team-start.npz"
 """File of the team that has learned from small games, for games that were not measured."""
@@ -51,7 +51,7 @@ WINNERS = "winners.json"
 """File of the best algorithm on each of the paper's games, by budget and reward weights."""
 
 COSTS = "costs.npz"
-"""File of the costs on small games, by which the algorithms of a race are chosen."""
+"""File of costs on small games, by which the algorithms of a race are chosen."""
 
 
 def catalog() -> Catalog:
@@ -73,14 +73,14 @@ def public_catalog() -> Catalog:
 
 
 class Part(NamedTuple):
-    """A part of the package's measurements: games on which the same algorithms were measured.
+    """A part of the package's measurements: some games, and the catalogs that were measured on all of them.
 
     Attributes:
         file: name of the file of the runs in :data:`DATA`.
         games: names of the games.
         budgets: headline budgets, in engine CPU seconds, the longest last.
-        catalogs: catalogs of which every algorithm ran on every game, the default first.
-        described: these catalogs in words, for messages.
+        catalogs: catalogs of which every algorithm was run on every game, the default first.
+        described: description of these catalogs, for messages.
         learned: whether advice comes from teams and choosers that have learned from these runs.
     """
 
@@ -106,7 +106,7 @@ def public_part() -> Part:
 
 
 PARTS = {"paper": paper_part, "public": public_part}
-"""The parts of the measurements, by the default catalog of their games' form."""
+"""The parts of the measurements, by the name of the default catalog for their games' form."""
 
 
 def part_of(game: str) -> Part:
@@ -118,13 +118,13 @@ def part_of(game: str) -> Part:
     form = form_named(game)
     if form.catalogs[0] not in PARTS:
         raise RLCCFRError(
-            f"{brief(game)} is held {form.title}, and no such game was measured: choose an algorithm yourself"
+            f"{brief(game)} is represented {form.title}, and no such game was measured: choose an algorithm yourself"
         )
     return PARTS[form.catalogs[0]]()
 
 
 def name_of(game: str) -> str | None:
-    """Return the name under which a game was measured, whatever name it is given by; None if it was not measured.
+    """Return the name under which a game was measured, whichever of its names is given; None if it was not measured.
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
@@ -138,7 +138,7 @@ def results(game: str | None = None) -> TableEvaluator:
     """Return the measurements that come with the package.
 
     Args:
-        game: name under which a game was measured, to get its measurements alone in less time; by default all of
+        game: name under which a game was measured, to get only its measurements, in less time; by default all of
             :data:`GAMES`.
 
     Raises:
@@ -178,7 +178,7 @@ def team(game: str) -> SelectorTeam:
 
 @cache
 def load_team(name: str) -> SelectorTeam:
-    """Return the team in a file of the package's data; it is read once."""
+    """Return the team in a file of the package's data; the file is read only once."""
     from rlccfr.agents.team.team import SelectorTeam
 
     return SelectorTeam.load(path(name))

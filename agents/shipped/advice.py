@@ -1,4 +1,4 @@
-"""Advice on which algorithm to use: from the package's data and, at most, a few short runs."""
+"""Advice on which algorithm to use, from the package's data and at most a few short runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tie
 """Figures of the recommended algorithm."""
 
 NOT_RUN = "; it has not run on this game, so whether it converges there is not known: a race (measure) tells"
-"""Remark on the pick for a game that was not measured."""
+"""Remark on a pick for a game that was not measured."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ class Advice:
         budget: budget of the run.
         preset: reward weights.
         cell: recommended algorithm.
-        basis: ``"best measured"``: the best of the algorithms measured on this very game. ``"measured"``: the pick of a
+        basis: ``"best measured"``: the best of the algorithms measured on this game. ``"measured"``: the pick of a
             team that has learned from these measurements. ``"features"``: the pick from the game's features.
             ``"single best"``: the SBS of the training games, if it does better than such picks; or, for a game with a
             public tree, the SBS of the measured games with public trees. ``"raced"``: the best of a few algorithms that
             ran on the game.
-        figures: figures of the algorithm, named in :data:`SHOWN`, as far as they were measured: exploitability
-            (NashConv / 2) in the game's units, throughput in iterations per engine CPU second. For the best measured
+        figures: those figures of :data:`SHOWN` that were measured for the algorithm: exploitability (NashConv / 2) in
+            the game's units, throughput in iterations per engine CPU second. For the best measured
             algorithm, ``regret`` is NaN.
         why: sentence on how sure the advice is.
         race: figures of the race, if there was a race; see :func:`rlccfr.agents.shipped.race.race`.
@@ -111,22 +111,23 @@ def recommend(
 
     If the budget lies outside the range that was measured, or that the chooser or team has learned from, the answer is
     for the nearest budget in this range. If a chooser has learned from no budget in the same unit, the answer is for
-    the longest headline budget. In these cases, ``why`` names the budget of the answer.
+    the longest headline budget. In both cases, ``why`` names the budget of the answer.
 
     Args:
         game: a name that :func:`rlccfr.load_game` accepts, or a game that it returned.
         budget: budget of the run; by default one engine CPU second, or sixty for a game with a public tree.
         preset: reward weights.
-        catalog: catalog to choose from. By default, all that was measured, including the extended catalog's tabular
-            algorithms. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
-            contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if it has a public tree.
+        catalog: catalog to choose from. By default, all algorithms that were measured, including the extended catalog's
+            tabular ones. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
+            contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if the game has a public
+            tree.
         evaluator: evaluator that runs a race; by default a :class:`LiveEvaluator`.
-        measure: engine CPU seconds of a race in all: a few promising algorithms run on the game, the best of them for
+        measure: total engine CPU seconds of a race: a few promising algorithms run on the game, the best of them for
             longer, and the winner is recommended. Give either ``measure`` or ``budget``. By default nothing is run.
 
     Raises:
         TypeError: ``game`` is not a game.
-        GameError: an unknown game, or one whose name stands for another.
+        GameError: an unknown game, or a game whose name stands for another game.
         RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, or an installation
             without its data.
     """
@@ -135,7 +136,7 @@ def recommend(
     evaluator = evaluator or LiveEvaluator(keep_runs=RUNNERS)
     if measure is not None:
         if budget is not None:
-            raise RLCCFRError("measure is a budget itself: leave out measure or budget")
+            raise RLCCFRError("measure sets the budget: leave out measure or budget")
         seconds = parse_budget({"unit": "seconds", "amount": measure}).amount
         within = None if catalog is None else parse_catalog(catalog)
         final = Budget("seconds", final_seconds(seconds))
@@ -146,7 +147,7 @@ def recommend(
     limit = part.budgets[-1] if budget is None else parse_budget(budget)
     wanted_catalog = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
 
-    # A measured game: the best measured algorithm, or from the paper's catalog the pick of the game's team.
+    # A measured game: the best measured algorithm or, from the paper's catalog, the pick of the game's team.
     if shipped_name is not None:
         if wanted_catalog == shipped.catalog() and part.learned:
             return _pick_of_team(name, shipped_name, limit, weights)
@@ -170,7 +171,7 @@ def raced(
     """Return what is recommended after a race that the recommended algorithm takes part in.
 
     Args:
-        advice: the recommendation without a race.
+        advice: the recommendation before the race.
         seconds, evaluator, within, progress: as for :func:`rlccfr.agents.shipped.race.race`.
 
     Raises:
@@ -202,10 +203,10 @@ def _name_of(game: Game) -> str:
         RLCCFRError: no game of the same form was measured.
     """
     name = game.name
-    # The display name of a file may be relative to another folder, and that of a subgame is no name to load.
+    # The display name of a file may be relative to another folder, and that of a subgame can't be loaded.
     if is_of_file(game.full_name) or is_subgame(game.full_name):
         name = game.full_name
-    shipped.part_of(name)  # which refuses it before it is made again
+    shipped.part_of(name)  # raises its error before the game is made again
     if compiled(name).content_hash != game.content_hash:
         raise GameError(f"the game is not the one that load_game({name!r}) returns: call recommend with a game's name")
     return name
@@ -243,7 +244,7 @@ def _for_unmeasured(game: str, budget: Budget, preset: Preset, wanted_catalog: C
     _check_catalog(chooser.catalog, wanted_catalog, "tabular")
     nearest_budget, budget_note = _nearest_learned(budget, chooser.budgets, BY_TEAM)
     if nearest_budget.unit not in {learned.unit for learned in chooser.budgets}:
-        nearest_budget = shipped.BUDGETS[-1]  # the team has not met other units
+        nearest_budget = shipped.BUDGETS[-1]  # the team has not learned from other units
         budget_note += f"; picked as for {nearest_budget}"
     choice = unmeasured.choice(game, nearest_budget, preset)
     same_catalog = wanted_catalog is not None and set(wanted_catalog) == set(chooser.catalog)
@@ -267,7 +268,7 @@ def _pick_of_team(game: str, shipped_name: str, budget: Budget, preset: Preset) 
     candidates = _recommendable(shipped_name, nearest_budget, preset)
     cell = team.pick(game, nearest_budget, preset, candidates)
 
-    # The words are about the budget of the question if all runs cover it, else about the one that the pick is for.
+    # The description is for the requested budget if all runs cover it, else for the budget that the pick is for.
     figures = {
         limit: _figures_of(Task(table, shipped.catalog(), shipped_name, limit, preset), cell)
         for limit in dict.fromkeys((budget, nearest_budget))
@@ -284,7 +285,7 @@ def _pick_of_team(game: str, shipped_name: str, budget: Budget, preset: Preset) 
 
 
 def _recommendable(shipped_name: str, budget: Budget, preset: Preset) -> list[Cell] | None:
-    """Return which of the paper's algorithms may be recommended under a budget; None if some runs were shorter."""
+    """Return the paper's algorithms that may be recommended under a budget; None if some runs were shorter."""
     table = shipped.results(shipped_name)
     try:
         return Evidence.measured(table, shipped.catalog(), shipped_name, budget).recommendable(preset)
@@ -293,11 +294,11 @@ def _recommendable(shipped_name: str, budget: Budget, preset: Preset) -> list[Ce
 
 
 def _check_catalog(learned_catalog: Catalog, wanted_catalog: Catalog | None, name: str) -> None:
-    """Refuse a catalog for a game that was not measured, unless it contains all that may be picked.
+    """Check that the catalog for a game that was not measured contains all algorithms that may be picked.
 
     Args:
         learned_catalog: algorithms that may be picked.
-        wanted_catalog: catalog of the question; None for the default.
+        wanted_catalog: catalog that the user asks for; None for the default.
         name: name of ``learned_catalog``, for the message.
 
     Raises:
@@ -305,7 +306,7 @@ def _check_catalog(learned_catalog: Catalog, wanted_catalog: Catalog | None, nam
     """
     if wanted_catalog is not None and not set(learned_catalog) <= set(wanted_catalog):
         raise RLCCFRError(
-            f"the game was not measured, and the package picks from the catalog {name} for such games: ask for that "
+            f"the game was not measured, and for such games the package picks from the catalog {name}: ask for that "
             "catalog, or measure with `rlccfr compare --catalog`"
         )
 
@@ -313,11 +314,11 @@ def _check_catalog(learned_catalog: Catalog, wanted_catalog: Catalog | None, nam
 def _nearest_learned(budget: Budget, learned_budgets: Sequence[Budget], who: str) -> tuple[Budget, str]:
     """Return the nearest budget in the range that a chooser has learned from, and a remark if ``budget`` is another.
 
-    A chooser's answers outside the range that it has learned from are no evidence. If it has learned from no budget in
-    this unit, ``budget`` is returned as it is, with a remark that says so.
+    A chooser's answers outside the range that it has learned from can't be relied on. If it has learned from no budget
+    in this unit, ``budget`` is returned as it is, with a remark that says so.
 
     Args:
-        budget: budget of the question.
+        budget: budget that the user asks for.
         learned_budgets: budgets that the chooser has learned from.
         who: the chooser, as the subject of a sentence.
     """
@@ -330,7 +331,7 @@ def _nearest_learned(budget: Budget, learned_budgets: Sequence[Budget], who: str
 
 
 def _figures_of(task: Task, cell: Cell) -> dict[str, Any]:
-    """Return the figures of a pick; an empty dict if some runs were shorter than the budget."""
+    """Return the figures of a pick; empty if some runs were shorter than the budget."""
     try:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
@@ -367,7 +368,7 @@ def _better_extended(task: Task, figures: dict[str, Any]) -> str:
 def _rank_in_words(in_tied_set: bool, tied_set_size: int) -> str:
     """Return in words whether a pick is the best or tied with the best.
 
-    The words include the number of tied algorithms, because a tie of very many says little.
+    The words include the number of tied algorithms, because a tie of very many algorithms says little.
     """
     if not in_tied_set:
         return "is not the best"
@@ -375,7 +376,7 @@ def _rank_in_words(in_tied_set: bool, tied_set_size: int) -> str:
 
 
 def _certainty(figures: dict[str, Any], budget: Budget, deterministic: bool) -> str:
-    """Return in words how sure a pick is.
+    """Return in words how certain a pick is.
 
     Args:
         figures: the pick's figures under the budget; empty if some runs were shorter.

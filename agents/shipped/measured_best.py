@@ -91,7 +91,7 @@ def _joint_evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog
 
 
 def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any]) -> str:
-    """Return in words by which runs the choice was made, by which it is judged, and what else is as good."""
+    """Return in words which runs the choice was made by, which runs judge it, and which algorithms are as good."""
     choosing_ids = {run.cell_id for run in evidence.choosing[cell]}
     judging_ids = {run.cell_id for run in evidence.judging[cell]}
     if cell in evidence.second:
@@ -119,10 +119,11 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
 def nearest_covered_budget(table: TableEvaluator, game: str, cells: Sequence[Cell], budget: Budget) -> Budget:
     """Return the budget if all runs cover it, else the nearest one that they cover.
 
-    The nearest one is the longest headline budget or, if ``budget`` is in another unit, the length of the shortest run.
+    The nearest one is the longest headline budget or, if ``budget`` is in another unit, the length of the shortest run
+    in that unit.
 
     Raises:
-        BudgetError: there are no curves to read a shorter budget off.
+        BudgetError: there are no curves from which a shorter budget can be read.
     """
     lengths_of_shorter_runs = [
         max(table.run(game, cell, seed)["curve"][COLUMN[budget.unit]], default=0.0)

@@ -1,7 +1,7 @@
-"""A race on the user's own game: the algorithms that did best on measured games, within a stated total time.
+"""A race on the user's game between the algorithms that did best on measured games, within a given total time.
 
-It is successive halving. Beside it, the iterations that ``rlccfr solve`` makes within a budget, which may blend and so
-are no triple of components, get as much time as each of the finalists.
+It is successive halving. In addition, the iterations that ``rlccfr solve`` makes within a budget get as much time as
+each of the finalists; they may end with blends, so they are not a triple of components.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ RUNNERS = RUNGS[0]
 """Largest number of algorithms in a race."""
 
 FAVOURITES = 4
-"""Number of algorithms in a race that have the largest Q-values."""
+"""Number of algorithms that are in a race because they have the largest Q-values."""
 
 WINNERS = 2
-"""Number of algorithms in a race that are the best on one of the paper's games, the predictive algorithms included."""
+"""Number of algorithms, predictive ones too, that are in a race because they win one of the paper's games."""
 
 ALIKE = 2
-"""Largest number of algorithms with the same sampler, unless the favourite, the winners and those with the largest
-Q-values are more.
+"""Number of algorithms with the same sampler at which no more of them are added.
 
-A sampler that does badly on the user's game then spoils only a part of the race.
+A sampler that does badly on the user's game then spoils only a part of the race. The favourite, the winners and those
+with the largest Q-values take part in any case.
 """
 
 
@@ -56,9 +56,9 @@ class Race(NamedTuple):
     Attributes:
         table: a row per algorithm whose runs did not fail, with the figures of its longest run: ``cell``, ``seconds``
             of the run, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``, ``converged``.
-            Those of the last round come first, and in each round the best.
-        default_exploitability: what the iterations of ``rlccfr solve`` within a budget reached in the time of a
-            finalist, in the game's units; NaN if they are a run of one algorithm, or if a catalog was given.
+            The last round comes first, and within each round the best.
+        default_exploitability: exploitability that the iterations of ``rlccfr solve`` within a budget reached in the
+            time of a finalist, in the game's units; NaN if these are a run of one algorithm, or if a catalog was given.
     """
 
     table: pd.DataFrame
@@ -75,7 +75,7 @@ def race(
     within: Catalog | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Race:
-    """Let some algorithms run on a game, in rounds that have equal shares of the time.
+    """Run some algorithms on a game, in rounds that have equal shares of the time.
 
     Algorithms that have converged come before the others, unless the weights ask for speed alone. Apart from that, the
     reward decides.
@@ -83,12 +83,13 @@ def race(
     Args:
         game: name of the game.
         favourite: an algorithm that takes part in any case.
-        seconds: most engine CPU seconds of all runs together; what the evaluator runs beside them, to compare speeds,
-            is not counted.
+        seconds: largest number of engine CPU seconds of all runs together; the evaluator's runs for comparing speeds
+            are not counted.
         preset: reward weights.
-        evaluator: evaluator that runs the algorithms; runs go on from round to round if it keeps them.
-        within: catalog of those that may take part; by default all. With it, the default run is left out.
-        progress: function called with the share done.
+        evaluator: evaluator that runs the algorithms; runs continue from round to round if it keeps them.
+        within: catalog of the algorithms that may take part; by default all. With a catalog, the run of ``rlccfr
+            solve`` is left out.
+        progress: function called with the share that is done.
 
     Raises:
         RLCCFRError: every run has failed.
@@ -125,17 +126,17 @@ def race(
 
 
 def _final_share(rounds_share: float) -> float:
-    """Return the share of the time that each run in the last round has in all, given the share of all rounds."""
+    """Return the share of the time that each run in the last round has in total, given the share of all rounds."""
     return equal_rungs(RUNGS, rounds_share)[-1][1]
 
 
 def final_seconds(seconds: float) -> float:
-    """Return about how many engine CPU seconds each run in the last round has, in a race of ``seconds`` in all."""
+    """Return about how many engine CPU seconds each run in the last round has, in a race of ``seconds`` in total."""
     return _rounded(seconds * _final_share(1 / (1 + _final_share(1.0))))
 
 
 def _rounded(seconds: float) -> float:
-    """Return a number of seconds with three significant digits, since people read it."""
+    """Return a number of seconds rounded to three significant digits, for display."""
     return float(f"{seconds:.3g}")
 
 
@@ -150,7 +151,7 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
         favourite: an algorithm that takes part in any case.
         budget: budget of each run.
         preset: reward weights.
-        within: catalog of those that may take part; by default all.
+        within: catalog of the algorithms that may take part; by default all.
     """
     learned = shipped.part_of(game).learned
     mean_worths = _mean_worths(budget, preset) if learned else _public_mean_worths(budget, preset)
@@ -187,7 +188,7 @@ def _row(cell: Cell, seconds: float, run: Measurement, reward: float) -> dict[st
 def _winners(budget: Budget, preset: Preset) -> list[Cell]:
     """Return the algorithms that are the best on one of the paper's games; those that win most games come first.
 
-    For a budget that is not on record, the nearest in seconds counts; for other weights, those of accuracy alone.
+    For a budget that is not on record, the nearest one in seconds is used; for other weights, those of ``accuracy``.
     """
     record = winners_on_record()
     wanted = budget.amount if budget.unit == "seconds" else shipped.BUDGETS[-1].amount

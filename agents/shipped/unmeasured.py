@@ -1,8 +1,8 @@
 """Picks for games that were not measured, and the prior for a race on such a game.
 
-A team of DQN agents that has learned from small games picks by the game's features, if such picks have no more regret
-on validation games than the single best algorithm of the training games (SBS) under each of the named reward weights;
-otherwise, the SBS is the pick. For games with a public tree, the SBS is the pick in any case.
+A team of DQN agents that has learned from small games picks by the game's features if, under each of the named reward
+weights, such picks have no more regret on validation games than the single best algorithm of the training games (SBS).
+Otherwise, the SBS is the pick. For games with a public tree, the SBS is always the pick.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Choice(NamedTuple):
     Attributes:
         cell: the algorithm.
         basis: ``"features"`` or ``"single best"``; see :class:`Advice`.
-        why: sentence on how sure the choice is.
+        why: sentence on how certain the choice is.
     """
 
     cell: Cell
@@ -43,7 +43,7 @@ class Choice(NamedTuple):
 
 @cache
 def judgements() -> pd.DataFrame:
-    """Return the judgement of all choosers; see :func:`benchmarks.teams.generalise` for its columns.
+    """Return the judgements of all choosers; see :func:`benchmarks.teams.generalise` for its columns.
 
     Raises:
         RLCCFRError: the file is missing.
@@ -72,7 +72,7 @@ def prior() -> ByTeam:
 
 
 def never_loses() -> bool:
-    """Return whether the picks' mean regret on validation games is at most the SBS's under each named preset."""
+    """Return whether the picks' mean regret on validation games is at most that of the SBS under each named preset."""
     rows = rows_of(BY_TEAM)
     validation = rows[rows["member"] == "validation"]
     means = [mean_regrets(judged) for _, judged in validation.groupby("preset")]
@@ -80,14 +80,14 @@ def never_loses() -> bool:
 
 
 def choice(game: str, budget: Budget, preset: Preset) -> Choice:
-    """Return the pick from a game's features, or the SBS if such picks do not win under each preset.
+    """Return the pick from a game's features, or the SBS if it has less regret under some preset.
 
     ``why`` gives the regrets on the test games of the game's kind.
     """
     chooser = prior()
     kind = kind_of(game, chooser.games)
     rows = _headline_judgements()
-    # Choosers that have learned without a family are evidence for new families, and for nothing else.
+    # Choosers that have learned without a family are evidence only for new families.
     relevant = (rows["without"] == "") | (kind == FAMILY)
     picks = rows[relevant & (rows["kind"] == kind) & (rows["picked by"] == BY_TEAM)]
     regrets_on_test_games = regrets_in_words(picks[picks["member"] == "test"], kind)
@@ -120,7 +120,7 @@ def public_choice(budget: Budget, preset: Preset) -> Choice:
         choosing_worths[game] = worths_of(evidence.choosing, preset)
         judging_rewards[game] = rewards_of(evidence.judging, preset)
 
-    # How well this way of choosing does on a game that was not measured: leave out each measured game in turn.
+    # To judge this way of choosing on a game that was not measured, leave out each measured game in turn.
     regrets = []
     for game in part.games:
         best_reward = judging_rewards[game][virtual_best(choosing_worths[game])]

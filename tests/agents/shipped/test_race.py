@@ -103,7 +103,7 @@ def test_a_race_needs_one_budget():
     for wrong in (-1, "0.02s", float("nan")):
         with pytest.raises(rlccfr.RLCCFRError):
             rlccfr.recommend("kuhn(cards=4)", measure=wrong)
-    with pytest.raises(rlccfr.RLCCFRError, match="measure is a budget itself"):
+    with pytest.raises(rlccfr.RLCCFRError, match="measure sets the budget"):
         rlccfr.recommend("kuhn(cards=4)", SECOND, measure=0.02)
 
 
