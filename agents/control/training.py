@@ -287,8 +287,7 @@ class ControlAgents:
     """The agents of :data:`rlccfr.components.controller.AGENTS`, which pick in turn and learn from the same decisions.
 
     The first agent's network takes an observation. Each further network also takes the picks of the earlier agents,
-    each
-    as one number per choice: 1 for the pick, 0 for the others.
+    each as one number per choice: 1 for the pick, 0 for the others.
 
     Args:
         hyperparameters: hyperparameters of the networks and of training.

@@ -18,7 +18,7 @@ from rlccfr.envs.reward import Costs, costs
 class Situation(NamedTuple):
     """A decision point: a game, an engine seed, a budget, and the episode's algorithms so far (none at its start).
 
-    The reward weights are not part of it: a measurement gives the rewards under any weights.
+    The reward weights are not part of it, since a measurement gives the rewards under any weights.
     """
 
     game: str
@@ -36,7 +36,7 @@ class Outcome:
     """The outcome of an algorithm in a situation.
 
     Attributes:
-        observations: observations of agents A, B and C at their turns, under the reward weights of that time; float32
+        observations: observations of agents A, B and C at their turns, under the reward weights of the episode; float32
             of shape (3, OBSERVATION_SIZE).
         costs: e on each scale, and s.
         done: whether the episode ended.
@@ -94,7 +94,7 @@ class Experience:
         return sum(map(len, self._outcomes.values()))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the experience as arrays that an archive can hold without pickles."""
+        """Return the experience as arrays that can be saved without pickling."""
         entries = [
             {
                 "game": situation.game,

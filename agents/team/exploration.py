@@ -3,8 +3,8 @@
 Once every component has been tried, the team's greedy triple is measured, since the team would recommend it. The
 team then does not know whether another pick of *one* agent would be better. So single agents deviate from the best
 algorithm measured so far: a search along three axes instead of over their product. The deviating agent and its pick are
-drawn at random: after few measurements, Q-values tell good picks from bad ones, but not yet one untried pick from
-another.
+drawn at random: after few measurements, Q-values distinguish good picks from bad ones, but do not yet rank untried
+picks.
 
 There is no schedule of exploration: ``epsilon`` of :class:`rlccfr.agents.Hyperparameters` is constant, and 0 by
 default.
@@ -50,8 +50,8 @@ def next_to_measure(
 ) -> Triple:
     """Return an algorithm that has not been measured.
 
-    The first candidate that exists is taken: an algorithm with untried components; with probability ``epsilon``, one
-    drawn at random; the greedy triple; a deviation of one agent from the best measured algorithm; one drawn at random.
+    It is the first of these that exists: an algorithm with untried components; with probability ``epsilon``, one drawn
+    at random; the greedy triple; a deviation of one agent from the best measured algorithm; one drawn at random.
 
     Args:
         measured: worth of each algorithm measured in this situation.
@@ -73,7 +73,7 @@ def next_to_measure(
         best = greedy_triple(q, recommendable(measured, available))
         if unmeasured[best]:  # the team would recommend what it has never measured
             return best
-        # Otherwise one agent, drawn at random, deviates; the next one does if all of its deviations were measured.
+        # Otherwise, an agent drawn at random deviates; if all of its deviations were measured, the next agent does.
         incumbent = max(measured, key=measured.__getitem__)
         for agent in generator.permutation(3):
             neighbours = _neighbours(incumbent, int(agent), unmeasured)
@@ -85,7 +85,7 @@ def next_to_measure(
 def recommendable(measured: Mapping[Triple, Worth], available: np.ndarray) -> np.ndarray:
     """Return which algorithms may be recommended, bool of the catalog's shape.
 
-    These are the available algorithms, except those that were measured and have not converged. If none is left, all
+    These are the available algorithms, except those that were measured and have not converged. If none remains, all
     available algorithms may be recommended.
     """
     allowed = available.copy()

@@ -15,7 +15,7 @@ Rewards = Literal["mean", "own"]
 class Hyperparameters:
     """Hyperparameters of the three DQNs and of the team's exploration.
 
-    Few episodes are measured, so the defaults learn much from each: small networks, many gradient steps, no discount.
+    Few episodes are measured, so the defaults make much use of each: small networks, many gradient steps, no discount.
 
     Attributes:
         hidden: widths of the networks' hidden layers.
@@ -24,11 +24,11 @@ class Hyperparameters:
         batch_size: transitions per gradient step.
         gradient_steps: gradient steps per agent and round of learning; one round follows each measured episode.
         settling: number of further rounds of learning, after the round that follows the last measured episode.
-        buffer_size: not used, since a team replays all of its experience; kept for files and programs that name it.
+        buffer_size: not used, since a team replays all of its experience; kept for files and programs that set it.
         tau: share by which target networks move at each gradient step.
         rewards: ``"mean"``: all agents learn R̄, the mean of their rewards, by which picks are judged. ``"own"``: each
             learns its own, R_A, R_B or R_C.
-        epsilon: probability that, once every component has been tried, the algorithm to measure is drawn at random; 0
+        epsilon: probability that the algorithm to measure is drawn at random once every component has been tried; 0
             suffices, since the other choices already vary around the best algorithm.
 
     Raises:
@@ -52,7 +52,7 @@ class Hyperparameters:
         object.__setattr__(self, "hidden", tuple(self.hidden))
         whole_numbers = (*self.hidden, self.batch_size, self.gradient_steps, self.buffer_size)
         if not all(isinstance(value, int) and value >= 1 for value in whole_numbers):
-            raise RLCCFRError("hidden, batch_size, gradient_steps and buffer_size must be at least 1 and whole")
+            raise RLCCFRError("hidden, batch_size, gradient_steps and buffer_size must be whole numbers of at least 1")
         if not (isinstance(self.settling, int) and self.settling >= 0):
             raise RLCCFRError("settling must be a whole number of at least 0")
         if not self.learning_rate > 0:
@@ -63,5 +63,5 @@ class Hyperparameters:
             raise RLCCFRError(f"rewards must be 'mean' or 'own', not {self.rewards!r}")
 
     def learning_rate_at(self, progress_remaining: float) -> float:
-        """Return the learning rate when a share of the training remains, from 1 to 0; SB3 uses it as a schedule."""
+        """Return the learning rate at a remaining share of the training, from 1 to 0; SB3 uses this as a schedule."""
         return self.learning_rate * (0.05 + 0.95 * progress_remaining)

@@ -1,7 +1,7 @@
-"""A team that begins with what was learned on other games, and chooses on a new one by successive halving.
+"""A team that begins with what was learned on other games, and chooses on a new game by successive halving.
 
-A fresh team begins blindly: its first measurements try each component once. An informed team has the networks that come
-with the package. They have learned from small games, and see the features of the new one. So its Q-values say which
+A new team knows nothing: its first measurements try each component once. An informed team has the networks that come
+with the package. They have learned from small games, and see the features of the new one. So its Q-values tell which
 algorithms are worth running at all. These run for fractions of the budget, the better ones for longer, and the networks
 learn from every run.
 """
@@ -29,15 +29,15 @@ VERSION = 1
 """Version of an informed team's choice. Raise it when the same seed and measurements would give another one."""
 
 CANDIDATES = 2
-"""Number of algorithms that run, for each whole budget of all runs together; set after trials that are not recorded."""
+"""Number of algorithms that run for each whole budget that may be spent; set after trials that are not recorded."""
 
 
 def informed_team(
     games: Games | EpisodeSpec, budget: Budgets | None = None, *, seed: int = 0, **options: Unpack[EpisodeOptions]
 ) -> SelectorTeam:
-    """Return a team with the networks that come with the package; it picks at once, and :func:`choose` runs its picks.
+    """Return a team with the networks that come with the package; it picks at once; :func:`choose` runs its picks.
 
-    Components that these networks do not know have the least Q-values.
+    Components that these networks do not know have the lowest Q-values.
 
     Args:
         games, budget, options: as for :class:`rlccfr.agents.SelectorTeam`; the catalog must have the components of
@@ -63,12 +63,12 @@ def informed_team(
 def choose(
     team: SelectorTeam, evaluations: float, *, learn: bool = True, progress: Callable[[float], None] | None = None
 ) -> Halving:
-    """Let the algorithms with a team's largest Q-values run on its first game, and return the best.
+    """Run the algorithms with a team's largest Q-values on its first game, and return the best.
 
     Args:
         team: team whose first game, budget and reward weights are those to choose for.
-        evaluations: number of whole budgets that all runs together may take; a fraction, too.
-        learn: whether the networks learn from the runs, which are added to the team's experience in any case.
+        evaluations: number of whole budgets that all runs together may take; it may be a fraction.
+        learn: whether the networks learn from the runs; the runs are added to the team's experience in any case.
         progress: function called with the share of the runs that is done.
 
     Raises:
@@ -89,7 +89,7 @@ def choose(
 
 
 def _ladder(available: int, evaluations: float) -> Ladder:
-    """Return a ladder that halves the algorithms from rung to rung; no run is longer than the whole budget."""
+    """Return a ladder that halves the number of algorithms at each rung; no run is longer than the whole budget."""
     count = min(available, max(RUNGS[0], math.ceil(CANDIDATES * evaluations)))
     counts = [count]
     while counts[-1] > 2:
@@ -125,7 +125,7 @@ def _learn(team: SelectorTeam) -> None:
 
 
 def informed_search(task: Task, *, evaluations: float, seed: int = 0) -> Halving:
-    """Return an informed team's choice for a task: by its first engine seed, and without learning from the runs."""
+    """Return an informed team's choice for a task, by its first engine seed and without learning from the runs."""
     options: EpisodeOptions = {
         "preset": task.preset,
         "catalog": task.catalog,

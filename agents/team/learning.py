@@ -1,12 +1,12 @@
-"""The training of a team: three DQN agents that pick an algorithm together, and learn from what it measured.
+"""The training of a team: three DQN agents pick algorithms together, and learn from the measurements.
 
 Agent A picks the update rule, B the sampler knowing A's pick, and C the abstraction knowing both. One step of
 :class:`Training` has four parts, which follow one another in this file:
 
 1. *Collect.* An episode is played on algorithms that were not measured yet, and each measurement is added to the team's
    experience. :mod:`rlccfr.agents.team.exploration` chooses the algorithm to measure.
-2. *Replay.* A batch of measured picks is drawn from the experience (:class:`Replay`). A measurement tells the rewards
-   under any reward weights, so weights are drawn anew for each replayed pick.
+2. *Replay.* A batch of measured picks is drawn from the experience (:class:`Replay`). A measurement gives the rewards
+   under any reward weights, so new weights are drawn for each replayed pick.
 3. *Target.* With R = 1 - (alpha e + beta s), the reward that the environment's ``step`` returns for the same weights,
    and gamma the discount between the decisions of an episode, the targets are
 
@@ -20,10 +20,10 @@ Agent A picks the update rule, B the sampler knowing A's pick, and C the abstrac
 4. *Step.* Each agent takes a gradient step on the Huber loss towards its targets, and its target network follows.
 
 With ``Hyperparameters(rewards="own")``, each agent learns its own reward. The value of another agent's answer is then
-of no use to it. Its target is its own reward for an algorithm, plus its own value of the next decision. The later
-agents complete this algorithm by their preferred answers among those that were measured.
+of no use to it. Its target is its own reward for an algorithm, plus its own value of the next decision. The algorithm
+consists of its pick and, for the later agents, of their preferred answers among those that were measured.
 
-The agents that steer a run (:mod:`rlccfr.agents.control.training`) share the functions of parts 3 and 4.
+The agents that control a run (:mod:`rlccfr.agents.control.training`) share the functions of parts 3 and 4.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ VERSION = 3
 """Version of the training. Raise it when the same seed and measurements would give another team."""
 
 MEASURING = 0.8
-"""Rough share of the training's time that is over at the last evaluation, if an evaluation takes a second."""
+"""Rough share of the training's time that has passed at the last evaluation, if an evaluation takes a second."""
 
 UNKNOWN = Costs(1.0, 1.0, 1.0, 1.0)
-"""Costs that stand for those of algorithms that were not measured; nothing is learned from them."""
+"""Placeholder for the costs of algorithms that were not measured; nothing is learned from it."""
 
 MAX_GRADIENT_NORM = 10.0
 """Largest norm of an agent's gradient, as in Stable-Baselines3's DQN."""
 
 
 class Decision(NamedTuple):
-    """One decision of a played episode: the algorithm that was picked, and what it measured."""
+    """One decision of a played episode: the algorithm that was picked, and its measurement."""
 
     situation: Situation
     preset: Preset
@@ -86,7 +86,7 @@ class Training:
         self.team = team
         self.cap = cap
         self.log = log
-        self._learner: QLearning | None = None  # of the present experience
+        self._learner: QLearning | None = None  # for the current experience
 
     @property
     def share_done(self) -> float:
@@ -96,7 +96,7 @@ class Training:
 
     @property
     def progress(self) -> float:
-        """Approximate share of the training's time that is over, from 0 to 1."""
+        """Approximate share of the training's time that has passed, from 0 to 1."""
         if self.share_done == 1.0:
             return 1.0
         measured = min(1.0, self.team.evaluations / self.cap)
@@ -123,7 +123,7 @@ class Training:
     # 1. Collect.
 
     def _play_episode(self) -> list[Decision]:
-        """Play an episode from a start or from a decision reached before; return its new decisions."""
+        """Play an episode from its start or from a decision that was reached before; return its new decisions."""
         team = self.team
         env = team.env
         situation = self._where_to_explore()
@@ -152,20 +152,20 @@ class Training:
     def _where_to_explore(self) -> Situation:
         """Return an episode's start or, with several segments, sometimes a later decision that was reached before.
 
-        If possible, the remaining evaluations suffice to end the episode from there.
+        If possible, it is one from which the remaining evaluations suffice to finish the episode.
         """
         team = self.team
         env = team.env
         starts = [Situation(*start) for start in product(env.games, env.engine_seeds, env.budgets)]
         earlier_outcomes = team.experience if env.segments > 1 else ()
         reached = [situation.after(algorithm) for situation, algorithm, outcome in earlier_outcomes if not outcome.done]
-        # Somewhere with an algorithm that was not measured, from where the episode can be ended.
+        # Situations with an algorithm that was not measured, from which the episode can be finished.
         num_available = int(team.available.sum())
         evaluations_left = self.cap - team.evaluations
         unexhausted = [place for place in (*starts, *reached) if len(team.experience.at(place)) < num_available]
         endable = [place for place in unexhausted if env.segments - len(place.cells) <= evaluations_left]
         candidates = endable or unexhausted
-        # Each number of earlier decisions is equally likely, although there are more places with later ones.
+        # Each number of earlier decisions is equally likely, although more situations have many of them.
         depths = sorted({len(place.cells) for place in candidates})
         depth = depths[int(team.generator.integers(len(depths)))]
         places = [place for place in candidates if len(place.cells) == depth]
@@ -182,7 +182,7 @@ class Training:
         return worths
 
     def _measure(self, algorithm: Cell) -> tuple[Measurement, Outcome]:
-        """Let the environment run an algorithm; return its measurement, and its outcome with what the agents saw."""
+        """Let the environment run an algorithm; return the measurement, and the outcome with what the agents saw."""
         env = self.team.env
         observations = np.stack([env.observe(algorithm[:agent]) for agent in range(3)])
         request = env.request(algorithm)
@@ -196,7 +196,7 @@ class Training:
         self.team.env.reset(options={**start, "preset": preset})
 
     def _log_row(self, decision: Decision) -> dict[str, float | int | str]:
-        """Return an episode's row of the log: its last measurement, and losses and greedy picks after learning."""
+        """Return an episode's row of the log: its last measurement, and the losses and greedy picks after learning."""
         team = self.team
         self._reset(decision.situation, decision.preset)
         greedy = team.catalog.cell(*team.greedy(team.env, team.recommendable(team.env)))
@@ -231,8 +231,8 @@ class Replay:
     Attributes:
         measured: (n, rules, samplers, abstractions) which algorithms can be learned from.
         answers: same shape: which algorithms the later agents may choose as their answer to the earlier agents' picks.
-            Those that end an episode without having converged are not recommended, so they are no answers.
-        following: same shape: the situation that each algorithm leads to; -1 where the episode ends.
+            Those that end an episode without having converged are not recommended, so they are not answers.
+        following: same shape: index of the situation that each algorithm leads to; -1 where the episode ends.
         costs: (n, rules, samplers, abstractions, 4): each algorithm's :class:`Costs`.
         seen: what agents A, B and C saw, shapes (n, size), (n, rules, size) and (n, rules, samplers, size).
     """
@@ -274,8 +274,8 @@ class Replay:
 
         Args:
             agent: 0, 1 or 2.
-            place: situations, (b,), and for later agents the picks before, each (b,).
-            speed_alone: (b,) where the reward weights ask for speed alone, so that every measured algorithm is an
+            place: indices of situations, (b,), and of the earlier agents' picks, (b,) each.
+            speed_alone: (b,) whether the reward weights ask for speed alone, so that every measured algorithm is an
                 answer.
         """
         later_axes = tuple(range(2, 4 - agent))
@@ -285,7 +285,7 @@ class Replay:
         return np.where(all_measured[:, None], measured, answers)
 
     def draw_weights(self, count: int) -> np.ndarray:
-        """Draw reward weights, shape (count, 9), as observations have them (:func:`reward_weights_of`)."""
+        """Draw reward weights, shape (count, 9), in the form that observations use (:func:`reward_weights_of`)."""
         generator = self.team.generator
         presets = np.array([reward_weights_of(preset) for preset in self.team.env.presets])
         num_alphas_and_betas = presets.shape[1] - len(SCALES)
@@ -304,9 +304,9 @@ class Picks(NamedTuple):
     """Picks to learn from, and what each agent knew.
 
     Attributes:
-        inputs: for each agent, (b, size) what it saw, the earlier agents' picks included.
+        inputs: for each agent, (b, size) what it saw, including the earlier agents' picks.
         legal: for each agent, (b, choices) which picks could be made; None for all.
-        chosen: (b, agents) what was picked.
+        chosen: (b, agents) index of each agent's pick.
     """
 
     inputs: Sequence[torch.Tensor]
@@ -349,10 +349,10 @@ class QLearning:
         self._measured = np.argwhere(replay.measured)  # (m, 4): situation, update rule, sampler, abstraction
 
     def learn_round(self, progress_remaining: float, steps: int) -> None:
-        """Let each agent take gradient steps, each on a batch of measured picks.
+        """Take gradient steps with all agents, each on a batch of measured picks.
 
         Args:
-            progress_remaining: share of all rounds that remains, from 1 to 0; the learning rate falls with it.
+            progress_remaining: remaining share of all rounds, from 1 to 0; the learning rate falls with it.
             steps: number of gradient steps.
         """
         if not len(self._measured):
@@ -371,7 +371,7 @@ class QLearning:
         """Return measured picks, drawn with replacement, and for each agent the targets of its picks, (b,)."""
         generator = self.team.generator
         batch_size = self.team.hyperparameters.batch_size
-        # A row, its algorithm and new reward weights make one replayed episode.
+        # A situation, its algorithm and new reward weights make one replayed pick.
         drawn = self._measured[generator.integers(len(self._measured), size=batch_size)]
         rows = drawn[:, 0]
         triples = drawn[:, 1:]
@@ -382,7 +382,7 @@ class QLearning:
         return picks, self._targets(picks, rows, triples, weights)
 
     def _targets(self, picks: Picks, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> list[torch.Tensor]:
-        """Return the target of each agent's pick, (b,): part 3 of this module's text.
+        """Return the target of each agent's pick, (b,); see part 3 of this module's docstring.
 
         Args:
             picks: the picks, with what each agent saw.
@@ -406,7 +406,7 @@ class QLearning:
                 with torch.no_grad():
                     answer = preferred(policy, *self._seen_and_legal(later_agent, place, weights))
                 place = (*place, answer.numpy())
-            completed = np.stack(place[1:], axis=1)  # the agent's pick with the answers: a measured algorithm
+            completed = np.stack(place[1:], axis=1)  # the agent's pick and the answers make a measured algorithm
             own_return = self._returns(rows, completed, weights)[:, agent]
             targets.append(torch.as_tensor(own_return, dtype=torch.float32))
         return targets
@@ -423,7 +423,7 @@ class QLearning:
         returns = agents_rewards(self.replay.costs[place], weights)
         next_rows = self.replay.following[place]
         goes_on = next_rows >= 0
-        if goes_on.any():  # bootstrap from the next decision, which has the same reward weights
+        if goes_on.any():  # bootstrap from the next decision, under the same reward weights
             gamma = self.team.hyperparameters.gamma
             returns[goes_on] += gamma * self._values(next_rows[goes_on], weights[goes_on])
         return returns
@@ -431,7 +431,7 @@ class QLearning:
     def _values(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return each agent's value of situations, (b, 3), if all agents pick what they prefer.
 
-        If agents learn the mean reward, all have the value of the last agent, which knows the picks of the others.
+        If agents learn the mean reward, the value of each is that of the last agent, which knows the others' picks.
         """
         place: tuple[np.ndarray, ...] = (rows,)
         values = []
@@ -473,7 +473,7 @@ def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def learn_from(
     policies: Sequence[DQNPolicy], picks: Picks, targets: Sequence[torch.Tensor], learning_rate: float, tau: float
 ) -> list[float]:
-    """Make a gradient step of each agent towards the targets of its picks, and move its target network.
+    """Take a gradient step with each agent towards the targets of its picks, and move its target network.
 
     Args:
         policies: the agents' networks and optimisers.

@@ -1,4 +1,4 @@
-"""Training on a table of all algorithms, for teams that pick for many budgets and reward weights."""
+"""Training on a table with all algorithms' runs, for teams that pick for many budgets and reward weights."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ def train_on_table(
             engine seeds of ``episodes`` are ignored: the team learns from all choosing seeds of the table.
         seed: seed of all randomness in the team.
         settings: hyperparameters; by default :data:`SETTINGS`.
-        presets: reward weights to learn, beside weights drawn at random on every scale of e; by default all named ones.
-        progress: function called after each round with the share done.
+        presets: reward weights to learn, besides weights drawn at random on every scale of e; by default all named
+            ones.
+        progress: function called after each round with the share that is done.
 
     Returns:
         The team without its experience, which the table holds; :attr:`SelectorTeam.cost` counts the choosing runs.
@@ -65,7 +66,7 @@ def train_on_table(
     )
     _measure_everything(team)
     learner = QLearning(Replay(team, UNIFORM))
-    # The table holds the experience, so the team need not.
+    # The table has the experience, so the team need not keep it.
     team.experience = Experience()
     team.forgotten = _cost(table, episodes.catalog, episodes.games)
     rounds = team.hyperparameters.settling

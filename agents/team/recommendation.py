@@ -32,7 +32,7 @@ class Recommendation:
 
     @property
     def cell(self) -> Cell:
-        """The algorithm of the last segment: the only one unless the team switches."""
+        """The last segment's algorithm, which is the only one unless the team switches."""
         return self.cells[-1]
 
     @property

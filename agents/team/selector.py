@@ -1,4 +1,4 @@
-"""One agent of the team. A restored agent answers from its network's weights alone; torch is loaded when it learns."""
+"""One agent of the team. A restored agent answers from its network's weights; torch is loaded only when it learns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Selector:
 
     Attributes:
         actions, hyperparameters: the arguments.
-        generator: random generator for a caller that lets this agent learn alone; a team uses a generator of its own.
+        generator: random generator for callers that train only this agent; a team uses a generator of its own.
         loss: mean loss over the gradient steps of the last round of learning; NaN before the first.
     """
 
@@ -40,8 +40,8 @@ class Selector:
         self._seeds = tuple(map(int, np.random.SeedSequence(seed).generate_state(2)))
         self.generator = np.random.default_rng(self._seeds[1])
         self._sizes = (observation_size, *hyperparameters.hidden, actions)
-        self._layers = range(0, 2 * len(self._sizes) - 2, 2)  # torch numbers the activations between them, too
-        # Restored arrays, until there is a policy that holds them.
+        self._layers = range(0, 2 * len(self._sizes) - 2, 2)  # torch also numbers the activations between them
+        # Restored arrays, until a policy is made that holds them.
         self._weights: dict[str, np.ndarray] | None = None
         self._learning: dict[str, np.ndarray] = {}
 
@@ -90,9 +90,9 @@ class Selector:
         return {name: array.copy() for name, array in self.weights.items()}
 
     def learning(self) -> dict[str, np.ndarray]:
-        """Return the training state apart from the weights, by name; empty before training.
+        """Return the training state except for the weights, by name; empty before training.
 
-        It has the target network, the optimiser's moments, and the state of :attr:`generator`.
+        It consists of the target network, the optimiser's moments, and the state of :attr:`generator`.
         """
         if "policy" not in vars(self):
             return dict(self._learning)
@@ -109,9 +109,9 @@ class Selector:
 
         Args:
             state: weights by name.
-            learning: training state that :meth:`learning` returned, so that learning goes on as if it had never
-                stopped. Without it, the optimiser and the generator start anew. If it has no target network, the target
-                network starts with the weights in ``state``.
+            learning: training state that :meth:`learning` returned, so that learning continues as if it had never
+                stopped. Without it, the optimiser and the generator start from scratch. If it has no target network,
+                the target network starts with the weights in ``state``.
 
         Raises:
             RLCCFRError: the arrays have other names, shapes or types.
@@ -129,7 +129,7 @@ class Selector:
             self.generator.bit_generator.state = json.loads(str(learning["draws"]))
 
     def _check_shapes(self, state: Mapping[str, np.ndarray], learning: Mapping[str, np.ndarray]) -> None:
-        """Refuse arrays for :meth:`restore` that are not those of this network.
+        """Check that arrays for :meth:`restore` fit this network.
 
         Raises:
             RLCCFRError: an array is missing or unknown, or has another shape or type.
@@ -166,7 +166,7 @@ class Selector:
         for index, source_index in source_indices.items():
             weight[index] = state[weight_name][source_index]
             bias[index] = state[bias_name][source_index]
-        # The hidden layers stay as they are: what is known of observations serves the new choices, too.
+        # The hidden layers are unchanged: what they have learned about observations also serves the new choices.
         self.restore(state | {weight_name: weight, bias_name: bias})
 
 

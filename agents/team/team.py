@@ -47,19 +47,19 @@ class SelectorTeam:
     """Three Stable-Baselines3 DQNs that pick in turn and share each measurement.
 
     At each decision, agent A picks the update rule, B the sampler knowing A's pick, and C the abstraction knowing both.
-    The algorithm is measured once, and all agents learn from it, by default the mean of their rewards. A recommendation
-    is the greedy triple of the Q-networks; it need not be the best algorithm that was measured. An algorithm that is
-    known not to converge under the budget is not recommended, unless the weights ask for speed alone, or all are known
-    not to converge.
+    The algorithm is measured once, and all agents learn from the measurement, by default the mean of their rewards. A
+    recommendation is the greedy triple of the Q-networks; it need not be the best algorithm that was measured. An
+    algorithm that is known not to converge under the budget is not recommended, unless the weights ask for speed alone,
+    or all are known not to converge.
 
     An evaluation is one algorithm measured in one situation: a game, an engine seed, a budget, and the algorithms of
-    the episode's earlier segments. It costs nothing to play the algorithm again in that situation, or to reward it
-    under other weights.
+    the episode's earlier segments. Playing the algorithm again in that situation, or rewarding it under other weights,
+    costs nothing.
 
     Args:
         games, budget, options: episodes to train on, as for :class:`rlccfr.envs.SelectorEnv`. The agents see the game,
             the budget and the reward weights, so one team learns to pick for several of each.
-        seed: seed of all randomness in the team: initial weights, exploration, batches to learn from.
+        seed: seed of all randomness in the team: initial weights, exploration, and batches to learn from.
         hyperparameters: hyperparameters of the networks and of training.
 
     Raises:
@@ -79,7 +79,7 @@ class SelectorTeam:
         self.env = SelectorFlatEnv(games, budget, **options)
         self.available = self.env.action_masks().reshape(self.catalog.shape)
         if not self.available.any():
-            raise RLCCFRError("nothing in this catalog can run here: install the extras that its components need")
+            raise RLCCFRError("no algorithm of this catalog can run here: install the extras that its components need")
         self.seed = whole_number(seed, "seed", 0, RLCCFRError)
         self.hyperparameters = hyperparameters if hyperparameters is not None else Hyperparameters()
         if not isinstance(self.hyperparameters, Hyperparameters):
@@ -96,10 +96,10 @@ class SelectorTeam:
         self.settled = 0
         """Rounds of learning since the last measured episode, not counting the round right after it."""
         self.directory: Path | None = None
-        """Where training goes on: the directory trained in, or loaded from. Set it to None to write no more there."""
+        """Directory in which training continues: where it last wrote, or was loaded from. Set it to None to stop it."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of a copy. It has no directory, because only one team may go on in a directory."""
+        """Return the state of a copy. It has no directory, because only one team may train in a directory."""
         return {**vars(self), "directory": None}
 
     def __repr__(self) -> str:
@@ -133,21 +133,21 @@ class SelectorTeam:
         callback: Callable[[Mapping[str, float | int | str]], None] | None = None,
         log_dir: str | Path | None = None,
     ) -> None:
-        """Train up to a total number of evaluations; a stopped or loaded team goes on, in its directory.
+        """Train up to a total number of evaluations; a stopped or loaded team continues, in its directory.
 
         Args:
             evaluations: largest number of evaluations, earlier calls included; all possible ones if there are fewer.
-            progress: function called after each episode and each further round of learning with the approximate share
-                of the time that has passed.
+            progress: function called after each episode, and after each further round of learning, with the approximate
+                share of the time that has passed.
             callback: function called after each measured episode with its row of ``training.csv``: the measurement,
                 the rewards, and the losses and greedy picks after learning from it.
             log_dir: directory for ``training.csv``, TensorBoard's files and the checkpoint ``team.npz``, which is
-                written after each measured episode and when training ends or is interrupted. By default it is that of
-                an earlier call, or the directory that the team was loaded from; without either, nothing is written.
+                written after each measured episode and when training ends or is interrupted. By default, the directory
+                of an earlier call, or the one that the team was loaded from; without either, nothing is written.
 
         Raises:
             RLCCFRError: fewer than one evaluation, or too few for one whole episode; or ``log_dir`` holds a controller,
-                or another team (load that team to go on with it).
+                or another team (load that team to continue its training).
             MissingCellError: the team's evaluator is a table that lacks a measurement.
             InUseError: another process trains in ``log_dir``.
         """
@@ -182,12 +182,12 @@ class SelectorTeam:
         """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
         If that measurement is new and has not converged, and the weights do not ask for speed alone, the networks are
-        asked again, without its algorithm. They are asked at most :data:`MOST_TRIES` times in all. So the same question
-        has the same answer before and after its run is known.
+        asked again, without its algorithm. They are asked at most :data:`MOST_TRIES` times in total. So the same
+        question has the same answer before and after the run is known.
 
         Args:
-            game, budget, preset: game, budget and reward weights to pick for, trained on or not; by default the team's
-                first.
+            game, budget, preset: game, budget and reward weights to pick for, whether trained on or not; by default the
+                team's first.
 
         Raises:
             GameError: an unknown game.
@@ -228,7 +228,7 @@ class SelectorTeam:
         Args:
             game, budget, preset: as for :meth:`recommend`.
             among: algorithms of the catalog to pick from, at least one; by default, those that can run and are not
-                known to fail to converge.
+                known not to converge.
 
         Raises:
             GameError: an unknown game.
@@ -248,8 +248,8 @@ class SelectorTeam:
     ) -> list[Cell]:
         """Return the algorithms that can run, the one with the largest Q-value first; nothing is measured.
 
-        All agents' Q-values estimate mean rewards; the least of the three counts. So an algorithm comes late if one
-        agent does not know its component, as after :func:`expand_team`.
+        All agents' Q-values estimate mean rewards; the lowest of the three is used. So an algorithm is ranked low if
+        one agent does not know its component, as after :func:`expand_team`.
 
         Args:
             game, budget, preset: as for :meth:`recommend`.
@@ -271,7 +271,7 @@ class SelectorTeam:
         return [self.catalog.cell(*map(int, triple)) for triple in triples[order]]
 
     def greedy(self, env: SelectorEnv, among: np.ndarray | None = None) -> Triple:
-        """Return the greedy triple at an environment's present decision.
+        """Return the greedy triple at an environment's current decision.
 
         Args:
             among: bool of the catalog's shape, true for the algorithms to choose from; by default those that can run.
@@ -279,9 +279,9 @@ class SelectorTeam:
         return greedy_triple(lambda picks: self.q_values(env, picks), self.available if among is None else among)
 
     def recommendable(self, env: SelectorEnv) -> np.ndarray:
-        """Return which algorithms may be recommended at an environment's present decision: bool of the catalog's shape.
+        """Return which algorithms may be recommended at an environment's current decision: bool of the catalog's shape.
 
-        Only the end of an episode tells whether a run converges, so earlier segments are open to all.
+        Only the end of an episode shows whether a run converges, so in earlier segments, all may be recommended.
         """
         earlier = env.request(next(iter(self.catalog))).cells[:-1]
         if env.preset.speed_alone or len(earlier) + 1 < env.segments:
@@ -294,7 +294,7 @@ class SelectorTeam:
         return allowed if allowed.any() else self.available
 
     def _known_to_converge(self, env: SelectorEnv, cell: Cell, earlier: tuple[Cell, ...]) -> Iterator[bool]:
-        """Yield whether each known run of an algorithm has converged, over the team's engine seeds."""
+        """Yield whether a run of an algorithm has converged, for each of the team's engine seeds with a known run."""
         for engine_seed in env.engine_seeds:
             situation = Situation(env.game, engine_seed, env.budget, earlier)
             outcome = self.experience.at(situation).get(cell)
@@ -306,7 +306,7 @@ class SelectorTeam:
                 yield env.evaluator.measure(request).converged
 
     def q_values(self, env: SelectorEnv, picks: tuple[int, ...] = ()) -> np.ndarray:
-        """Return the Q-values, shape (choices,), of the agent whose turn it is at an environment's present decision.
+        """Return the Q-values, shape (choices,), of the agent whose turn it is at an environment's current decision.
 
         Args:
             picks: action indices of the earlier agents: none for agent A, one for B, two for C.
@@ -324,7 +324,7 @@ class SelectorTeam:
         """Draw the agents' mean Q-value of every algorithm.
 
         Each agent values an algorithm by the component on its own axis, given that the earlier agents have picked the
-        algorithm's other components. Rows are update rules; columns are pairs of sampler and abstraction. The frame
+        algorithm's components on theirs. Rows are update rules; columns are pairs of sampler and abstraction. The frame
         marks the team's pick.
 
         Args:
@@ -338,12 +338,13 @@ class SelectorTeam:
     def save(self, path: str | Path, *, experience: bool = True) -> Path:
         """Write the team to ``team.npz`` in a directory, whole or not at all; return the file's path.
 
-        Networks, experience, optimisers and random states are kept. A training that goes on from a file written between
-        two episodes therefore learns the same, bit for bit, as one that never stopped, if it measures the same.
+        Networks, experience, optimisers and random states are saved. Training that continues from a file written
+        between two episodes therefore learns the same, bit for bit, as training that never stopped, if it measures the
+        same.
 
         Args:
-            experience: whether to keep what further learning needs; without it the file holds the Q-networks alone,
-                which suffice to pick.
+            experience: whether to save what further learning needs; without it, the file has only the Q-networks, which
+                suffice to pick.
 
         Raises:
             CheckpointError: the file can't be written.
@@ -359,7 +360,7 @@ class SelectorTeam:
         """Read a saved team.
 
         Args:
-            path: the directory, in which :meth:`train` then goes on; or the file in it, which stays as it is.
+            path: the directory, in which :meth:`train` then continues; or the file in it, which stays unchanged.
             catalog: catalog to choose from, by default the saved one; :func:`expand_team` makes a team for a larger
                 one.
             evaluator: as for the constructor; name the store again to reuse its measurements.
@@ -404,7 +405,7 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
     """Return a team for a larger catalog; it picks as before until it learns about the new components.
 
     Output rows of the Q-networks are mapped by component id; new rows start below any likely reward. The experience
-    is kept, and with it the number of evaluations. The optimisers start anew.
+    is kept, and with it the number of evaluations. The optimisers start from scratch.
 
     Args:
         catalog: catalog that has all components of the team's catalog, in any order, and further ones.
@@ -443,11 +444,11 @@ def adopt_networks(team: SelectorTeam, source: SelectorTeam) -> None:
         lacking = [id for id in source_ids if id not in ids]
         if lacking:
             raise ComponentError(
-                f"the catalog lacks {', '.join(lacking)}, which the team can pick; add what is missing"
+                f"the catalog lacks {', '.join(lacking)}, which the team can pick: add the missing components"
             )
         source_indices.append({ids.index(id): index for index, id in enumerate(source_ids)})
-    # e is hardly above the uniform policy's, on any scale, and s at most 1: a reward is at least about -2 per segment,
-    # or as much less as the uniform policy's exploitability exceeds 1.
+    # On any scale, e hardly exceeds that of the uniform policy, and s is at most 1. So a reward is at least about -2
+    # times the largest such e, or -2 if that is less than 1, for each segment.
     largest_error = max(1.0, *(uniform_in_units(game) for game in team.env.games))
     worst_return = -2.0 * largest_error * team.env.segments
     for selector, other, indices in zip(team.selectors, source.selectors, source_indices, strict=True):
@@ -455,7 +456,7 @@ def adopt_networks(team: SelectorTeam, source: SelectorTeam) -> None:
 
 
 def _draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None) -> Axes:
-    """Draw the picture of :meth:`SelectorTeam.plot` at an environment's present decision."""
+    """Draw the picture of :meth:`SelectorTeam.plot` at an environment's current decision."""
     shape = team.catalog.shape
     mean_values = np.empty(shape)
     rule_values = team.q_values(env)

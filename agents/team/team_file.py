@@ -80,31 +80,31 @@ class Situations(NamedTuple):
 
 
 def learned_on(file: Path) -> Situations | None:
-    """Return what a saved team was trained on; None if the file can't be read as a team's."""
+    """Return what a saved team was trained on; None if the file is not a readable team file."""
     try:
         with opened_archive(file) as archive:
             header = json.loads(str(archive["header"]))
         environment = header["environment"]
         budgets = tuple(Budget(**budget) for budget in environment["budget"])
         return Situations(tuple(environment["games"]), budgets, tuple(map(_preset, header["presets"])))
-    except Exception:  # what damaged archives raise has no common base; such a file tells of no training
+    except Exception:  # what damaged archives raise has no common base; such a file has no training to report
         return None
 
 
 def refuse_others(team: SelectorTeam, directory: Path) -> None:
-    """Refuse to train a team in a directory that holds a controller, or another team that must not be overwritten.
+    """Check that a directory to train a team in holds no controller, and no other team that must not be overwritten.
 
     Raises:
         RLCCFRError: the directory holds a controller; or it holds a team, and the team to train has another directory,
             or has neither a directory nor evaluations.
     """
     if holds_controller(directory):
-        raise RLCCFRError(f"{directory} holds a controller, whose log would be lost; name another directory (--out)")
+        raise RLCCFRError(f"{directory} holds a controller, whose log would be lost; choose another directory (--out)")
     trained_elsewhere = team.directory is None and team.evaluations
     if directory.resolve() != team.directory and not trained_elsewhere and (directory / FILE_NAME).exists():
         raise RLCCFRError(
-            f"{directory} holds a trained team: load it with SelectorTeam.load to go on, remove it, or name another "
-            "directory"
+            f"{directory} holds a trained team: load it with SelectorTeam.load to continue, remove it, or choose "
+            "another directory"
         )
 
 
@@ -115,7 +115,7 @@ def load_team(
     requested_catalog = None if catalog is None else parse_catalog(catalog)
     file = path / FILE_NAME if path.is_dir() else path
     if not file.is_file():
-        raise CheckpointError(f"there is no team at {path}; name the directory it was saved to")
+        raise CheckpointError(f"there is no team at {path}; give the directory that it was saved to")
     try:
         arrays = read_archive(file)
         header = json.loads(str(arrays["header"]))
@@ -181,12 +181,12 @@ def _versions(catalog: Catalog) -> list[list[int]]:
 
 
 def _code(catalog: Catalog) -> list[list[str]]:
-    """Return a digest of each component's source or file, axis by axis; ``""`` if its version shows every change."""
+    """Return a digest of each component's source or file, axis by axis; ``""`` if its version covers every change."""
     return [[unversioned(registry[id]) for id in ids] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True)]
 
 
 def _origins(catalog: Catalog) -> dict[str, str]:
-    """Return the file or module that registers each component, for those that are not the library's own."""
+    """Return the file or module that registers each third-party component."""
     return {
         f"{axis} {id!r}": origin(registry[id].factory)
         for axis, registry, ids in zip(AXES, REGISTRIES, catalog.axes, strict=True)
@@ -226,7 +226,7 @@ def _checked_catalog(saved: Mapping[str, Any], requested: Catalog | None, file: 
 
 
 def _require_registered(axes: Sequence[Sequence[str]], origins: Mapping[str, str], file: Path) -> None:
-    """Refuse a team with components that are not registered; the message names them, and what registers them."""
+    """Check that a team's components are registered; the message names those that are not, and what registers them."""
     absent = [
         f"{axis} {id!r}"
         for axis, registry, ids in zip(AXES, REGISTRIES, axes, strict=True)
@@ -257,7 +257,7 @@ def _option(origin: str) -> str:
 
 
 def _differences(saved: Mapping[str, Any], axes: Sequence[Sequence[str]], catalog: Catalog) -> list[str]:
-    """Return the differences between a catalog and the saved one, each in words."""
+    """Return descriptions of the differences between a catalog and the saved one."""
     differences = []
     pairs = zip(AXES, axes, catalog.axes, saved["versions"], _versions(catalog), strict=True)
     for axis, old_ids, new_ids, old_versions, new_versions in pairs:

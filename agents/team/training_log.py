@@ -1,4 +1,4 @@
-"""The log of a training: a CSV file that survives a restart, and TensorBoard's files if it is installed."""
+"""The log of a training run: a CSV file that survives a restart, and TensorBoard's files if it is installed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Row = Mapping[str, float | int | str]
 class TrainingLog:
     """A log with one row per measured episode; without a directory, no file is written.
 
-    Rows go to ``training.csv`` in the directory, after those of an earlier part of the same training. If tensorboard is
-    installed, Stable-Baselines3's logger also writes them to event files beside it.
+    Rows are appended to ``training.csv`` in the directory, which may have rows of an earlier part of the same training
+    run. If tensorboard is installed, Stable-Baselines3's logger also writes them to event files beside it.
 
     Args:
-        evaluations: number of evaluations that the training has performed before; rows of later ones are dropped.
+        evaluations: number of evaluations that the training run has already made; rows of later ones are dropped.
         callback: function called with each row.
 
     Raises:
@@ -77,7 +77,7 @@ class TrainingLog:
 def _drop_after(evaluations: int, path: Path) -> None:
     """Drop incomplete rows and the rows of later evaluations; remove the file if no row is left.
 
-    Rows of later evaluations are from another training, or were written after the team was last saved.
+    Rows of later evaluations are from another training run, or were written after the team was last saved.
     """
     with path.open(newline="") as file:
         lines = list(csv.reader(file))

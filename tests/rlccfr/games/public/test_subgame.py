@@ -198,7 +198,8 @@ def test_bad_arguments_are_refused_in_one_line(changes, message):
 def test_recommending_an_algorithm_for_a_subgame_is_refused_since_none_was_measured():
     game = made()
     for given in (game, game.full_name):
-        with pytest.raises(rlccfr.RLCCFRError, match="is represented as a no-limit subgame, and no such game was measured"):
+        message = "is represented as a no-limit subgame, and no such game was measured"
+        with pytest.raises(rlccfr.RLCCFRError, match=message):
             rlccfr.recommend(given)
 
 
