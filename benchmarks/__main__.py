@@ -1,8 +1,8 @@
 """``python -m benchmarks``: compare this engine with its peers, in alternation within one run, on one thread.
 
 Writes benchmarks/results/<date>.json and prints docs/benchmarks.md. The page has rates, CPU seconds to an
-exploitability, exact iterations compared with what the machine could do, and the sections of :data:`SECTIONS`. Exits
-non-zero if the lower 95 % bound of a ratio to the fastest peer is below 0.7 of its target.
+exploitability, exact iterations compared with what the machine could do, and the sections of :data:`SECTIONS`. The
+exit status is 1 if the lower 95 % bound of a ratio to the fastest peer is below 0.7 of its target.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SECTIONS = {
 
 
 def main() -> int:
-    """Measure what the command line asks for, and return the exit status."""
+    """Make the measurements that the command line asks for, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--games", nargs="*", default=list(GAMES), choices=list(GAMES))
     parser.add_argument("--rows", nargs="*", default=list(ROWS), choices=list(ROWS))

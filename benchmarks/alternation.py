@@ -1,4 +1,4 @@
-"""Rates of several contenders in alternation, so that other work on the machine disturbs all of them alike."""
+"""Rates of several contenders, measured in alternation, so that other work on the machine affects all alike."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Timer = Callable[[int], float]
 
 
 class Rates(NamedTuple):
-    """Iterations per CPU second of each contender, shape (rounds,) each."""
+    """Iterations per CPU second of each contender, by its name, shape (rounds,) each."""
 
     per_second: dict[str, np.ndarray]
 
     def mean(self, name: str) -> float:
-        """Return a contender's geometric mean; the ratio of two such means is that of :meth:`ratio`."""
+        """Return a contender's geometric mean; :meth:`ratio` is the ratio of two such means."""
         return float(np.exp(np.log(self.per_second[name]).mean()))
 
     def ratio(self, name: str, other: str) -> tuple[float, float, float]:
         """Return how many times as fast as ``other`` a contender is.
 
         Returns:
-            The geometric mean over rounds, and the ends of Student's 95 % interval of it.
+            The geometric mean over rounds, and the ends of its 95 % interval by Student's t-distribution.
         """
         logs = np.log(self.per_second[name] / self.per_second[other])
         half = stats.t.ppf(0.975, len(logs) - 1) * stats.sem(logs)
@@ -37,12 +37,12 @@ class Rates(NamedTuple):
 
 
 def alternate(steps: Mapping[str, Step], seconds: float, rounds: int) -> Rates:
-    """Return the rates of contenders that run in turn, each for about ``seconds`` CPU seconds per round."""
+    """Return the rates of contenders that run in turn, each of them for about ``seconds`` CPU seconds per round."""
     return alternate_timers({name: partial(timed, step) for name, step in steps.items()}, seconds, rounds)
 
 
 def alternate_timers(timers: Mapping[str, Timer], seconds: float, rounds: int) -> Rates:
-    """Do the same as :func:`alternate` with functions that time themselves because they run in other processes."""
+    """Do as :func:`alternate`, with functions that measure their own times, because they run in other processes."""
     counts = {name: _calibrated(timer, seconds) for name, timer in timers.items()}
     for name, timer in timers.items():  # a round that does not count: some solvers speed up as their tables fill
         timer(counts[name])
@@ -54,14 +54,14 @@ def alternate_timers(timers: Mapping[str, Timer], seconds: float, rounds: int) -
 
 
 def timed(step: Step, count: int) -> float:
-    """Return the CPU seconds that ``count`` iterations take, all threads together."""
+    """Return the CPU seconds that ``count`` iterations take on all threads together."""
     begin = time.process_time()
     step(count)
     return max(time.process_time() - begin, 1e-9)
 
 
 def _calibrated(timer: Timer, seconds: float) -> int:
-    """Return the number of iterations that take about ``seconds``; the first ones also warm up."""
+    """Return a number of iterations that takes about ``seconds``; the first ones also serve as a warm-up."""
     timer(1)
     count = 1
     while (spent := timer(count)) < seconds / 4:

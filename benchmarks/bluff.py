@@ -14,7 +14,7 @@ ITERATIONS = {(1, 1): 50_000, (2, 1): 5_000}
 
 
 def values() -> Iterator[tuple[tuple[int, int], float, float]]:
-    """Yield the dice, the value to the player who begins, and the exploitability reached; earlier ones are used."""
+    """Yield the dice, the value to the player who begins, and the exploitability reached; earlier values are used."""
     for dice, iterations in ITERATIONS.items():
         game = bluff.Bluff(dice).build(f"bluff(dice={dice[0]},opponent_dice={dice[1]})")
         solver = rlccfr.Solver(game, "dcfr_plus", dtype="float64")

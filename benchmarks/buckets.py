@@ -1,4 +1,4 @@
-"""What buckets of hands cost and give: ``python -m benchmarks.buckets > docs/buckets.md`` writes the page."""
+"""Costs and benefits of buckets of hands: ``python -m benchmarks.buckets > docs/buckets.md`` writes the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlccfr.envs.measuring.provenance import processor_model
 RULE = "cfr_plus"
 BUCKETS = (2, 3, 5, 8, 13)
 GAMES = {"Leduc with 13 ranks": "leduc(ranks=13,suits=2,raises=1)", "hold'em with 7 ranks": "holdem(ranks=7)"}
-"""A game compiled history by history, and one solved by its public tree."""
+"""A game that is stored as a tree of histories, and one that is solved by its public tree."""
 
 INSIDE, AGAINST = 2000, 1000
 """Iterations inside the abstraction, and against best responses in the game."""

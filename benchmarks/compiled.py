@@ -24,7 +24,7 @@ def tree(name: str) -> rlccfr.GameTree:
 
 @cache
 def spiel(name: str) -> Any:
-    """Return OpenSpiel's own game; the information states of its Royal forget the order of public cards."""
+    """Return OpenSpiel's form of a game; the information states of its Royal forget the order of public cards."""
     from rlccfr.games.openspiel import openspiel_game
 
     return openspiel_game(tree(name))

@@ -1,8 +1,8 @@
-"""What compiling games costs beside another checkout of the package: ``python -m benchmarks.compiling CHECKOUT``
+"""What compiling games costs, compared with another checkout: ``python -m benchmarks.compiling CHECKOUT``
 
 A process of each checkout compiles the same games in turn, without the cache on disk, so that other work on the machine
-disturbs both alike. The table has CPU seconds of this checkout, and the median ratio to the other one over all rounds
-with the quartiles. Unpack an earlier commit with ``git archive COMMIT | tar -x -C CHECKOUT``.
+affects both alike. The table has this checkout's CPU seconds, and the median over all rounds of their ratio to the
+other checkout's, with the quartiles. Unpack an earlier commit with ``git archive COMMIT | tar -x -C CHECKOUT``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ for line in sys.stdin:
         rlccfr.load_game(name)
     print(time.process_time() - begin, flush=True)
 """
-"""What a process of a checkout runs: it compiles the games that it is told, and tells the CPU seconds."""
+"""Program of a checkout's process: it compiles the games named on its input, and prints the CPU seconds."""
 
 
 class Compiling:
@@ -58,7 +58,7 @@ class Compiling:
         )
 
     def seconds(self, game: str, count: int) -> float:
-        """Return the CPU seconds of compiling a game some times."""
+        """Return the CPU seconds of compiling a game ``count`` times."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(count, game, file=self._process.stdin, flush=True)

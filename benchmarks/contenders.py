@@ -61,7 +61,7 @@ def openspiel(solver: str, method: str, iteration: str, *arguments: int) -> Cont
 
 
 def liteefg(baseline: str, iteration: str, traverse: str = "Enumerate") -> Contender:
-    """Return the contender that iterates one of LiteEFG's graphs."""
+    """Return a contender that iterates one of LiteEFG's graphs."""
 
     def make(name: str) -> Step:
         env, graph = lite.environment(name, baseline, traverse)
@@ -104,7 +104,7 @@ def their_exploitability() -> Contender:
 
 
 def lite_exploitability() -> Contender:
-    """Return LiteEFG's evaluation of its strategy after one iteration."""
+    """Return LiteEFG's evaluation of its policy after one iteration."""
 
     def make(name: str) -> Step:
         env, graph = lite.environment(name, "CFRplus", "Enumerate")

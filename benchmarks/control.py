@@ -1,19 +1,19 @@
-"""Steered runs beside fixed rules, on games that nothing was learned from: ``python -m benchmarks.control SPLIT``.
+"""Controlled runs beside fixed rules, on games that nothing was learned from: ``python -m benchmarks.control SPLIT``.
 
-The steered run is the one of :func:`rlccfr.solve`: by the schedule of the package, with blends if it is long enough.
-On each game of a split, at each of :data:`HORIZONS`, it sets the CPU seconds, in which deciding and blending are
-counted. In the same time, every fixed rule runs without blends, and so do the rules of :data:`BLENDED` with them; in
+The controlled, or steered, run is that of :func:`rlccfr.solve`: by the package's schedule, with blends if it is long
+enough. On each game of a split, at each of :data:`HORIZONS`, it sets the CPU seconds, including those of deciding and
+blending. In the same time, every fixed rule runs without blends, and so do the rules of :data:`BLENDED` with them; in
 runs of milliseconds, their blends take longer than is planned for, to their advantage. Other
 ways to steer make as many iterations, without a limit on time: the trained networks, and ways that have learned
 nothing.
 
-One number of iterations is a noisy witness: each figure is the mean of log10 of the exploitability, as a share of the
-uniform policy's, over three numbers of iterations near a horizon. A share below 1e-9 counts as 1e-9, since rounding
-decides there.
+A single number of iterations gives a noisy figure. So each figure is the mean of log10 of the exploitability, as a
+share of the uniform policy's, over three numbers of iterations near a horizon. A share below 1e-9 counts as 1e-9, since
+rounding dominates there.
 
-SPLIT is ``validation`` (games that variants may be chosen by, see :mod:`benchmarks.new_games`) or ``test`` (the new
-test games). Games that are in benchmarks/results/control.parquet, with the same controller, are not run again. Then the
-tables are printed.
+SPLIT is ``validation`` (games by which variants may be chosen, see :mod:`benchmarks.new_games`) or ``test`` (the new
+test games). Games that are in benchmarks/results/control.parquet with the same controller are not run again. At the
+end, the tables are printed.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from rlccfr.registry import update_rules
 FILE = Path(__file__).parent / "results" / "control.parquet"
 HORIZONS = (100, 1000, 5000)
 BLENDED = ("cfr_plus", "dcfr", "dcfr_plus", "pcfr_plus", "pdcfr_plus", "vad_cfr", "momentum_dcfr")
-"""Rules that run with blends, too."""
+"""Rules that are also run with blends."""
 
 REPEATS = 3
-"""Runs of which the shortest is taken as the steered run's time, if a run takes less than a second."""
+"""Number of runs of which the shortest gives the steered run's time, if a run takes less than a second."""
 
 PROCESSES = 2
 """Number of games that are measured at a time."""
@@ -63,7 +63,7 @@ CONTROL: str = COMPILED.best_run["control"]
 OURS, WITHOUT = "steered, blended", "steered"
 NETWORKS, UNTRAINED, RANDOM = "trained networks", "untrained networks", "random picks"
 POINT = "point "
-"""First word of the contenders that hold one of the points of :mod:`benchmarks.steering`."""
+"""First word of the names of contenders that keep one of the points of :mod:`benchmarks.steering`."""
 
 HINDSIGHT = "best fixed rule of each game, in hindsight"
 BLENDED_HINDSIGHT = f"best of {len(BLENDED)} blended rules of each game, in hindsight"
@@ -71,19 +71,19 @@ BEST_POINT = f"best of {len(steering.POINTS)} points of each game, in hindsight"
 MEAN_POINT = "best point on average over these games"
 
 DRAWS = 3
-"""Number of untrained networks, and of random runs, of which the mean is taken."""
+"""Number of untrained networks, and of random runs, that are averaged."""
 
 LONGEST_UNLEARNED = 1000
-"""Highest horizon at which points, untrained networks and random picks run: together they are 54 runs."""
+"""Largest horizon at which points, untrained networks and random picks are run; together they are 54 runs."""
 
 FEW = 8
-"""Fewest games for which an interval is told; a bootstrap of fewer is far too narrow."""
+"""Least number of games for which an interval is given; with fewer, a bootstrap interval is far too narrow."""
 
 TIE = np.log10(1.01)
-"""Decades within which two exploitabilities are alike."""
+"""Decades within which two exploitabilities count as equal."""
 
 KEYS = ["split", "controller", "game"]
-"""Columns that tell measurements apart; the controller is a digest of what is steered with."""
+"""Columns that identify a measurement; ``controller`` is a digest of the controllers."""
 
 
 def games_of(split: str) -> tuple[str, ...]:
@@ -93,14 +93,14 @@ def games_of(split: str) -> tuple[str, ...]:
         RLCCFRError: there is no such split.
     """
     if split == "validation":
-        return (*control_games("validation"), *control_games("test"))  # the old test games have been looked at
+        return (*control_games("validation"), *control_games("test"))  # results on the latter are known
     if split == "test":
         return tuple(name for name in new_games.names() if form_named(name) is COMPILED)
-    raise RLCCFRError(f"the splits are validation and test, not {split}")
+    raise RLCCFRError(f"split must be validation or test, not {split!r}")
 
 
 def fixed_rules() -> list[str]:
-    """Return the ids of the rules that may be the best in hindsight: all tabular ones that are not steered."""
+    """Return the ids of the rules that may be the best in hindsight: all tabular rules without a controller."""
     return [rule for rule in every_rule.rules() if not rule.startswith("controlled")]
 
 
@@ -139,7 +139,7 @@ class Comparison:
             yield from self._steered_otherwise(horizon)
 
     def _steered(self, iterations: int) -> tuple[int, float, float]:
-        """Return the iterations, CPU seconds and error of the steered run with blends; the shortest of some counts."""
+        """Return the iterations, CPU seconds and error of the steered run with blends, by the shortest of some runs."""
         seconds: list[float] = []
         while True:
             solver = rlccfr.Solver(self.game, control=CONTROL, blend=iterations >= COMPILED.least_blended)
@@ -158,7 +158,7 @@ class Comparison:
         if "horizon" in update_rules[rule].hyperparameters:
             for budgeted, iterations in in_time.items():
                 runs[budgeted] = self._run({"update_rule": with_horizon(rule, iterations)}, iterations)
-        else:  # one run passes all numbers of iterations
+        else:  # one run passes through all numbers of iterations
             solver = rlccfr.Solver(self.game, rule)
             done = 0
             for budgeted, iterations in sorted(in_time.items(), key=lambda pair: pair[1]):
@@ -180,7 +180,7 @@ class Comparison:
             yield _row(f"{rule}, blended", horizon, blended)
 
     def _iterations(self, budgeted: int, per_iteration: float) -> int:
-        """Return the iterations that a rule makes in the time of a steered run; at least as many as that run makes.
+        """Return the number of iterations that a rule makes in the time of a steered run; at least as many as that run.
 
         Args:
             budgeted: iterations of the steered run.
@@ -254,13 +254,13 @@ def shipped() -> str:
 
 
 def measured(split: str) -> pd.DataFrame:
-    """Return the rows of a split with the present controllers that are in the file."""
+    """Return the file's rows of a split with the current controllers."""
     rows = recorded()
     return rows[(rows["split"] == split) & (rows["controller"] == shipped())]
 
 
 def missing(split: str) -> list[str]:
-    """Return the games of a split on which the present controllers are not measured yet."""
+    """Return the games of a split on which the current controllers have not been measured."""
     done = set(measured(split)["game"])
     return [name for name in games_of(split) if name not in done]
 
@@ -289,7 +289,7 @@ def measure(split: str, workers: Executor | None = None) -> pd.DataFrame:
 
 
 def trials(names: Sequence[str], workers: Executor | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield each game's name and rows, with workers as soon as they are there, so that no interrupt loses them."""
+    """Yield each game's name and rows as soon as they are ready, so that an interrupt does not lose them."""
     if workers is None:
         yield from ((name, trial(name)) for name in names)
         return
@@ -303,7 +303,7 @@ def trials(names: Sequence[str], workers: Executor | None) -> Iterator[tuple[str
 
 
 def summary(rows: pd.DataFrame) -> str:
-    """Return a line about one game: by how many decades the best fixed rule is above the steered run, by horizon."""
+    """Return a line on one game: how many decades the best fixed rule is above the steered run, by horizon."""
     errors = rows.pivot_table(index="horizon", columns="contender", values="error")
     gains = errors[fixed(rows)].min(axis=1) - errors[OURS]
     return f"{' '.join(f'{gain:6.2f}' for gain in gains)}  {rows['game'].iloc[0]}"
@@ -323,10 +323,10 @@ def interval(gains: np.ndarray) -> tuple[float, float]:
 
 
 def gains_at(rows: pd.DataFrame, horizon: int) -> dict[str, pd.Series]:
-    """Return by rival how many decades its error is above that of steered runs, for each game.
+    """Return, by rival, how many decades its error is above that of steered runs, for each game.
 
     Args:
-        rows: those of a split.
+        rows: rows of a split.
     """
     errors = rows[rows["horizon"] == horizon].pivot_table(index="game", columns="contender", values="error")
     fixed_ones = fixed(rows)
@@ -349,7 +349,7 @@ def report(rows: pd.DataFrame, horizon: int) -> list[str]:
     """Return the comparison at a horizon as Markdown.
 
     Args:
-        rows: those of a split.
+        rows: rows of a split.
     """
     gains = gains_at(rows, horizon)
     hindsight = gains[HINDSIGHT]
@@ -368,7 +368,7 @@ def report(rows: pd.DataFrame, horizon: int) -> list[str]:
 
 
 def sizes_of(rows: pd.DataFrame) -> pd.Series:
-    """Return for each game how large it is beside the largest training game, in words."""
+    """Return, for each game, a description of its size relative to that of the largest training game."""
     histories = rows.groupby("game")["histories"].first()
     largest = int(pd.read_csv(GAMES).query("split == 'train'")["histories"].max())
     bounds = [0, 10 * largest, 100 * largest, np.inf]
@@ -377,7 +377,7 @@ def sizes_of(rows: pd.DataFrame) -> pd.Series:
 
 
 def gain_table(title: str, gains: dict[str, pd.Series]) -> pd.DataFrame:
-    """Return a row for each series of gains, in decades: the ratio in the geometric mean, and how it varies."""
+    """Return a row for each series of gains, in decades: the geometric mean of the ratio, and how the ratio varies."""
     lines = []
     for name, gain in gains.items():
         low, high = interval(gain.to_numpy())

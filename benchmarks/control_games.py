@@ -2,8 +2,8 @@
 
 Writes agents/control/data/games.csv. Training and validation games are *hard*: no fixed rule of :data:`RULES`
 comes within 1e-8 of the uniform policy's exploitability in 1,000 iterations of exact passes. Test games are compiled,
-to count their histories, but not run. Larger games to train on have a split of their own, ``larger``. They came last,
-after the new test games had been named (:mod:`benchmarks.new_games`), and none of them is one of these.
+to count their histories, but not run. Larger games to train on have a split of their own, ``larger``. They were added
+last, after the new test games had been named (:mod:`benchmarks.new_games`), and none of them is one of those.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ STAGES = (
 )
 """Numbers of generated games, split by split in the order in which they are chosen.
 
-The last two stages came later, when the first training games turned out too few, and then too small. They leave the
-other splits as they were.
+The last two stages were added when the first training games turned out to be too few, and then too small. They do not
+change the other splits.
 """
 
 UNIVERSAL = (
@@ -68,7 +68,7 @@ def shapes_of_moves(types: range, moves: range, least: float, most: float) -> tu
     """Return types, moves and actions of games of hidden moves, by their numbers of histories.
 
     Args:
-        types, moves: numbers of types and of moves to take.
+        types, moves: numbers of types and of moves to choose from.
         least, most: a game has more than ``least`` histories, and at most ``most``.
     """
     return tuple(
@@ -200,7 +200,8 @@ def games(split: str, family: str, known: set[str]) -> Iterator[dict[str, Any]]:
     """Yield generated games of a family that are not too large and, unless they are for testing, hard.
 
     Args:
-        known: hashes of games to pass over, since another name may stand for the same game; the games are added.
+        known: hashes of games to skip, since another name may stand for the same game; those of the new games are
+            added.
     """
     is_larger = split == "larger"
     generate = (LARGER_GENERATORS if is_larger else GENERATORS)[family]
@@ -226,7 +227,7 @@ def new_test_games() -> list[str]:
 
 
 def described(game: rlccfr.GameTree, split: str, family: str) -> dict[str, Any]:
-    """Return a game's row: its sizes and, unless it is for testing, how near fixed rules come to a solution."""
+    """Return a game's row: its sizes and, unless it is for testing, how close fixed rules come to a solution."""
     row: dict[str, Any] = {"split": split, "family": family, "game": game.name}
     row |= {"histories": game.num_histories, "infosets": game.num_infosets}
     if split != "test":

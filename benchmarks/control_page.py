@@ -1,7 +1,7 @@
-"""The page on steering: ``python -m benchmarks.control_page`` writes docs/control.md and its pictures.
+"""The page on controlled runs: ``python -m benchmarks.control_page`` writes docs/control.md and its pictures.
 
 The tables of the test games come from benchmarks/results/control.parquet, which ``python -m benchmarks.control test``
-fills. The pictures, the comparisons on ten games and with DDCFR, and the costs are measured anew.
+fills. The pictures, the comparisons on ten games and with DDCFR, and the costs are measured again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEAST_RATIOS: dict[int, dict[str, float]] = {
     1000: {control.HINDSIGHT: 1.5, "vad_cfr, blended": 1.5},
     5000: {control.HINDSIGHT: 1.5, "vad_cfr, blended": 1.5},
 }
-"""The gates, set before any run on a test game: least ratios of a rival's exploitability to the steered run's."""
+"""The gates, set before any run on a test game: the least ratios of a rival's exploitability to the steered run's."""
 
 WORST_AT, WORST_RATIO = 1000, 0.5
 """The horizon at which the interval of the first gate must lie above 1, and the least ratio on any game there."""
@@ -48,7 +48,7 @@ RIVALS: dict[str, dict[str, Any]] = {
     "ddcfr_schedule": {"update_rule": "ddcfr_schedule"},
 }
 ROUNDING = 1e-13
-"""Exploitability below which numbers are not told apart."""
+"""Exploitability below which numbers are not distinguished."""
 
 TEN_GAMES = {
     title: every_rule.GAMES[title]
@@ -118,11 +118,11 @@ def comparison() -> Iterator[str]:
     """Yield the tables of the test games.
 
     Raises:
-        RLCCFRError: steered runs are measured on none of them.
+        RLCCFRError: no steered run has been measured on them.
     """
     rows = control.measured("test")
     if not len(rows):
-        raise RLCCFRError("steered runs are not measured yet: run `python -m benchmarks.control test`")
+        raise RLCCFRError("steered runs have not been measured: run `python -m benchmarks.control test`")
     if missing := control.missing("test"):
         yield ""
         yield (
@@ -135,10 +135,10 @@ def comparison() -> Iterator[str]:
 
 
 def gates(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield a row for each gate on the exploitability at equal CPU seconds: what was asked for, and what was reached.
+    """Yield a row for each gate on the exploitability at equal CPU seconds: what was required, and what was reached.
 
     Args:
-        rows: those of the test games.
+        rows: rows of the test games.
     """
     for horizon in control.HORIZONS:
         gains = control.gains_at(rows, horizon)
@@ -154,14 +154,14 @@ def gates(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
         for rival in (control.UNTRAINED, control.RANDOM, control.MEAN_POINT):
             if rival not in gains:
                 continue
-            # What the rival itself reaches beside the best fixed rule of each game.
+            # What the rival itself reaches, compared with the best fixed rule of each game.
             ratio = 10 ** (gains[control.HINDSIGHT] - gains[rival]).mean()
             least = LEAST_RATIOS[horizon][control.HINDSIGHT]
             yield gate(horizon, f"{rival}, beside the {control.HINDSIGHT}", f"below {least}", ratio, ratio < least)
 
 
 def gate(horizon: int, about: str, asked: str, reached: float, met: bool) -> dict[str, str]:
-    """Return a gate's row: what it is about, what was asked for, and what was reached."""
+    """Return a gate's row: its subject, what was required, and what was reached."""
     verdict = "met" if met else "**missed**"
     return {"iterations": f"{horizon:,}", "against": about, "gate": asked, "reached": f"{reached:.3g}", "": verdict}
 
@@ -184,7 +184,7 @@ def ten_games() -> list[dict[str, Any]]:
 
 
 def _told(components: dict[str, Any], iterations: int) -> dict[str, Any]:
-    """Return components whose update rule is told its number of iterations, if it asks for one."""
+    """Return components whose update rule knows its number of iterations, if it has a parameter for it."""
     if "update_rule" not in components:
         return components
     return components | {"update_rule": with_horizon(components["update_rule"], iterations)}
@@ -218,7 +218,7 @@ def figures_table(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def beside_ddcfr() -> list[dict[str, Any]]:
-    """Return a row for each of DDCFR's games: the published exploitability and that reached here."""
+    """Return a row for each of DDCFR's games: the published exploitability, and the one reached here."""
     rows = []
     for title, known in PUBLISHED.items():
         game, here = rlccfr.load_game(known.game, max_histories=MAX_HISTORIES), []

@@ -36,7 +36,7 @@ GAMES = {
 """The games of the pictures: Leduc, and test games."""
 
 NO_DISCOUNT = 5.0
-"""Alpha that colours a pick of no discount; more than any other."""
+"""Alpha by which a pick without a discount is coloured; larger than any other."""
 
 RULES = ("dcfr", "pcfr_plus", "sapcfr_plus", "ddcfr_schedule")
 
@@ -53,14 +53,14 @@ def settings_of(name: str) -> list[tuple[int, dict[str, Any]]]:
 
 
 def discounts(settings: dict[str, Any]) -> str:
-    """Return the discounting of a decision as a short text: alpha, - for none, then beta, or | for a floor at 0."""
+    """Return the discounting of a decision as a short string: alpha, - for none; then beta, or | for a floor at 0."""
     alpha = "-" if settings["alpha"] is None else f"{settings['alpha']:g}"
     beta = "-" if settings["beta"] is None else f"{settings['beta']:g}"
     return f"{alpha} |" if settings["floor"] else f"{alpha} {beta}"
 
 
 def prediction(settings: dict[str, Any]) -> str:
-    """Return the prediction of a decision as a short text: optimism, then momentum, memory and power if there are."""
+    """Return the prediction of a decision as a short string: optimism, then momentum, memory and power if used."""
     text = f"{settings['optimism']:g}"
     if settings["momentum"]:
         text += f" M{settings['momentum']:g}/{settings['memory']:g}"
@@ -117,7 +117,7 @@ def draw_curves(path: Path) -> None:
 
 
 def draw_training(path: Path) -> None:
-    """Draw the validation games' result over the rounds of each training."""
+    """Draw the result on the validation games over the rounds of each member's training."""
     import matplotlib.pyplot as plt
 
     logs = pd.read_csv(DATA / "training.csv").groupby("member")

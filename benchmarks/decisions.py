@@ -1,4 +1,4 @@
-"""The cost of choosing: a decision by Stable-Baselines3, and a round of learning with what the coordinator adds."""
+"""The cost of choosing: a decision by Stable-Baselines3, a decision by the team, and a round of learning."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""The judge of the default: CPU seconds to a target, everything included: ``python -m benchmarks.default SPLIT``.
+"""Judges the default by the CPU seconds to a target, everything included: ``python -m benchmarks.default SPLIT``.
 
 On each game of a split, :func:`rlccfr.solve` runs to each of :data:`TARGETS`, and so does every fixed rule by exact
 passes. The seconds are those of the process, from the loaded game to the policy: predicting, iterating, blending and
-measuring. What is computed once for each game, such as its quotient and the costs of its passes, counts in no run,
-since short runs are repeated. A rule runs to each target, too; a run ends when it has taken longer than the best rule
-so far, since only the best rule in hindsight counts, except for CFR+ and the rule that ``rlccfr recommend`` names.
+measuring. What is computed once for each game, such as its quotient and the costs of its passes, is not counted, since
+short runs are repeated. A rule's run ends when it has taken longer than the best rule so far, since only the best rule
+in hindsight counts; the runs of CFR+ and of the rule that ``rlccfr recommend`` names continue.
 
 The speed of a machine changes within seconds, and the best of many times is the luckiest. So these first times only
-name the finalists of each target: ``rlccfr.solve``, its rivals by name, and the soonest rules. They take turns, and
-only these times count.
+select the finalists for each target: ``rlccfr.solve``, its rivals by name, and the fastest rules. The finalists take
+turns, and only the times of these turns count.
 
 Games that are in benchmarks/results/default.csv are not measured again.
 
@@ -60,28 +60,28 @@ LIMIT = 60.0
 """Most CPU seconds of a run on a compiled game."""
 
 PUBLIC_LIMIT = 600.0
-"""The same on a public tree."""
+"""Most CPU seconds of a run on a public tree."""
 
 REPEATS = 3
-"""Most runs of which the shortest counts."""
+"""Largest number of runs of which the shortest counts."""
 
 LONG_ENOUGH = 0.3
 """CPU seconds after which a run is not repeated."""
 
 FINALISTS = 3
-"""Most rules that take turns with ``rlccfr.solve``, besides its rivals by name."""
+"""Largest number of rules that take turns with ``rlccfr.solve``, besides its rivals by name."""
 
 ROUNDS = 5
-"""Most turns of each finalist, of which the shortest counts."""
+"""Largest number of turns of each finalist, of which the shortest counts."""
 
 LONG_TURNS = 10.0
 """CPU seconds of all finalists after which no further round begins."""
 
 OVER_BEST = 1.5
-"""A rule is stopped after this multiple of the best first time so far to a target."""
+"""Multiple of the best first time so far to a target after which a rule is stopped."""
 
 LONGEST = 12.0
-"""Multiple of our time after which a run is stopped; a ratio counts as no more than that."""
+"""Multiple of our time after which a run is stopped; larger ratios count as this."""
 
 REPETITIONS = 10_000
 """Bootstrap samples of games behind an interval."""
@@ -96,7 +96,7 @@ def games_of(split: str) -> tuple[str, ...]:
 
 
 def load(name: str) -> Any:
-    """Return a game; larger games than by default are compiled, too."""
+    """Return a game, which may be larger than is compiled by default."""
     is_public = form_named(name) is not COMPILED
     return rlccfr.load_game(name) if is_public else rlccfr.load_game(name, max_histories=MOST_TEST)
 
@@ -127,8 +127,8 @@ def timed_run(
     """Yield a row per target: the CPU seconds of a run to it, infinite if the run missed it.
 
     Args:
-        limits: CPU seconds of a run by target, the coarsest first.
-        longest: CPU seconds by target; a run that misses a target in this time is not made to the next ones. By
+        limits: most CPU seconds of a run by target, the coarsest first.
+        longest: CPU seconds by target; if a run misses a target in this time, no runs to the next ones are made. By
             default, the limits.
     """
     missed = False
@@ -145,7 +145,7 @@ def timed_run(
 
 
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:
-    """Return the CPU seconds of some work, the fewest of several times if it is short, and its result."""
+    """Return the CPU seconds of some work, the fewest of several attempts if it is short, and its result."""
     best = math.inf
     total = 0.0
     for _ in range(REPEATS):
@@ -169,7 +169,7 @@ def _run(game: Any, target: float, limit: float, components: Mapping[str, Any]) 
 
 
 def target_of(game: Any, share: float, uniform: float) -> float:
-    """Return a target in the game's units; no less than what can be told from rounding."""
+    """Return a target in the game's units, but at least what can be distinguished from rounding."""
     return max(share * uniform, EXACT * max(1.0, game.utility_range))
 
 
@@ -206,12 +206,12 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
 def final(
     game: Any, target: float, rows: Sequence[dict[str, Any]], contenders: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the finalists of a target, with their times by turns; and of rivals that miss the target.
+    """Yield the rows of a target's finalists, with the times of their turns, and of rivals that miss the target.
 
     Args:
         target: in the game's units.
         rows: the first times of all contenders to this target.
-        contenders: the components of each but ours.
+        contenders: the components of each contender except ours.
     """
     by_name = {row["contender"]: row for row in rows}
     names = {OURS, PLAIN, RECOMMENDED, STEERED}
@@ -238,7 +238,7 @@ def final(
 
 
 def prepare(game: Any, uniform: float) -> None:
-    """Compute what is computed once for each game and counts in no run, by a solution that needs no iterations."""
+    """Compute what is computed once for each game and not counted, by a solution that needs no iterations."""
     rlccfr.solve(game, until=uniform, seconds=LIMIT)
 
 
@@ -268,7 +268,7 @@ def recorded() -> pd.DataFrame:
 
 def measure(split: str) -> pd.DataFrame:
     """Measure the games of a split that are not in the file yet; return the split's rows."""
-    rlccfr.solve("kuhn")  # so that imports and kernels do not count, of either way
+    rlccfr.solve("kuhn")  # so that neither imports nor kernels are counted
     rlccfr.solve("kuhn", curve=True)
     done = set(recorded().query("split == @split")["game"])
     for name in games_of(split):
@@ -284,7 +284,7 @@ def measure(split: str) -> pd.DataFrame:
 
 
 def ratios(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return by game and target how many times as long as ours the best rule, CFR+ and the recommended rule take."""
+    """Return, by game and target, how many times as long as ours the best rule, CFR+ and the recommended rule take."""
     seconds = rows.pivot_table(
         index=["game", "share"], columns="contender", values="seconds", aggfunc="min", dropna=False
     )
@@ -309,7 +309,7 @@ def interval(logs: Sequence[float]) -> tuple[float, float, float]:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per rival: the geometric mean over games of how many times as long it takes, and the extremes."""
+    """Return a row per rival: how many times as long it takes, as a geometric mean over games, and the extremes."""
     clipped = ratios(rows).clip(1 / LONGEST, LONGEST)
     lines = []
     for rival in clipped.columns:

@@ -3,8 +3,9 @@
 ``rlccfr.solve`` runs to each target of :mod:`benchmarks.default` by iterations alone, on the validation games and on
 others. The laws are fitted to these runs, and printed: for each run of compiled games, its number of
 iterations (``law`` of :class:`rlccfr.game.TargetRun`), and for all of them the time of iterations (``SECONDS_LAW`` in
-:mod:`rlccfr.solving`). Steered runs aim at their law: if it has changed much, run this again with the new one. With
-``--without-chance``, only the law for games without chance is fitted and printed, which takes minutes.
+:mod:`rlccfr.solving`). Steered runs plan for the number that their law predicts: if it has changed much, run this again
+with the new law. With ``--without-chance``, only the law for games without chance is fitted and printed, which takes
+minutes.
 """
 
 from __future__ import annotations
@@ -48,16 +49,16 @@ WITHOUT_CHANCE = (
     "blotto(coins=8,fields=3)",
     "dark_hex(board_size=2)",
 )
-"""Games without chance, of which the validation list has too few to fit a law."""
+"""Games without chance, of which the validation list has too few for fitting a law."""
 
 ENOUGH = 10**6
 """Iterations that suffice for every target."""
 
 SIZE = 4.0
-"""Logarithm of a middling number of histories, about which laws are fitted."""
+"""Logarithm of a medium number of histories, about which laws are fitted."""
 
 LARGER_STEP = 4
-"""Of the larger training games, every one after so many is used."""
+"""Step in the list of larger training games: one of this many games is used."""
 
 SHORTEST = 20
 """Iterations of the first run in a search for the shortest one that reaches a target."""
@@ -66,14 +67,14 @@ LENGTHENING = 1.15
 """Factor between two runs of such a search."""
 
 EDGE = 0.01
-"""Decades by which a target may miss the edge of a range by rounding."""
+"""Decades by which rounding may move a target across the edge of a range."""
 
 
 def runs_to_targets(names: Iterable[str]) -> pd.DataFrame:
     """Return a row for each game and target: iterations and CPU seconds of ``rlccfr.solve`` to it, and what it needed.
 
     A run that is steered or blended makes about as many iterations as it was told to expect. So its column ``needed``
-    has the number for which a law would be right: that of the shortest of some runs which end at the target.
+    has the number for which a law would be right: that of the shortest of several runs that end at the target.
     """
     rows = []
     for name in names:
@@ -100,10 +101,10 @@ def runs_to_targets(names: Iterable[str]) -> pd.DataFrame:
 
 
 def shortest_run(game: Any, target: float, arguments: Mapping[str, Any]) -> int:
-    """Return the least of some numbers of iterations at whose end a run reaches a target.
+    """Return the least of some numbers of iterations after which a run has reached a target.
 
     Args:
-        arguments: those of :class:`rlccfr.Solver`.
+        arguments: arguments of :class:`rlccfr.Solver`.
     """
     iterations = SHORTEST
     while iterations < ENOUGH:
@@ -121,7 +122,7 @@ def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
     in :mod:`rlccfr.solving`.
 
     Args:
-        rows: those of :func:`runs_to_targets`.
+        rows: rows of :func:`runs_to_targets`.
     """
     served = [rows[_is_served(rows, number)] for number in range(len(COMPILED.target_runs))]
     laws = [law_of(runs) for runs in served]
@@ -144,7 +145,7 @@ def law_of(runs: pd.DataFrame) -> np.ndarray:
 
 
 def _is_served(rows: pd.DataFrame, number: int) -> pd.Series:
-    """Return which rows are of a run of compiled games, to targets and on games that this run serves."""
+    """Return which rows belong to a run of compiled games, with targets and games that this run serves."""
     return rows.apply(_number_of, axis=1) == number
 
 

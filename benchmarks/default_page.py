@@ -79,7 +79,7 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def gates(rows: pd.DataFrame) -> Iterator[dict[str, str]]:
-    """Yield a row for each gate: what was wanted, before any test game was run, and what was found."""
+    """Yield a row for each gate: what was required, before any test game was run, and what was found."""
     means = default.summary(rows).set_index("rival")
     ratios = default.ratios(rows).clip(1 / default.LONGEST, default.LONGEST)
 
@@ -121,7 +121,7 @@ def _size_labels() -> list[str]:
 
 
 def _worst(rows: pd.DataFrame, ratios: pd.DataFrame) -> pd.DataFrame:
-    """Return the games and targets where the best rule is ahead most: what ran, how long, and which rule was best."""
+    """Return the games and targets at which the best rule leads most: what ran, how long, and which rule was best."""
     by_name = rows.set_index(["game", "share", "contender"])["seconds"].sort_index()
     ours = rows[rows["contender"] == default.OURS].set_index(["game", "share"])
     lines = []

@@ -1,6 +1,6 @@
-"""Peers as their documentation uses them, by the clock: their own form of the game, and as many threads as they take.
+"""Peers as their documentation uses them, by wall-clock time, with their own form of the game and number of threads.
 
-Each runs in a process of its own. The other tables compare CPU time on one thread, all on the same compiled game.
+Each peer runs in a process of its own. The other tables compare CPU time on one thread, on the same compiled game.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def ours(game: str) -> Step:
 
 
 def liteefg(game: str) -> Step:
-    """Return CFR+ by LiteEFG, on the file that it writes of OpenSpiel's game."""
+    """Return CFR+ by LiteEFG, on the file that it writes for OpenSpiel's game."""
     os.environ["HOME"] = tempfile.mkdtemp()  # LiteEFG keeps its files there
     with contextlib.redirect_stdout(io.StringIO()):
         import LiteEFG
@@ -70,7 +70,7 @@ NOT_INSTALLABLE = (
 
 
 def rate(way: str, game: str) -> float:
-    """Return iterations per second by the clock: the best of three stretches, after a warm-up."""
+    """Return iterations per wall-clock second: the best of three stretches, after a warm-up."""
     step, count = WAYS[way][0](game), 1
     while (passed := _clocked(step, count)) < SECONDS / 10:
         count *= 2

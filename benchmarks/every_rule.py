@@ -2,10 +2,10 @@
 
 All tabular update rules of the catalog run on the games of :data:`GAMES` by exact passes, once for each budget of
 :data:`BUDGETS`, without blends and with them. Runs that benchmarks/results/every-rule.parquet has are not made again. A
-rule that knows its horizon is told the number of iterations that it gets. A run is left out if it would take longer
-than :data:`LONGEST`.
+rule with a horizon is given the number of iterations of its run. A run is left out if it would take longer than
+:data:`LONGEST`.
 
-``python -m benchmarks.every_rule --rule "my_rule(alpha=2)" --load my_rule.py`` runs a rule of your own beside them, and
+``python -m benchmarks.every_rule --rule "my_rule(alpha=2)" --load my_rule.py`` also runs a rule of your own, and
 prints its tables instead. ``--game`` chooses games, by any part of their titles.
 """
 
@@ -80,34 +80,34 @@ ITERATIONS = tuple(Budget("iterations", amount) for amount in (100, 1000, 10_000
 BUDGETS = (*ITERATIONS, Budget("seconds", 0.1), Budget("seconds", 1.0))
 
 TRIAL = 0.05
-"""CPU seconds of the run that tells how long an iteration takes."""
+"""CPU seconds of the run that measures how long an iteration takes."""
 
 LONGEST = 5.0
-"""CPU seconds that a run may be expected to take."""
+"""Largest expected number of CPU seconds of a run."""
 
 ROUNDING = 1e-13
-"""Exploitability below which numbers are not told apart: rounding decides there."""
+"""Exploitability below which numbers are not distinguished, since rounding dominates there."""
 
 LEAST_SHARE = 1e-9
-"""Least exploitability that counts in means, as a share of the uniform policy's: beyond, rounding decides."""
+"""Least exploitability that counts in means, as a share of the uniform policy's; below it, rounding dominates."""
 
 STEERED = "controlled(controller='schedule')"
-"""Steered by the schedule of the package, as :func:`rlccfr.solve` steers; ``controlled`` alone has the networks."""
+"""The rule under the package's schedule, as :func:`rlccfr.solve` uses it; ``controlled`` alone has the networks."""
 
 SHOWN = ("cfr", "cfr_plus", "dcfr", "pcfr_plus", "pdcfr_plus", "momentum_dcfr", STEERED)
-"""Rules that have a colour of their own in the picture."""
+"""Rules that have their own colours in the picture."""
 
 KEYS = ["game", "rule"]
 
 
 def rules() -> list[str]:
-    """Return all tabular update rules, without ``scheduled``, whose points most of them are, but with the schedule."""
+    """Return all tabular update rules except ``scheduled``, which has most of them as points; and the schedule."""
     ids = [entry.id for entry in update_rules if entry.id != "scheduled" and not entry.make().learns]
     return [*ids, STEERED]
 
 
 def runs(title: str, rule: str) -> Iterator[tuple[dict[str, Any], rlccfr.RunResult]]:
-    """Yield a row and a result for each budget, without blends and with them; none where the rule does not run.
+    """Yield a row and a result for each budget, without blends and with them; nothing where the rule does not run.
 
     Args:
         title: key of :data:`GAMES`.
@@ -141,7 +141,7 @@ def runs(title: str, rule: str) -> Iterator[tuple[dict[str, Any], rlccfr.RunResu
 
 
 def seconds_per_iteration(game: Any, rule: str) -> float:
-    """Return the CPU seconds of an iteration, by a run that is long beside what each call takes to begin."""
+    """Return the CPU seconds of an iteration, from a run that is long compared with the start of a call."""
     rlccfr.Solver(game, rule).run(iterations=2, curve=False)  # so that nothing is done for the first time
     result = rlccfr.Solver(game, rule).run(seconds=TRIAL, curve=False)
     return result.cpu_seconds / result.iterations
@@ -157,7 +157,7 @@ def curve(title: str, rule: str) -> pd.DataFrame:
 
 
 def measure() -> pd.DataFrame:
-    """Make the runs that the file does not have yet; return all."""
+    """Make the runs that the file does not have yet; return all rows."""
     for title in GAMES:
         for rule in rules():
             if FILE.exists() and ((recorded()[KEYS] == [title, rule]).all(axis=1)).any():
@@ -187,7 +187,7 @@ def _append(path: Path, rows: pd.DataFrame) -> None:
 
 
 def labelled(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with a column ``budget`` in words."""
+    """Return the rows with a column ``budget``, in words."""
     words = [str(Budget(unit, amount)) for unit, amount in zip(rows["unit"], rows["amount"], strict=True)]
     return rows.assign(budget=words)
 
@@ -196,7 +196,7 @@ def of_game(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a game's table: a row for each rule, with its exploitability under each budget, the best first.
 
     Args:
-        rows: those of one game.
+        rows: rows of one game.
     """
     columns = {}
     plain = rows[~rows["blend"]].set_index(["rule", "budget"])
@@ -212,13 +212,13 @@ def of_game(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _column(rows: pd.DataFrame, budget: str, value: str, names: Sequence[str]) -> pd.Series:
-    """Return a value of each rule under a budget; NaN where there is no run."""
+    """Return each rule's value in a column under a budget; NaN where there is no run."""
     under = rows[rows.index.get_level_values("budget") == budget].droplevel("budget")[value]
     return under[~under.index.duplicated(keep="last")].reindex(names)
 
 
 def in_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of exploitabilities as texts: two digits, the best of each column in bold."""
+    """Return a table of exploitabilities as strings: with two digits, and the best of each column in bold."""
     texts = {}
     for name, column in frame.items():
         best = max(column.min(), ROUNDING)
@@ -233,7 +233,7 @@ def _in_words(exploitability: float) -> str:
 
 
 def summary(rows: pd.DataFrame, blend: bool) -> pd.DataFrame:
-    """Return for each rule and budget the geometric mean over games of its exploitability over the best rule's.
+    """Return, for each rule and budget, the geometric mean over games of its exploitability over the best rule's.
 
     An exploitability counts as at least :data:`LEAST_SHARE` of the uniform policy's. Means are over the games on which
     all rules have a run.
@@ -339,7 +339,7 @@ def own_rule(rule: str, titles: Sequence[str]) -> Iterator[str]:
     """Yield a table for each game: a rule beside the recorded ones."""
     for title in titles:
         rows = labelled(pd.DataFrame([row for row, _ in runs(title, rule)], columns=recorded().columns))
-        if rows.empty:  # the rule does not run there, which has been printed
+        if rows.empty:  # the rule does not run there; the reason has been printed
             continue
         known = labelled(recorded())
         both = pd.concat([known[known["game"] == title], rows], ignore_index=True)

@@ -1,7 +1,7 @@
-"""Exact solutions beside iterations: CPU seconds to an exploitability, as games grow.
+"""Exact solutions compared with iterations: CPU seconds to an exploitability, as games grow.
 
-Writes benchmarks/results/exact.csv and docs/exact.svg. ``python -m benchmarks.exact --fit`` prints the law by which
-:func:`rlccfr.engine.linear_program.predicted_time` predicts, fitted to the times of the linear programs in the file.
+Writes benchmarks/results/exact.csv and docs/exact.svg. ``python -m benchmarks.exact --fit`` prints the law that
+:func:`rlccfr.engine.linear_program.predicted_time` uses, fitted to the times of the linear programs in the file.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _seconds_to(result: rlccfr.RunResult, target: float) -> float:
 
 
 def measured() -> pd.DataFrame:
-    """Measure all games, and keep the table."""
+    """Measure all games, and save the table."""
     rlccfr.solve_exactly(rlccfr.load_game("kuhn"))  # so that imports do not count
     rows = []
     for name in dict.fromkeys((*GAMES, *MORE, *TRAIN, *VALIDATION, *control_games("validation"))):
@@ -154,7 +154,7 @@ def _cell(seconds: float, rule: str) -> str:
 
 
 def _size_of(game: str) -> str:
-    """Return what tells a game from others of its family in the picture: its faces or its ranks."""
+    """Return what distinguishes a game from others of its family in the picture: its faces or its ranks."""
     found = re.search(r"(?:dice_sides|ranks)=(\d+)", game)
     return f" {found[1]}" if found else ""
 

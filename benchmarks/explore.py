@@ -1,4 +1,4 @@
-"""``python -m benchmarks.explore > docs/explore.md``: how long pages take to open and to answer a click, in Chromium.
+"""``python -m benchmarks.explore > docs/explore.md``: how long pages take to open and to answer a click in Chromium.
 
 It also draws docs/pictures/explore.png, the page that the README shows.
 """
@@ -25,7 +25,7 @@ GAMES = {"leduc": 500, "royal": 100, "holdem(ranks=7)": 20}
 
 SIZE = (1200, 860)
 OPENINGS, CLICKS = 5, 40
-"""Number of times that a page is opened, and of clicks on it."""
+"""Number of times that a page is opened, and number of clicks on it."""
 
 OPENED = "return document.body.dataset.point !== undefined"
 CLICKED = """

@@ -1,8 +1,8 @@
 """Flops of no-limit hold'em whose times other programs print: ``python -m benchmarks.flops`` prints the table.
 
 Each flop is solved by one thread in a process of its own until the exploitability is as low as the printed one. Games
-of this size have tables in single precision. Printed figures are of other machines, and of 6 threads: they say what a
-user of those programs waits for, not which program does more per second.
+of this size have tables in single precision. Printed figures are from other machines, with 6 threads: they tell how
+long a user of those programs waits, not which program does more per second.
 
 ``python -m benchmarks.flops TITLE SHARE`` solves one flop until its exploitability is a share of the pot, such as
 0.001, and prints what that took, with bounds of the expected value out of position.
@@ -35,7 +35,7 @@ FAST = {  # PioSOLVER's 3betpotFAST, as the test solve_pio_preset_normal of post
 }  # fmt: skip
 
 FAST_VALUE = 105.11
-"""Expected value in chips out of position on :data:`FAST`, of PioSOLVER at 0.1 % of the pot; from the same test."""
+"""Expected value in chips out of position on :data:`FAST`, from PioSOLVER at 0.1 % of the pot; from the same test."""
 
 TEXAS_SOLVER = PublicFile(
     "texassolver-benchmark.txt",
@@ -43,10 +43,10 @@ TEXAS_SOLVER = PublicFile(
     "benchmark_texassolver.txt",
     "391d97e8da72e40cbc7b223e7cd41024da09b475a81ebc641b10e105025d29ef",
 )
-"""TexasSolver's own file of its benchmark, which is downloaded once, since the library does not share its licence."""
+"""TexasSolver's benchmark file. It is downloaded once, and not included, since its licence is not the library's."""
 
 TARGETS = {"3betpotFAST": 0.005, "TexasSolver's flop": 0.00275}
-"""Exploitability to reach, as a share of the pot, by the flop."""
+"""Exploitability to reach, as a share of the pot, for each flop."""
 
 
 class Printed(NamedTuple):
@@ -57,7 +57,7 @@ class Printed(NamedTuple):
         program: the program.
         share: exploitability as a share of the pot.
         machine: threads, and the processor if it is named.
-        seconds: seconds by the clock.
+        seconds: wall-clock seconds.
         gigabytes: memory in GB.
     """
 
@@ -94,7 +94,7 @@ def load(title: str) -> rlccfr.Subgame:
 
 
 def measure(title: str, share: float | None = None) -> dict[str, Any]:
-    """Build and solve a flop in this process; return what it took, and bounds of the value out of position.
+    """Build and solve a flop in this process; return the costs, and bounds of the value out of position.
 
     Args:
         title: key of :data:`TARGETS`.
@@ -117,13 +117,14 @@ def measure(title: str, share: float | None = None) -> dict[str, Any]:
         "bytes": 1e9 * game.sizes()["gigabytes_of_tables"],
         "peak": peak_bytes(),
     }
-    # A best response to each player's policy bounds the game's value from one side. Other programs add half of the pot.
+    # Best responses to the two players' policies bound the game's value from both sides. Other programs add half the
+    # pot.
     first, second = solver.average_policy().values().best_response
     return row | {"value_from": game.pot / 2 - second, "value_to": game.pot / 2 + first}
 
 
 def alone(title: str) -> dict[str, Any]:
-    """Measure a flop in a process of its own, so that its peak of memory is the flop's."""
+    """Measure a flop in a process of its own, so that the peak memory is the flop's."""
     command = [sys.executable, "-m", "benchmarks.flops", title]
     row: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     return row

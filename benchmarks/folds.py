@@ -1,7 +1,7 @@
 """``python -m benchmarks.folds``: how well choosers pick for games that they have not learned from.
 
-Training games are left out in several ways; the last line is on the families' validation games. No test game has a part
-in this, so the figures may decide how choosers learn.
+Training games are left out in several ways; the last line is for the families' validation games. No test games are
+used, so the figures may be used to decide how choosers learn.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FOLDS = (*THIRDS, LARGEST, LARGER, *(f"family {family.name}" for family in FAMIL
 HELD_OUT = "validation games"
 
 BY_REGRESSION = "kernel regression"
-"""Name of the rival of the package's choosers."""
+"""Name of the alternative to the package's choosers."""
 
 
 def learned(name: str, games: Sequence[str]) -> Chooser:

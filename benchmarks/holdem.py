@@ -1,8 +1,8 @@
 """How long hold'em and Bluff take to solve: ``python -m benchmarks.holdem > docs/holdem.md`` writes the page.
 
 Each game is solved by one thread until its exploitability is below each of its targets. A run is measured where its
-curve has points, five per decade of iterations. ``python -m benchmarks.holdem --long > docs/bluff.md`` gives Bluff with
-two dice each ten minutes, then an hour in all.
+curve has points, five per decade of iterations. ``python -m benchmarks.holdem --long > docs/bluff.md`` runs Bluff with
+two dice each for ten minutes, then for an hour in total.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def head(title: str, columns: list[str]) -> Iterator[str]:
 
 
 def row(title: str, name: str, targets: list[str]) -> str:
-    """Solve a game to some targets, one after another, and return the table's line."""
+    """Solve a game to some targets, one after another, and return its line of the table."""
     game = rlccfr.load_game(name)
     solver, found = rlccfr.Solver(game, RULE), []
     for target in targets:
@@ -50,7 +50,7 @@ def memory() -> float:
 
 
 def sooner(name: str, iterations: int = 5, repeats: int = 3) -> float:
-    """Return how many times sooner two threads run some iterations, by the clock, as the median of repeats."""
+    """Return how many times as fast two threads run some iterations, in wall-clock time, as the median of repeats."""
     game, ratios = rlccfr.load_game(name), []
     solvers = [rlccfr.Solver(game, RULE, threads=threads) for threads in (1, 2)]
     for _ in range(repeats):

@@ -37,7 +37,7 @@ GROUPS: Mapping[str, Callable[[Cell], bool]] = {
     "CS": lambda cell: cell[1:] == ("chance", "none"),
     "CFR-BR": lambda cell: cell.abstraction == "cfr_br",
 }
-"""Groups of algorithms, of each of which the page tells the best."""
+"""Groups of algorithms, for each of which the page names the best."""
 
 
 class Found(NamedTuple):
@@ -74,7 +74,7 @@ def as_table(found: Mapping[str, list[Found]]) -> pd.DataFrame:
 
 
 def named(cell: Cell) -> str:
-    """Return an algorithm in as few words as the group leaves open: the rule, and the sampler under CFR-BR."""
+    """Return the parts of an algorithm that its group does not determine: the rule, and the sampler under CFR-BR."""
     return " x ".join(cell[:2]) if cell.abstraction == "cfr_br" else cell.update_rule
 
 
@@ -112,7 +112,7 @@ def big_blind(game: str) -> float:
 
 
 def sampled(picks: pd.DataFrame) -> str:
-    """Say how many of the best algorithms draw chance, and which."""
+    """Return a sentence on how many of the best algorithms draw chance, and which."""
     cells = [cell for name in PRESETS for cell in picks[name]]
     drawing = Counter(cell.sampler for cell in cells if cell.sampler != "none")
     text = f"Of the {len(cells)} combinations of game, budget and reward weights, {drawing.total()} are won by an "

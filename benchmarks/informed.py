@@ -1,9 +1,9 @@
-"""Teams that begin with what they know, beside other searches: ``python -m benchmarks.informed``.
+"""Informed teams compared with other searches: ``python -m benchmarks.informed``.
 
-The paper's games are no training games of the informed team, and neither are the held-out games of the families. On the
-former, a search chooses among 336 algorithms; on the latter, among the 112 tabular ones. Every search has as many
-engine CPU seconds as so many evaluations take, and choices are judged by runs that they were not made by. The rows are
-kept in results/informed.csv, and the page of ``benchmarks.selection`` has the tables.
+The paper's games are not training games of the informed team, and neither are the held-out games of the families. On
+the former, a search chooses among 336 algorithms; on the latter, among the 112 tabular ones. Every search has the
+engine CPU seconds of a given number of evaluations, and choices are judged by runs that were not used to make them. The
+rows are kept in results/informed.csv, and the page of ``benchmarks.selection`` has the tables.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rlccfr.envs.reward import PRESETS
 FILE = RESULTS / "informed.csv"
 EVALUATIONS = (1, 3, 7, 14, 28)
 SEEDS = 5
-"""Seeds of searches that draw at random."""
+"""Number of seeds of searches that draw at random."""
 
 PRESETS_JUDGED = ("accuracy", "paper-leduc")
 """Reward weights on the games never met: accuracy alone, and weights that count speed."""
@@ -45,12 +45,12 @@ SEARCHES: dict[str, tuple[Search, int]] = {
     "random search": (random_search, SEEDS),
     "no network": (no_network.search_without_networks, SEEDS),
 }
-"""Searches, and the numbers of their seeds."""
+"""Searches, each with its number of seeds."""
 
 
 @cache
 def bench(game: str, preset: str) -> Bench:
-    """Return what judges the choices for a game and reward weights."""
+    """Return a bench that judges the choices for a game and reward weights."""
     is_papers = game in shipped.GAMES
     results = shipped.results() if is_papers else others()
     catalog = shipped.catalog() if is_papers else shipped.tabular()
@@ -95,7 +95,7 @@ def mean_scores() -> pd.DataFrame:
 
 
 def _means(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return means over games and reward weights, each of which counts alike."""
+    """Return means over games and reward weights, with equal weights."""
     groups = ["kind", "search", "evaluations"]
     by_question = rows.groupby([*groups, "game", "preset"], sort=False)[column].mean()
     return by_question.groupby(groups, sort=False).mean().unstack("evaluations")

@@ -1,6 +1,6 @@
-"""LiteEFG on the compiled games. It reads files that are written from them, so that it plays the same games.
+"""LiteEFG on the compiled games. It reads files that are written from them, so that it solves the same games.
 
-From OpenSpiel it would read Royal's information states, which forget the order of public cards.
+From OpenSpiel, it would read the information states of Royal, which forget the order of public cards.
 """
 
 from __future__ import annotations

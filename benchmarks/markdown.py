@@ -1,4 +1,4 @@
-"""Tables of the documents that commands write."""
+"""Tables in the documents that commands write."""
 
 from __future__ import annotations
 

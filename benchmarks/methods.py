@@ -1,9 +1,9 @@
-"""Comparison of methods of choosing at equal numbers of evaluations, on recorded runs, over several seeds.
+"""Comparison of methods of choosing, at equal numbers of evaluations, on recorded runs and over several seeds.
 
 A method sees the runs with the choosing seeds. Its choice is compared with the best algorithm by the runs with the
 judging seeds. A deterministic algorithm has one run, which is judged by its second timing. Choices are kept in
-benchmarks/results, so that an interrupted comparison can be resumed. A choice is made again if it was made on other
-measurements or by another version of its method.
+benchmarks/results, so that an interrupted comparison can be resumed. A choice is made again if it was based on other
+measurements or on another version of its method.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Trial(NamedTuple):
     """One choice: by a method with a seed, for a game and reward weights, after a number of evaluations.
 
     Attributes:
-        setting: name of the algorithms to choose from and of the budget, a key of :func:`settings`.
+        setting: name of a catalog and a budget, a key of :func:`settings`.
     """
 
     game: str
@@ -55,12 +55,12 @@ class Trial(NamedTuple):
 
 
 def settings() -> dict[str, tuple[Catalog, Budget]]:
-    """Return the catalog and the budget of each setting: the paper's with one second, and those of `make demo`."""
+    """Return the catalog and the budget of each setting: the paper's, with one second, and those of `make demo`."""
     return {"paper": (shipped.catalog(), SECOND), "demo": (shipped.tabular(), DEMO_BUDGET)}
 
 
 Choice = tuple[Cell, float, float]
-"""An algorithm, the number of evaluations that choosing it took, and their engine CPU seconds."""
+"""An algorithm, the number of evaluations spent on choosing it, and their engine CPU seconds."""
 
 
 def _team(task: Task, evaluations: int, seed: int) -> Choice:
@@ -125,10 +125,10 @@ def choose(trial: Trial) -> dict[str, Any]:
 
 
 def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> list[dict[str, Any]]:
-    """Return the choices of all trials, in their order; earlier choices are read from a file, new ones added to it."""
+    """Return the choices of all trials, in their order; earlier choices are read from a file, new ones are added."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     text = kept.read_text() if kept.exists() else ""
-    # A line that does not end like a row is one whose writing was interrupted.
+    # A line that does not end like a row was not written completely.
     rows = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
     found = {_trial(row): row for row in rows if _is_current(row)}
     futures = {executor.submit(choose, trial): trial for trial in trials if trial not in found}
@@ -145,19 +145,19 @@ def choices(trials: Sequence[Trial], executor: Executor, kept: Path = KEPT) -> l
 
 
 def _trial(row: Mapping[str, Any]) -> Trial:
-    """Return the trial of a kept row; the oldest rows name no setting."""
+    """Return the trial of a kept row; the oldest rows have no setting."""
     return Trial(**{name: row[name] for name in Trial._fields if name in row})
 
 
 def basis(method: str, game: str) -> dict[str, str | int]:
-    """Return what a choice rests on: a digest of the shipped runs on the game, and the method's version."""
+    """Return what a choice is based on: a digest of the shipped runs on the game, and the method's version."""
     measured = digest_of_runs(shipped.path(shipped.MEASURED), (game,))
     return {"measurements": measured, "version": METHODS[method].version}
 
 
 @cache
 def digest_of_runs(table: Path, games: tuple[str, ...]) -> str:
-    """Return a hash of the runs of some games, so that another game's new runs change nothing."""
+    """Return a hash of the runs of some games, which new runs of other games do not change."""
     runs = _runs_of(table)
     return fingerprint(runs[runs["game"].isin(games)].sort_values("cell_id", ignore_index=True))[:16]
 

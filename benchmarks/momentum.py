@@ -1,13 +1,13 @@
-"""The rule ``momentum_dcfr`` beside the others on training games: ``python -m benchmarks.momentum``.
+"""The rule ``momentum_dcfr`` compared with others on training games: ``python -m benchmarks.momentum``.
 
 On each of :data:`GAMES`, the rules in :data:`OLDER` and :data:`NEWER` run by exact passes, and so do neighbours of
 ``momentum_dcfr``: points that differ from it in one number. A run's *score* is the mean of log10 of the exploitability,
-as a share of the uniform policy's, at five numbers of iterations near a horizon, since one number is a noisy witness.
-The table shows by how much the scores differ from the best score of the older rules on each game; below 0, a rule has
-come nearer than the best of them in hindsight. Nothing is timed.
+as a share of the uniform policy's, at five numbers of iterations near a horizon, since a single number is noisy. The
+table shows by how much the scores differ from the best score of the older rules on each game; below 0, a rule is less
+exploitable than the best of them in hindsight. Nothing is timed.
 
-None of the games is in a validation or a test list of the controller or of the default. Four are in other lists: two
-in those of selection, one in that of blends, and one in an experiment.
+None of the games is in a validation or test list of the controller or of the default. Four are in other lists: two in
+those of selection, one in that of blends, and one in an experiment.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OLDER = (
     "cfr_plus", "lcfr", "lcfr_plus", "dcfr", "dcfr_plus", "pcfr_plus", "pdcfr_plus", "sapcfr_plus",
     "hs_pcfr_plus(horizon={})", "hs_dcfr(horizon={})", "ddcfr_schedule(horizon={})",
 )  # fmt: skip
-"""Update rules that were here before ``momentum_dcfr``; ``{}`` stands for the horizon."""
+"""Update rules that the library had before ``momentum_dcfr``; ``{}`` stands for the horizon."""
 
 NEWER = ("apcfr_plus", "apdcfr_plus", "vad_cfr(horizon={})", "aod_cfr(horizon={})")
 
@@ -79,7 +79,7 @@ TIMED_ITERATIONS = 500
 REPEATS = 5
 
 LEAST = 1e-7
-"""Least share of the uniform policy's exploitability that is told apart."""
+"""Share of the uniform policy's exploitability below which runs are not distinguished."""
 
 
 def score(game: rlccfr.GameTree, uniform: float, rule: str, horizon: int) -> float:
@@ -131,7 +131,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def iteration_times() -> pd.DataFrame:
-    """Return how many times as long as an iteration of ``pcfr_plus`` one of some rules takes, by game.
+    """Return how many times as long an iteration of each of some rules takes as one of ``pcfr_plus``, by game.
 
     The rules take turns, since the machine's speed changes, and the shortest of several runs counts.
     """

@@ -17,7 +17,7 @@ from rlccfr.agents.shipped import unmeasured
 from rlccfr.envs.reward import DECADES
 
 THIRD = 1 / 3
-"""Largest ratio of a chooser's regret to the SBS's that was aimed at, in decades of exploitability on test games."""
+"""Goal for the ratio of a chooser's regret to that of the SBS, in decades of exploitability on test games."""
 
 
 def section() -> Iterator[str]:
@@ -63,13 +63,13 @@ def section() -> Iterator[str]:
 
 
 def under_each_preset(name: str) -> pd.DataFrame:
-    """Return a chooser's mean regret on test games beside the SBS's, and its gain, by reward weights."""
+    """Return a chooser's mean regret on test games, that of the SBS, and the gain, by reward weights."""
     rows = unmeasured.rows_of(name)
     figures = []
     for preset, judgements in rows[rows["member"] == "test"].groupby("preset", sort=False):
         alike = summary(judgements.assign(kind=ALL))[ALL]
         means = {PICK: alike[PICK], SBS: alike[SBS], "ratio": alike[PICK] / alike[SBS]}
-        gains = {"gain": alike["gain"], "gain from": -np.inf, "gain to": np.inf}  # without an interval, nothing is sure
+        gains = {"gain": alike["gain"], "gain from": -np.inf, "gain to": np.inf}  # no interval: nothing is sure
         gains |= {column: alike[column] for column in gains if column in alike}
         figures.append({"reward weights": preset, **means, **gains})
     return pd.DataFrame(figures)
@@ -86,7 +86,7 @@ def compared() -> pd.DataFrame:
 
 
 def in_decades() -> pd.DataFrame:
-    """Return the choosers' regrets on test games in decades of exploitability, beside the SBS's."""
+    """Return the regrets of the choosers and of the SBS on test games, in decades of exploitability."""
     rows = []
     for name in NAMES:
         judgements = unmeasured.rows_of(name)
@@ -110,7 +110,7 @@ def ratio_interval(first: np.ndarray, second: np.ndarray) -> tuple[float, float]
 
 
 def families() -> pd.DataFrame:
-    """Return the mean regrets of choosers that learned nothing of a family, on its held-out games."""
+    """Return the mean regrets, on a family's held-out games, of choosers that learned nothing about the family."""
     rows = unmeasured.judgements()
     rows = rows[(rows["without"] != "") & rows["budget"].isin(list(map(str, shipped.BUDGETS)))]
     by_game = rows.groupby(["without", "picked by", "game"], sort=False)[[PICK, SBS]].mean()

@@ -1,8 +1,8 @@
 """The test games of the default and of schedules: ``python -m benchmarks.new_games``.
 
 The list was committed on 2026-11-27, before any algorithm had run on any of its games. None of them is in an earlier
-list: neither in agents/control/data/games.csv, whose test games have been looked at several times and are validation
-games from now on, nor in a family of :mod:`rlccfr.catalog.families`, nor in the tables of the documentation.
+list: neither in agents/control/data/games.csv, whose test games have been looked at several times and now serve as
+validation games, nor in a family of :mod:`rlccfr.catalog.families`, nor in the tables of the documentation.
 
 The command compiles the games, to count their histories, and writes benchmarks/results/new-games.csv. It runs nothing.
 """
@@ -28,7 +28,7 @@ from rlccfr.games.flat_tree import GameTree
 FILE = Path(__file__).parent / "results" / "new-games.csv"
 
 FIRST_SEED = 50_000
-"""First seed of the small generated games; no earlier list has a seed from here on."""
+"""First seed of the small generated games; no earlier list has this seed or a larger one."""
 
 SMALL = {"random_poker": 15, "random_moves": 10, "universal_poker": 16}
 """Numbers of generated games with at most 6,500 histories, the size of the games that the controller learned from."""
@@ -105,10 +105,10 @@ BLENDED_BEFORE = (
     "leduc(ranks=8,suits=2,raises=1)",
     "leduc(ranks=9,suits=2,raises=2)",
 )
-"""Games on which blends were tried before, in no other list."""
+"""Games on which blends were tried before; they are in no other list."""
 
 PUBLIC = ("holdem(ranks=8,suits=3)",)
-"""Games by their public tree. None of this name has been measured."""
+"""Games that are solved by their public tree. No game of this name has been measured."""
 
 
 def names() -> tuple[str, ...]:
@@ -125,7 +125,7 @@ def earlier() -> set[str]:
 
 
 def generated(family: str, known_hashes: set[str]) -> Iterator[GameTree]:
-    """Yield small generated games whose hashes are not known yet, and add their hashes."""
+    """Yield small generated games whose hashes are not yet known, and add their hashes to the known ones."""
     for seed in count(FIRST_SEED):
         try:
             game = rlccfr.load_game(GENERATORS[family](seed), max_histories=MOST)

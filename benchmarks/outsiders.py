@@ -1,6 +1,6 @@
-"""Other people's selectors on our measurements: ``python -m benchmarks.outsiders`` writes results/outsiders.csv.
+"""Third-party selectors on our measurements: ``python -m benchmarks.outsiders`` writes results/outsiders.csv.
 
-The families' measurements are written as a scenario of ASlib (Bischl et al., Artificial Intelligence 2016) and read by
+The families' measurements are written as an ASlib scenario (Bischl et al., Artificial Intelligence 2016) and read by
 ASF (Shala et al., asf-lib), the successor of AutoFolio. Its selectors and ours choose on the same folds. The page of
 ``benchmarks.selection`` has the table.
 """
@@ -37,7 +37,7 @@ Picks = Callable[[pd.DataFrame, pd.DataFrame, pd.DataFrame], list[str]]
 
 
 def by_asf(kind: str, model: str, **settings: Any) -> Picks:
-    """Return a selector of ASF by the names of its classes."""
+    """Return a selector of ASF, given the names of its classes."""
 
     def pick(features: pd.DataFrame, errors: pd.DataFrame, new: pd.DataFrame) -> list[str]:
         from asf import predictors, selectors
@@ -82,7 +82,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         scenario = write_aslib(others(), Path(folder) / "families", budget=BUDGET, catalog=shipped.tabular())
         features, errors, _, folds, *_ = read_aslib_scenario(str(scenario), add_running_time_features=True)
-    errors = errors.clip(lower=-DECADES)  # like the reward, which does not tell lower ones apart
+    errors = errors.clip(lower=-DECADES)  # like the reward, which does not distinguish lower ones
     rows = []
     for name, picks in contenders().items():
         means = []
@@ -98,7 +98,7 @@ def main() -> None:
 
 
 def above_the_best(picks: Picks, features: pd.DataFrame, errors: pd.DataFrame, folds: pd.DataFrame) -> list[float]:
-    """Return the error of each game's pick above that of the best algorithm; a fold's games are new to the chooser."""
+    """Return the error of each game's pick above the best algorithm's; a fold's games are not learned from before."""
     above = []
     for fold in sorted(folds["fold"].unique()):
         games = folds.index[folds["fold"] == fold]

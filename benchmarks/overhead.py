@@ -1,4 +1,4 @@
-"""What steering costs: ``python -m benchmarks.overhead`` prints it as Markdown."""
+"""The cost of controlled runs: ``python -m benchmarks.overhead`` prints it as Markdown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAME = tuple(
     np.tile(own, (len(all_), 1))
     for own, all_ in zip(([2.5, 0.0, 1.0], [6.0], [0.2, 0.0, 0.0, 1.0]), CHOICES, strict=True)
 )
-"""Choices that are all the rule's settings, so that a steered run makes the same iterations."""
+"""Choices that all have the rule's settings, so that a steered run makes the same iterations."""
 
 ITERATIONS, ROUNDS = 1000, 15
 TRAINING_GAME = "random_moves(seed=10012,types=10,moves=3,actions=3)"
@@ -42,7 +42,7 @@ def steered() -> Rates:
 
 
 def episodes() -> float:
-    """Return the runs of 1,000 iterations per CPU second on a training game, as training makes them."""
+    """Return the number of runs of 1,000 iterations per CPU second on a training game, made as in training."""
     run = ControlRun(rlccfr.load_game(TRAINING_GAME), Controller.untrained(CHOICES), ITERATIONS)
 
     def step(count: int) -> None:
@@ -53,7 +53,7 @@ def episodes() -> float:
 
 
 def report() -> list[str]:
-    """Return what steering costs, as Markdown."""
+    """Return the cost of steering, as Markdown."""
     rates = steered()
     ratio, low, high = rates.ratio("fixed", "steered")
     game = rlccfr.load_game(TRAINING_GAME)

@@ -1,7 +1,7 @@
 """``python -m benchmarks.pairs OTHER``: compare this checkout's speed with that of another checkout.
 
 Each checkout runs in a process of its own, with the interpreter of its own environment. The processes work in
-alternation, so that what else the machine does disturbs both alike. Prints a table: how many times as fast this
+alternation, so that other work on the machine affects both alike. Prints a table: how many times as fast this
 checkout is, with a 95 % interval.
 """
 

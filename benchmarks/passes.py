@@ -1,4 +1,4 @@
-"""The parts of the time of an exact iteration of CFR+ over the whole game; each pass is timed alone, many times."""
+"""The time of an exact iteration of CFR+ over the whole game, by parts; each pass is timed separately, many times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rlccfr.kernels.passes import sequence_form as exact
 
 NO_LIMIT = 2**62
 ONE = (1.0, 1.0)
-DECAY = 1.0  # smaller, it would turn sums to which nothing is added into denormal numbers, which are slow
+DECAY = 1.0  # below 1, sums to which nothing is added would become denormal numbers, which are slow
 
 
 @njit(**OPTIONS)

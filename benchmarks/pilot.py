@@ -25,7 +25,7 @@ def report(games: Sequence[str] = tuple(SEEDS)) -> list[str]:
     lines = ["| game | kind | algorithms | runs | CPU hours iterating | around it |", "|---|---|---|---|---|---|"]
     total = 0.0
     for game in games:
-        rlccfr.Solver(rlccfr.load_game(game)).run(iterations=1)  # so that loading counts for no run
+        rlccfr.Solver(rlccfr.load_game(game)).run(iterations=1)  # so that loading is not counted
         planned = jobs({game: SEEDS[game]}, Catalog.paper().with_networks("sweep"))
         runs = Counter(job.cell for job in planned)
         found = defaultdict(list)

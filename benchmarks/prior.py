@@ -1,8 +1,8 @@
 """How many algorithms halving should try on a game that was not measured: ``python -m benchmarks.prior``.
 
 Thirds of the training games are left out in turn. A team learns from the others, and halving among the algorithms with
-its largest Q-values is judged on the third, with different rungs. No validation game and no test game has a part in
-this, so that the figures may decide (:data:`rlccfr.agents.predicting.choosers.RUNGS`). It takes about ten minutes.
+its largest Q-values is judged on the third, with different rungs. No validation or test games are used, so that the
+figures may be used to choose (:data:`rlccfr.agents.predicting.choosers.RUNGS`). It takes about ten minutes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rlccfr.agents.predicting.choosers import ByHalving, ByTeam
 from rlccfr.envs.reward import PRESETS
 
 RUNGS = ((), (2,), (3,), (4,), (4, 2), (6, 3), (8, 4, 2), (16, 8, 4, 2))
-"""Numbers of algorithms in the rungs that are compared; none at first, for the Q-values alone."""
+"""Rungs that are compared, as numbers of algorithms; the first has no rungs, so that only Q-values decide."""
 
 SEEDS = (0, 1)
 """Seeds of the teams."""

@@ -1,7 +1,7 @@
 """What blends gain on public trees: ``python -m benchmarks.public_blends [GAME...]``, as Markdown.
 
-Each game is solved to targets without blends and with them, by turns, REPEATS times; then with blends for numbers of
-iterations, and without them for as many engine CPU seconds. A row per run is kept in
+Each game is solved to targets without blends and with them, in turn, REPEATS times; then with blends for given numbers
+of iterations, and without blends for as many engine CPU seconds. A row per run is kept in
 benchmarks/results/public-blends.csv. Games that are there are not run again.
 """
 
@@ -37,11 +37,11 @@ GAMES = {
     "bluff": math.inf,
     "holdem(ranks=7)": 60.0,
 }
-"""Games, and the engine CPU seconds after which a target counts as too far for them and finer ones are left out."""
+"""Games, and the engine CPU seconds after which a target counts as out of reach and finer ones are left out."""
 
 
 def run(game: rlccfr.PublicGame, rule: str, blend: bool, **limit: Any) -> dict[str, Any]:
-    """Return what a run has reached, and its time: in the engine, for blends, and of the process, with measuring."""
+    """Return what a run has reached, and its times: of the engine, of blends, and of the process with measuring."""
     solver = rlccfr.Solver(game, rule, blend=blend)
     begin = time.process_time()
     result = solver.run(**limit, curve=False)
@@ -111,7 +111,7 @@ def measured(names: list[str]) -> pd.DataFrame:
 
 
 def beside(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the medians of runs without blends and with them beside each other, by game, rule and limit."""
+    """Return the medians of runs without and with blends, side by side, by game, rule and limit."""
     columns = ["iterations", "engine_seconds", "blending_seconds", "process_seconds", "exploitability", "reached"]
     medians = rows.groupby(["game", "rule", "limit", "blend"], sort=False)[columns].median().reset_index()
     plain = medians[~medians["blend"]].set_index(["game", "rule", "limit"]).add_suffix("_plain")

@@ -1,4 +1,4 @@
-"""Peers that Python drives: OpenSpiel's CFR+ in JAX, and noregret's CFR+."""
+"""Peers whose iterations are driven from Python: OpenSpiel's CFR+ in JAX, and noregret's CFR+."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def has_noregret() -> bool:
 
 
 def jax_cfr(name: str) -> Callable[[int], None]:
-    """Return iterations of OpenSpiel's CFR+ in JAX, on one thread and with numbers of 32 bits, as it comes."""
+    """Return iterations of OpenSpiel's CFR+ in JAX, on one thread and in 32 bits, as by default."""
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
     import jax
     from open_spiel.python.jax.cfr.jax_cfr import JaxCFR
@@ -61,7 +61,7 @@ def noregret_cfr(name: str) -> Callable[[int], None]:
 
 
 def _process(game: rlccfr.GameTree, player: int) -> Any:
-    """Return a player's decisions as noregret's tree: after each sequence, a signal tells the next infoset."""
+    """Return a player's decisions as noregret's tree: after each sequence, a signal selects the next infoset."""
     from noregret.utilities import TreeFormSequentialDecisionProcess as Process
 
     view, empty = game.view, game.num_sequences + player

@@ -1,7 +1,7 @@
 """CPU seconds to a given exploitability: this engine's best algorithm against each peer's best.
 
-Only iterations are timed, not the evaluations between them. A peer runs until it gets there, or until it has taken
-:data:`CAP` times as long as this engine. In the second case there is only a lower bound on the ratio.
+Only iterations are timed, not the evaluations between them. A peer runs until it reaches the exploitability, or until
+it has taken :data:`CAP` times as long as this engine. In the second case, only a lower bound on the ratio is known.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GAMES = ("leduc", "liars_dice", "royal")
 EXPLOITABILITIES = (1e-3, 1e-4)
 TARGET, CAP = 50, 60
 GROWTH = 1.1
-"""Growth of the number of iterations from one evaluation to the next, so that a time is right to within a tenth."""
+"""Factor on the number of iterations from one evaluation to the next, so that a time is right to within a tenth."""
 
 
 class Racer(NamedTuple):
@@ -92,7 +92,7 @@ def openspiels(game: str) -> list[Racer]:
 
 @dataclass
 class Run:
-    """A racer, and how far it has come.
+    """A racer and its progress.
 
     Attributes:
         found: CPU seconds until each of :data:`EXPLOITABILITIES`, infinite before it is reached.

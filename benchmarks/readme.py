@@ -1,7 +1,8 @@
 """``python -m benchmarks.readme``: fill the marked places of README.md and docs/overview.md with figures.
 
-The speeds come from the newest report of ``python -m benchmarks`` in benchmarks/results, the worth of choices from the
-figures that ``python -m benchmarks.selection`` wrote there, and the rest from the measurements that the package ships.
+The speeds come from the newest report of ``python -m benchmarks`` in benchmarks/results, the quality of choices from
+the figures that ``python -m benchmarks.selection`` wrote there, and the rest from the measurements that the package
+ships.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ FORMS = (
     ),
     ("public tree", "limit hold'em (`holdem`, `flop_holdem`) and `bluff`", "holdem(ranks=6,suits=2)"),
 )
-"""Forms of a game, the games that have them, and a small game on which it is tried what runs."""
+"""Forms of a game, the games that have them, and a small game on which algorithms are tried."""
 
 FEW = 100
 """Number of evaluations below which successive halving is compared with the team."""
@@ -68,7 +69,7 @@ def filled(text: str, places: Mapping[str, Callable[[], str]]) -> str:
     """Return the text with each marked place filled by its function.
 
     Raises:
-        ValueError: a place is not marked, or marked twice.
+        ValueError: a place is not marked, or is marked twice.
     """
     for name, write in places.items():
         begin, end = f"<!-- {name}: written by python -m benchmarks.readme -->", f"<!-- end of {name} -->"
@@ -120,7 +121,7 @@ def runs() -> str:
 
 
 def is_accepted(game: Game, cell: Cell) -> bool:
-    """Return whether a solver of a game takes an algorithm."""
+    """Return whether a solver of a game accepts an algorithm."""
     parts = (registry.resolve(id) for registry, id in zip(REGISTRIES, cell, strict=True))
     try:
         Binding.of(game, *parts, RunOptions(), 0)
@@ -130,7 +131,7 @@ def is_accepted(game: Game, cell: Cell) -> bool:
 
 
 def choosing() -> str:
-    """Return where simpler methods choose as well as the team, and what picks for unseen games are worth."""
+    """Return where simpler methods choose as well as the team, and how good picks for unseen games are."""
     found = json.loads(simpler.FIGURES.read_text())
     hundred, few, unseen = found["hundred"], found["demo"], found["unseen games"]
     numbers = [number for number in found["ladder"]["team"] if int(number) < FEW]
@@ -187,7 +188,7 @@ def package() -> str:
 
 
 def evidence() -> str:
-    """Return a table of what was measured, with the pages that tell more."""
+    """Return a table of what was measured, with links to the pages that say more."""
     rows = {(one["row"], one["game"]): one for one in newest()["rows"]}
     exact, drawn = rows["CFR+, exact", "leduc"], rows["external sampling", "leduc"]
     flop = re.search(r"^\| flop hold'em \| ([\d,]+) \| ([\d.]+) s", _page("holdem.md"), re.MULTILINE)
@@ -214,7 +215,7 @@ def evidence() -> str:
 
 
 def _checks(name: str) -> str:
-    """Return how many checks of a long suite passed and failed, and how many of them are missing or from before."""
+    """Return how many checks of a long suite passed and failed, and how many are missing or outdated."""
     page = _page(name)
     found = re.search(r"^(\d+) checks passed, (\d+) failed\.$", page, re.MULTILINE)
     assert found is not None

@@ -1,4 +1,4 @@
-"""What exact passes gain on a game's quotient, and the law by which the engine chooses the game or its quotient.
+"""The gain of exact passes from a game's quotient, and the law by which the engine chooses the game or its quotient.
 
 ``python -m benchmarks.reduction --fit`` prints the constants of the law in rlccfr/engine/reduced.py.
 """

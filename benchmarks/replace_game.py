@@ -1,8 +1,8 @@
-"""``python -m benchmarks.replace_game GAME STORE``: put new runs of one game in place of those that the package ships.
+"""``python -m benchmarks.replace_game GAME STORE``: replace the shipped runs of one game by new ones.
 
 Algorithms are compared within a game, so all runs of a game must be of one processor. A game can therefore be measured
-again by itself, on another machine: sweep it as `make measure` does, into a store of its own. The teams and pages that
-rest on the game are made again by `make measure`.
+again by itself, on another machine: sweep it as `make measure` does, into a store of its own. Teams and pages that
+depend on the game are made again by `make measure`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rlccfr.envs.measuring.table import TableEvaluator
 
 
 def main(game: str, source: str) -> None:
-    """Write the shipped measurements anew, with a store's runs of the game.
+    """Write the shipped measurements again, with a store's runs of the game.
 
     Args:
         game: name of a game that the package has measured.

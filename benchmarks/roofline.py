@@ -11,7 +11,7 @@ from numba import njit
 from rlccfr.games.flat_tree import SequenceForm
 
 SIDE = 384
-"""Side of the matrices: large enough to reach what the core can do, small enough for its cache."""
+"""Side of the matrices: large enough to reach the core's limit, small enough for its cache."""
 
 
 class Work(NamedTuple):
@@ -28,12 +28,12 @@ class Machine(NamedTuple):
     operations_per_second: float
 
     def seconds(self, work: Work) -> float:
-        """Return the least time that the work takes, by the limit that binds."""
+        """Return the least time that the work takes, by the stricter limit."""
         return max(work.bytes / self.bytes_per_second, work.operations / self.operations_per_second)
 
 
 def work_of(game: SequenceForm) -> Work:
-    """Return what an iteration of alternating CFR+ must at least read, write and compute.
+    """Return the least that an iteration of alternating CFR+ must read, write and compute.
 
     Bytes per player: its payoffs (those that blocks share count once), the opponent's reach for each line, and the
     gradient for each of its leaf sequences. Bytes per sequence: gradient, regret, policy (twice) and average are read;
@@ -78,7 +78,7 @@ def _best(run, amount: float, seconds: float) -> float:
 def _sum(numbers, times):
     total = 0.0
     for repeat in range(times):
-        numbers[repeat % len(numbers)] = 1.0  # so that no sum equals the one before
+        numbers[repeat % len(numbers)] = 1.0  # so that each sum differs from the previous one
         for k in range(len(numbers)):
             total += numbers[k]
     return total

@@ -1,7 +1,7 @@
 """The cost of an iteration as games grow, from Kuhn to millions of histories; each game has processes of its own.
 
 The line fitted to the logarithms has slope 1 if the cost is proportional to the number of leaf pairs and sequences.
-Between games the cost also depends on how many of them the policy reaches.
+The cost of a game also depends on how many of them the policy reaches.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PICTURE = Path(__file__).parent.parent / "docs" / "scaling.svg"
 
 def measure(name: str) -> dict[str, Any]:
     """Measure the size, memory and cost of one game."""
-    rlccfr.load_game("kuhn")  # so that imports do not count for the game
+    rlccfr.load_game("kuhn")  # so that imports are not counted
     begin = time.process_time()
     game = rlccfr.load_game(name, max_histories=20_000_000)
     loaded = time.process_time() - begin
@@ -71,7 +71,7 @@ def peak_bytes() -> float:
 
 
 def alone(name: str) -> dict[str, Any]:
-    """Measure a game in a process that compiles it, and its loading in another that finds it compiled."""
+    """Measure a game in a process that compiles it, and the loading in another process that finds it compiled."""
     command = [sys.executable, "-m", "benchmarks.scaling", name]
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "RLCCFR_CACHE": cache}

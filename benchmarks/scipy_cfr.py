@@ -56,11 +56,11 @@ class SparseCFRPlus:
 
 
 class _Level:
-    """A player's infosets with equally many own moves before them.
+    """A player's infosets that have the same number of the player's moves before them.
 
     Attributes:
         sequences: the sequences of these infosets, infoset after infoset.
-        row: number, within the level, of each sequence's infoset.
+        row: index, within the level, of each sequence's infoset.
         starts: index in ``sequences`` at which each infoset's sequences begin.
         above: the sequence before each sequence's infoset.
         parents: the sequences before the infosets, each once.

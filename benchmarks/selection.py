@@ -38,7 +38,7 @@ LADDER = (14, 28, 56, 100, 200, 336)
 
 LADDER_SEEDS = 5
 LEAST = 0.02
-"""Largest regret that counts as none."""
+"""Regret up to which a choice counts as without regret."""
 
 GOOD = 0.9
 """Normalised score that counts as good; 1 is the best algorithm's, 0 a random pick's on average."""
@@ -98,7 +98,7 @@ def head() -> Iterator[str]:
 
 
 def alike(frame: pd.DataFrame) -> float:
-    """Return the share of pairs of a tabular algorithm's runs whose speeds differ by at most a factor of 1.25."""
+    """Return the share of pairs of runs of one tabular algorithm whose speeds differ by at most a factor of 1.25."""
     tabular = frame[frame["throughput_again"].notna()]
     speed = tabular["throughput"] / tabular["reference_throughput"]
     pairs = [
@@ -178,7 +178,7 @@ def at_hundred(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def along(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the lines on mean scores by number of evaluations, and when they are good."""
+    """Yield the lines on mean scores by number of evaluations, and on when they are good."""
     yield from ("## With fewer and with more evaluations", "", "![scores](selection.svg)", "")
     yield f"Mean normalised score over games and {LADDER_SEEDS} seeds, under `accuracy`, by number of evaluations:"
     yield ""

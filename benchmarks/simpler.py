@@ -68,7 +68,7 @@ def is_above_zero(gain: dict[str, Any]) -> bool:
 
 
 def figures(hundred: pd.DataFrame, ladder: pd.DataFrame, few: pd.DataFrame, own: pd.DataFrame) -> dict[str, Any]:
-    """Return the figures to keep: mean regrets and scores by method, and gains on unseen games.
+    """Return the figures to save: mean regrets and scores by method, and gains on unseen games.
 
     Args:
         hundred: judged choices at a hundred evaluations.
@@ -96,7 +96,7 @@ def keep(found: dict[str, Any]) -> None:
 
 
 def _together(rows: pd.DataFrame) -> dict[str, float]:
-    """Return the summary of all games, of whatever kind."""
+    """Return the summary of games of all kinds."""
     return summary(rows.assign(kind="all"))["all"]
 
 

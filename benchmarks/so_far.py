@@ -1,11 +1,11 @@
-"""Keep a measurement under version control until it is whole: ``python -m benchmarks.so_far save|load``.
+"""Keep an unfinished measurement under version control: ``python -m benchmarks.so_far save|load``.
 
 `make measure` takes many CPU hours. ``save`` writes the runs that runs/ has so far to benchmarks/results, with the
-points of their curves that are published; ``load``, with which `make measure` begins, gives them back to runs/, so that
-sweeps go on from there on another machine. Runs of an earlier engine count for nothing. A game that another processor
-has measured in whole counts as measured: algorithms are compared within a game, so one processor per game is enough.
+points of their curves that are published; ``load``, with which `make measure` begins, copies them back to runs/, so
+that sweeps continue from there on another machine. Runs of an earlier engine are ignored. A game that another processor
+has measured completely counts as measured: algorithms are compared within a game, so one processor per game is enough.
 A game that another processor has measured in part is measured again; but if only further seeds of algorithms close to
-the best are missing, these alone run here. Once the measurement is published, delete the files.
+the best are missing, only these run here. Once the measurement is published, delete the files.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ KEPT: dict[Path, tuple[str, tuple[Budget, ...], Plan]] = {
     ),
     PUBLIC_SWEPT: ("public-so-far.parquet", shipped.PUBLIC_BUDGETS, teams.on_public_trees),
 }
-"""For each store its file, the budgets that must be readable off the curves (by default all), and its runs."""
+"""For each store: its file, the budgets that must be readable off the curves (by default all), and its runs."""
 
 
 def save(swept: Path, results: Path = RESULTS) -> None:
     """Write the runs of the plan that a store has to its file, if there are any.
 
-    A run of another processor, which counts as done under an id of this machine, gets its own id back.
+    A run of another processor, which counts as done under an id of this machine, gets its original id back.
     """
     name, budgets, plan = KEPT[swept]
     store = Store(swept)
@@ -67,7 +67,7 @@ def load(swept: Path, results: Path = RESULTS) -> None:
     own = {one for one in table.ids() if table.record(one)["processor"] == processor_model()}
     put(own, table, store)
     used: set[str] = set()
-    while new := stand_ins(plan(store), table, store):  # a plan may depend on what is measured
+    while new := stand_ins(plan(store), table, store):  # a plan may depend on what has been measured
         for local, cell_id in new.items():
             store.put({**table.record(cell_id), "cell_id": local})
         used.update(new.values())
@@ -77,16 +77,16 @@ def load(swept: Path, results: Path = RESULTS) -> None:
 
 
 def put(ids: set[str], table: TableEvaluator, store: Store) -> None:
-    """Put those of a table's runs into a store that it lacks."""
+    """Put those of a table's runs that a store lacks into the store."""
     for cell_id in ids:
         if store.get(cell_id) is None:
             store.put(table.record(cell_id))
 
 
 def stand_ins(jobs: list[Job], table: TableEvaluator, store: Store) -> dict[str, str]:
-    """Map ids here to ids in the table, for each game that another processor has measured in whole, and this has not.
+    """Map ids here to ids in the table, for each game that another processor, and not this one, has measured in full.
 
-    A run of this machine's processor gives way, so that a game has one processor.
+    Runs of this machine's processor are replaced, so that a game has only one processor.
     """
     games, there = defaultdict(list), set(table.ids())
     for job in jobs:

@@ -1,9 +1,9 @@
-"""No-limit spots that a seed draws, on the river and on small turns: ``python -m benchmarks.spots``.
+"""No-limit spots drawn by seed, on the river and on small turns: ``python -m benchmarks.spots``.
 
 Writes benchmarks/results/spots.csv, with a split for training, one for validation and one for tests. The column
-``game`` has a spot's full name, which holds all of it: ``rlccfr.load_game`` takes it. The command counts the entries of
-tables from the betting and the ranges; it builds no game. The list was committed before any algorithm had run on its
-test spots.
+``game`` has a spot's full name, which describes the spot completely: ``rlccfr.load_game`` accepts it. The command
+counts the entries of tables from the betting and the ranges, without building a game. The list was committed before any
+algorithm had run on its test spots.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rlccfr.games.public.subgame import DEFAULTS, full_name_of
 FILE = Path(__file__).parent / "results" / "spots.csv"
 
 CARDS = {"turn": 4, "river": 5}
-"""Cards of the board by the street on which a spot begins."""
+"""Number of board cards, by the street on which a spot begins."""
 
 MOST_ENTRIES = {"turn": 1_500_000, "river": 100_000}
 """Most entries of a spot's tables: a run of 1,000 iterations takes seconds on the river, and minutes on the turn."""
@@ -34,7 +34,7 @@ SPLITS = {
     "validation": (200_000, {"river": 12, "turn": 4}),
     "test": (300_000, {"river": 16, "turn": 6}),
 }
-"""First seed of each split, and its numbers of spots."""
+"""First seed of each split, and its number of spots on each street."""
 
 BETS = ("33%", "50%", "75%", "100%", "33%, 75%", "50%, a", "75%, a", "33%, 100%, a", "50%, 150%", "e", "a")
 RAISES = ("", "2.5x", "3x", "50%", "100%", "a", "2.5x, a", "60%, a")
@@ -48,7 +48,7 @@ WEIGHTS = (1, 1, 1, 0.75, 0.5, 0.25)
 
 
 def spot(seed: int, street: str) -> str:
-    """Return the full name of a spot, which depends on the seed and the street alone.
+    """Return the full name of a spot, which depends only on the seed and the street.
 
     Example:
         >>> import rlccfr
@@ -72,12 +72,12 @@ def spot(seed: int, street: str) -> str:
         "force_allin": random.choice((0.0, 0.15)),
         "merging": random.choice((0.0, 0.1)),
     }
-    # Rules check the arguments, and their name has all of them in one form.
+    # The rules of the game check the arguments, and their name has them in a canonical form.
     return rules_named(full_name_of({**DEFAULTS, **arguments})).full_name
 
 
 def drawn_range(random: Random) -> str:
-    """Return a range: the starting hands whose quality, a drawn number added, is highest, with drawn weights."""
+    """Return a range: the starting hands with the highest sum of quality and a random number, with random weights."""
     hands = []
     for high, first in enumerate(RANKS):
         for low, second in enumerate(RANKS[: high + 1]):
@@ -95,7 +95,7 @@ def spots(split: str, street: str) -> Iterator[dict[str, Any]]:
 
 
 def _small_spots(split: str, street: str, first_seed: int) -> Iterator[dict[str, Any]]:
-    """Yield a row for each seed whose spot is not too large, without an end."""
+    """Yield, endlessly, a row for each seed whose spot is not too large."""
     for seed in count(first_seed):
         name = spot(seed, street)
         size = rules_named(name).size()

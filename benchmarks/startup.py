@@ -14,7 +14,7 @@ SOLVE = [sys.executable, "-m", "rlccfr", "solve", "kuhn", "--iterations", "1"]
 
 
 def seconds(command: list[str], **environment: str) -> float:
-    """Return wall-clock seconds: the fastest of three runs, or one run where the environment makes it compile."""
+    """Return wall-clock seconds: the fastest of three runs, or one run if the environment makes it compile."""
     found = []
     for _ in range(1 if environment else 3):
         begin = time.perf_counter()

@@ -1,12 +1,12 @@
 """Ways to steer a run without networks: one point of the choices for the whole run, or one schedule for all games.
 
 ``python -m benchmarks.steering HORIZON`` searches for the schedule of runs of HORIZON iterations by CMA-ES on the
-controller's training games, and writes it to benchmarks/results/schedules.json. A search that was interrupted goes on.
+controller's training games, and writes it to benchmarks/results/schedules.json. An interrupted search is continued.
 ``python -m benchmarks.steering ship`` writes all schedules of that file as the controller ``schedule`` of the package.
 
-A run is judged by what it ends with, as the controller's training does: blends, or each player's best average where
-runs are too short for blends. The score of a schedule is a mean over three numbers of iterations near the horizon,
-since one number is a noisy witness.
+A run is judged by its result, as in the training of controllers: blends, or each player's best average where runs are
+too short for blends. The score of a schedule is a mean over three numbers of iterations near the horizon, since a
+single number gives a noisy score.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from rlccfr.games.flat_tree import COMPILED
 
 SCHEDULES = Path(__file__).parent / "results" / "schedules.json"
 STATE = Path(__file__).parents[1] / "runs" / "schedules"
-"""Folder of searches that are not done yet."""
+"""Folder of unfinished searches."""
 
 POINTS = np.array(list(product((0, 2, 5, 8), (2, 4, 6), (0, 2, 4, 13))))
-"""Picks, (48, 3), of the 1,632 that a controller has: the points that are held over a whole run on each game."""
+"""Picks, (48, 3), of the 1,632 that a controller can make: points that are kept for a whole run on each game."""
 
 NEARBY = (0.8, 1.0, 1.25)
 """Shares of a horizon at which runs are judged."""
 
 GAMES, POPULATION, GENERATIONS = 8, 12, 200
-"""Training games that each generation of schedules is judged on, schedules per generation, and generations."""
+"""Number of training games per generation of schedules, of schedules per generation, and of generations."""
 
 SPLITS: tuple[Split, ...] = ("train", "larger")
-"""Lists from which the games are drawn, as many from each."""
+"""Lists from which the games are drawn, the same number from each."""
 
 KNOTS = 3
 """Rows of a schedule: its settings at the start, at the middle decision, and at the end of a run."""
@@ -61,14 +61,14 @@ BOUNDS = {
     "beta": (-3.0, 1.0),
     "power": (1.0, 2.0),
 }
-"""Bounds of what is searched for. The first four vary over a run, the last two are constant."""
+"""Bounds of the settings that are searched. The first four vary over a run, the last two are constant."""
 
 POWER_STEP = 0.5
 """The power is a multiple of this number: iterations with other powers are much slower."""
 
 FAST = {"momentum": (0.0, 0.0), "power": (1.0, 1.0)}
 """Bounds in runs that are too short for blends. Iterations with momentum or a power are slower. A search counts
-iterations and not their time, so it would take them even where they do not win that time back."""
+iterations and not their time, so it would use them even where they do not make up for that time."""
 
 VARYING = 4
 NUM_GENES = VARYING * KNOTS + len(BOUNDS) - VARYING
@@ -76,17 +76,17 @@ FIXED = {"floor": 0.0, "memory": 0.85}
 
 
 def new_run(game: rlccfr.GameTree, controller: Controller, horizon: int) -> ControlRun:
-    """Return a run that ends as those of ``rlccfr.solve`` do: with blends, or with the best averages if it is short."""
+    """Return a run that ends like those of ``rlccfr.solve``: with blends, or with the best averages if it is short."""
     return ControlRun(game, controller, horizon, keep=True, blend=horizon >= COMPILED.least_blended)
 
 
 def last_error(run: ControlRun, picks: np.ndarray | None = None, weights: np.ndarray | None = None) -> float:
-    """Return the error at the end of an episode, no less than what is told from rounding."""
+    """Return the error at the end of an episode, but at least what can be distinguished from rounding."""
     return max(float(run.episode(picks, weights).errors[-1]), LEAST_LOG_SHARE)
 
 
 def point_errors(game: rlccfr.GameTree, horizon: int) -> list[float]:
-    """Return the error that each of the :data:`POINTS` leaves, held over the run."""
+    """Return the error that each of the :data:`POINTS` leaves if it is kept for the whole run."""
     run = new_run(game, Controller.untrained(CHOICES, ()), horizon)
     return [last_error(run, np.tile(point, (len(run.marks), 1))) for point in POINTS]
 
@@ -103,7 +103,7 @@ def scheduled_controller(values: np.ndarray) -> Controller:
 
 
 def follow(game: rlccfr.GameTree, schedule: np.ndarray, horizon: int) -> float:
-    """Return the error that a schedule leaves; between its rows, it is interpolated.
+    """Return the error that a schedule leaves; the schedule is interpolated between its rows.
 
     Args:
         schedule: (rows, settings), a column for each of SETTINGS.
@@ -115,7 +115,7 @@ def follow(game: rlccfr.GameTree, schedule: np.ndarray, horizon: int) -> float:
 
 
 def schedule_of(genes: np.ndarray, horizon: int) -> np.ndarray:
-    """Return the schedule, (KNOTS, settings), that a point of the search space stands for; 0 is the middle.
+    """Return the schedule, (KNOTS, settings), for a point of the search space; 0 stands for the middle of the bounds.
 
     Args:
         genes: (NUM_GENES,) any numbers.
@@ -133,10 +133,10 @@ def schedule_of(genes: np.ndarray, horizon: int) -> np.ndarray:
 
 
 def together(schedules: Mapping[int, np.ndarray]) -> Controller:
-    """Return a controller that follows the schedule of the horizon that is nearest to a run's own.
+    """Return a controller that follows the schedule whose horizon is nearest to a run's.
 
     Args:
-        schedules: by horizon, (rows, settings).
+        schedules: (rows, settings), by horizon.
     """
     rows: list[np.ndarray] = []
     of_horizons = {}
@@ -167,7 +167,7 @@ def judged(game: rlccfr.GameTree, schedule: np.ndarray, horizon: int) -> float:
 def search(horizon: int, seed: int = 0) -> Iterator[tuple[int, float, np.ndarray]]:
     """Yield, after each generation, its number, its mean error, and the schedule so far.
 
-    Every ten generations, the state is saved in :data:`STATE`; a new call with the same settings goes on from there.
+    Every ten generations, the state is saved in :data:`STATE`; a new call with the same settings continues from there.
     """
     import cma
 
@@ -188,7 +188,7 @@ def search(horizon: int, seed: int = 0) -> Iterator[tuple[int, float, np.ndarray
         errors = np.array(
             [[judged(game, schedule_of(genes, horizon), horizon) for game in drawn_games] for genes in population]
         )
-        # Games differ in how far all schedules come, so each schedule is compared with the generation's mean.
+        # Games differ in how far any schedule comes, so each schedule is compared with the generation's mean.
         evolution.tell(population, list((errors - errors.mean(axis=0)).clip(-3, 3).mean(axis=1)))
         if generation % 10 == 9:
             STATE.mkdir(parents=True, exist_ok=True)
@@ -212,7 +212,7 @@ def record(horizon: int, generations: int, schedule: np.ndarray) -> None:
 
 
 def main() -> None:
-    """Search for a schedule, and write it now and then; or ship the schedules."""
+    """Search for a schedule, and write it from time to time; or ship the schedules."""
     parser = argparse.ArgumentParser()
     parser.add_argument("horizon", help="a number of iterations, or ship")
     given = parser.parse_args().horizon

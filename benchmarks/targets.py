@@ -1,4 +1,4 @@
-"""The targets: how many times as fast as the fastest peer, on one thread."""
+"""The targets: how many times as fast this engine is to be as the fastest peer, on one thread."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ These files go to agents/shipped/data: the runs of the paper's games, without ot
 runs of games with a public tree, and a team for all of these; a team for each of the paper's games and one for all; the
 costs on the families' training games; a team that has learned from these games, for games that were not measured; and
 the judgement of its choices on other games. The families' runs go to benchmarks/results, so that choosers can be judged
-again without hours of measuring. A file is kept as long as it was made from the same runs by the same version of
-learning and judging; benchmarks/results/made-from.json records these. A file of measurements is also kept if runs/
+again without hours of measuring. A file is kept if it was made from the same runs by the same version of learning and
+judging; benchmarks/results/made-from.json records these. A file of measurements is also kept if runs/
 lacks some of its runs.
 """
 
@@ -63,7 +63,7 @@ BRIEF = Budget("seconds", 0.001)
 """Further budget of choosers for unseen games: a small game with little time resembles a large one with more."""
 
 BETWEEN = tuple(Budget("seconds", amount) for amount in (0.03, 0.3))
-"""Budgets that no chooser has met."""
+"""Budgets that no chooser has learned from."""
 
 CLOSE = 0.05
 """Value of ``--close`` in `make measure`."""
@@ -76,7 +76,7 @@ PUBLIC_SEEDS = 3
 """Values of ``--close`` and ``--close-seeds`` on games with a public tree."""
 
 JOINING = ("sapcfr_plus", "ddcfr_schedule", "cfr_reset")
-"""Update rules that join the extended catalog when it is measured again."""
+"""Update rules that are added to the extended catalog when it is measured again."""
 
 
 def main() -> None:
@@ -124,7 +124,7 @@ Origin = dict[str, Any]
 
 
 def source(table: Path, budgets: Sequence[Budget], games: Iterable[str]) -> Origin:
-    """Return what figures are read from: the games' runs, the budgets and the games."""
+    """Return what figures are computed from: the games' runs, the budgets and the games."""
     names = tuple(games)
     return {"measurements": digest_of_runs(table, names), "budgets": list(map(str, budgets)), "games": list(names)}
 
@@ -199,7 +199,7 @@ def small_games() -> MeasuredCosts:
 
 
 def generalise(path: Path) -> None:
-    """Write the judgement of all choosers, on all games held out and, for each family, of choosers denied the family.
+    """Write the judgements of all choosers, on all held-out games, and of choosers that did not learn from a family.
 
     The columns are those of :func:`judged`; ``member``, which is validation or test; ``without``, the family that was
     left out, or ""; and ``picked by``, the chooser's name.
@@ -217,7 +217,7 @@ def generalise(path: Path) -> None:
 def write_winners(path: Path) -> None:
     """Write the best measured algorithm on each of the paper's games, by budget and reward weights.
 
-    To find them takes seconds, because thousands of runs are read, and the answer never changes.
+    Finding them takes seconds, because thousands of runs are read, and the answer never changes.
     """
     record: dict[str, dict[str, list[str]]] = {}
     for budget in shipped.BUDGETS:
@@ -250,7 +250,7 @@ def trained(games: Sequence[str]) -> SelectorTeam:
 
 
 def to_start_from() -> list[str]:
-    """Return the training games without the paper's, so that the team has something to learn on those."""
+    """Return the training games without the paper's, so that the team still has something to learn on the latter."""
     return [game for game in TRAIN if compiled(game).content_hash not in paper_hashes()]
 
 
@@ -286,7 +286,7 @@ def write_team(train: Callable[[], SelectorTeam], path: Path) -> None:
 
 
 def made(path: Path, made_from: Origin, write: Callable[[Path], object]) -> None:
-    """Write a file, unless it is there and was made from the same."""
+    """Write a file, unless it exists and was made from the same origin."""
     if path.exists() and recorded().get(path.name) == made_from:
         return
     path.parent.mkdir(parents=True, exist_ok=True)

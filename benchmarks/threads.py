@@ -1,4 +1,4 @@
-"""Exact passes by two threads, against one, by the clock; the machine must be idle."""
+"""Exact passes on two threads compared with one, in wall-clock time; the machine must be idle."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The cost of a walk per node, and the part of it that is spent waiting for memory.
 
-Each game is measured as it is, and with chance always dealing the same cards. In the second case walks compute the
-same, but on histories and tables that stay in the processor's first caches.
+Each game is measured as it is, and with chance always dealing the same cards. In the second case, walks compute the
+same, but on histories and tables that stay in the processor's first-level caches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One DQN over all algorithms at once, a baseline for three agents in turn."""
+"""One DQN that picks among all algorithms at once, a baseline for three agents that pick in turn."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ VERSION = 2
 """Version of the joint DQN. Raise it when the same seed and measurements would give another choice."""
 
 EXPLORING = 0.5
-"""Share of the evaluations over which epsilon, the share of algorithms drawn at random, falls from 1."""
+"""Share of the evaluations over which epsilon, the probability of a random algorithm, falls from 1."""
 
 LEAST_EPSILON = 0.05
-"""Value to which epsilon falls, as in Stable-Baselines3's DQN over its first steps."""
+"""Value to which epsilon falls, as in the first steps of Stable-Baselines3's DQN."""
 
 
 def joint_dqn(
@@ -31,8 +31,8 @@ def joint_dqn(
 ) -> SearchResult:
     """Train a DQN whose actions are all algorithms; it recommends the algorithm with the highest Q-value.
 
-    As in a team, no algorithm is measured twice, and none is recommended that is known not to converge. The DQN learns
-    as often as a team's agents.
+    As in a team, no algorithm is measured twice, and an algorithm that is known not to converge is not recommended. The
+    DQN takes as many gradient steps as a team's agents.
 
     Args:
         evaluations: number of algorithms to measure; all available ones if there are fewer.
@@ -63,7 +63,8 @@ def joint_dqn(
     rounds = count + settings.settling
     with single_threaded():
         for done in range(rounds):
-            # A round measures one more algorithm, as long as there are evaluations, and then learns from all of them.
+            # A round measures one more algorithm, while evaluations remain, and then learns from all that were
+            # measured.
             if len(measurements) < count:
                 epsilon = max(LEAST_EPSILON, 1 - len(measurements) / (EXPLORING * count))
                 action = _next_action(selector.q_values(observation), unmeasured, epsilon, generator)
@@ -74,7 +75,7 @@ def joint_dqn(
                 rewards.append(task.rewards({cell: measurements[cell]})[cell])
             _learn(selector, observation, np.array(actions), np.array(rewards), 1 - done / rounds)
 
-        # Algorithms known not to converge are left out, unless none is left then.
+        # Algorithms known not to converge are left out, unless none would remain.
         worths = task.worths(measurements)
         not_converged = [catalog.flat(cell) for cell, worth in worths.items() if not worth.converged]
         if len(not_converged) < available.sum():
@@ -93,7 +94,7 @@ def _learn(
         observation: the only observation, (size,).
         actions: index of each measured algorithm, (n,).
         rewards: its reward, (n,).
-        progress_remaining: share of the rounds that remains, from 1 to 0.
+        progress_remaining: remaining share of the rounds, from 1 to 0.
     """
     settings = selector.hyperparameters
     inputs = torch.as_tensor(np.tile(observation, (settings.batch_size, 1)))

@@ -1,6 +1,6 @@
-"""Kernel regression of algorithms' costs, about a trend in a game's size and in the budget, and its picks.
+"""Picks by kernel regression of algorithms' costs, about a trend in a game's size and in the budget.
 
-It is a rival of the team for games that were not measured; see :mod:`rlccfr.agents.predicting.choosers`.
+It is an alternative to the team for games that were not measured; see :mod:`rlccfr.agents.predicting.choosers`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WIDTH = 0.7
 """Width of the Gaussian kernel, in standard deviations of the features."""
 
 NOISE = 0.5
-"""Variance of a game's costs that its features do not explain, relative to the variance that they explain."""
+"""Variance of costs that a game's features do not explain, relative to the variance that they explain."""
 
 SIZE = GameFeatures._fields.index("histories")
 """Index of the feature that is linear in the logarithm of a game's size."""
@@ -71,7 +71,7 @@ class KernelRegression:
         self._weights = np.moveaxis(weights.reshape(residuals.shape), 0, 1)  # axes like those of costs
 
     def _fit_trend(self, size: np.ndarray, costs: np.ndarray) -> None:
-        """Fit the trend: for each budget, the costs at the mean size, and their slope in the size.
+        """Fit the trend: for each budget, the costs at the mean size, and their slope in the size of the game.
 
         Both have the shape (budgets, algorithms, 2). Budgets of each unit have a trend of their own. Every game has all
         budgets, so the slopes in the size and in the budget can be fitted separately.
@@ -123,7 +123,7 @@ class KernelRegression:
         return trend
 
     def _kernel(self, features: np.ndarray) -> np.ndarray:
-        """Return the similarity of n games to each of the measured ones, in [0, 1]; shape (n, games)."""
+        """Return the similarity of n games to each measured game, in [0, 1]; shape (n, games)."""
         differences = (features[:, None] - self.measured.features) / self._scale
         return np.asarray(np.exp(-np.square(differences).mean(axis=-1) / (2 * WIDTH**2)))
 

@@ -1,4 +1,4 @@
-"""The team's exploration without its networks, a baseline for what the three DQNs add."""
+"""The team's exploration without its networks, a baseline that shows what the three DQNs add."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ VERSION = 2
 """Version of the search. Raise it when the same seed and measurements would give another choice."""
 
 TRIALS = 20
-"""Largest number of trials per evaluation; proposals of measured algorithms are trials, but cost nothing."""
+"""Largest number of trials per evaluation; proposing a measured algorithm again is a trial, but costs nothing."""
 
 
 def tpe_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResult:
