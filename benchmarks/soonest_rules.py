@@ -1,10 +1,10 @@
 """Which update rule reaches targets soonest on a kind of games: ``python -m benchmarks.soonest_rules LIST``.
 
 Each tabular rule that runs on a game runs there once by exact passes, until its average policy has reached the finest
-target. The engine's CPU seconds to each target are read off the run's curve, between two of its points by a straight
-line in logarithms; measuring the curve does not count. A run ends when it has taken longer than :data:`LONGEST` times
-the soonest rule so far. The rules of :data:`FIRST` begin, so that this happens early. The command prints a table in
-Markdown.
+target. The engine's CPU seconds to each target are read off the run's curve, with linear interpolation of logarithms
+between its points; the time of measuring the curve is not counted. A run ends when it has taken longer than
+:data:`LONGEST` times the soonest rule so far. The rules of :data:`FIRST` begin, so that this happens early. The command
+prints a table in Markdown.
 
 The lists are ``spots-train``, ``spots-validation`` and ``spots-test`` (no-limit spots, :mod:`benchmarks.spots`), and
 ``without-chance`` (:mod:`benchmarks.default_laws`). Rules are chosen by ``spots-train`` and ``without-chance``;
@@ -46,10 +46,10 @@ FIRST = ("dcfr", "momentum_dcfr", "pdcfr_plus")
 """Rules that run before the others."""
 
 HORIZON = 1000
-"""Number of iterations that rules with a horizon are told."""
+"""Horizon of the rules that have one, in iterations."""
 
 LONGEST = 3.0
-"""Multiple of the soonest rule's time after which a run is stopped; a ratio counts as no more than that."""
+"""Multiple of the soonest rule's time after which a run is stopped; larger ratios count as this."""
 
 LIMIT = 120.0
 """Most engine CPU seconds of the first run on a game."""
@@ -67,7 +67,7 @@ def games_of(name: str) -> list[dict[str, Any]]:
 
 
 def targets_of(game: Any) -> Mapping[float, float]:
-    """Return a game's targets in its units, by what they are called; see :data:`PER_CENT_OF_POT`, :data:`SHARES`."""
+    """Return a game's targets in its units, by their values in :data:`PER_CENT_OF_POT` or :data:`SHARES`."""
     if game.pot is not None:
         return {target: target / 100 * game.pot for target in PER_CENT_OF_POT}
     uniform = uniform_exploitability(game)
@@ -149,13 +149,13 @@ def ratios(rows: pd.DataFrame) -> pd.DataFrame:
     seconds = rows.pivot_table(index=["group", "game", "target"], columns="rule", values="seconds", dropna=False)
     seconds = seconds.fillna(math.inf)
     soonest = seconds.min(axis=1)
-    # To a target that no rule reached, none was sooner than another.
+    # If no rule reached a target, none was sooner than another.
     known = seconds[np.isfinite(soonest)]
     return known.div(soonest[known.index], axis=0).clip(upper=LONGEST)
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per rule, the soonest first: geometric means of :func:`ratios`, in all and by group and target."""
+    """Return a row per rule, the soonest first: geometric means of :func:`ratios`, overall and by group and target."""
     logs = np.log(ratios(rows))
     groups = {f"{group}, {target:g}": part for (group, target), part in logs.groupby(["group", "target"])}
     means = pd.DataFrame({"all": logs.mean(), **{title: part.mean() for title, part in groups.items()}})

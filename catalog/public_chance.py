@@ -1,4 +1,4 @@
-"""Samplers that distinguish public outcomes of chance from players' private states."""
+"""Samplers that distinguish public chance outcomes from players' private states."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def draw_curves(
     for cell in cells:
         curves = _whole_curves(table, game, cell)
         if not curves:
-            raise RLCCFRError(f"there is no whole run of {cell} on {game!r}; measure it with `rlccfr sweep`")
+            raise RLCCFRError(f"there is no complete run of {cell} on {game!r}; measure it with `rlccfr sweep`")
         x, values = _on_one_grid(curves, column)
         (line,) = axes.loglog(x, np.median(values, axis=0), label=_short_name(cell))
         if len(curves) > 1:

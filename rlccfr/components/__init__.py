@@ -5,7 +5,7 @@ Update rules and abstractions may use fitted models in place of tables: see :mod
 
 Words and shapes used below:
 
-- An *infoset* (information set) holds the histories that a player can't tell apart. It has A actions.
+- An *infoset* (information set) holds the histories that a player can't distinguish. It has A actions.
 - Its *instantaneous regrets*, (A,), belong to one iteration. They tell how much more each action is worth than the
   current policy, weighted by the *mass*: the reach of the opponent and chance. Its *regrets* are their sum.
 - Its *policy sum*, (A,), is the sum of the policies played. The average policy is proportional to it.

@@ -51,7 +51,7 @@ class Sampler(Component):
             ``"oracle"`` uses the exact values, which need a pass over the tree. With ``"table"``, each walk sets the
             values of its nodes to the means of their children's values. ``"network"`` uses a network's values.
         network: settings of the network, if ``baseline`` or ``values`` is ``"network"``.
-        weighted: whether regrets are divided by the probability of the traverser's own draws. Without that, the mean
+        weighted: whether regrets are divided by the probability of the traverser's draws. Without that, the mean
             estimates at an infoset are its regrets times that probability. This does not affect regret matching if
             the probability never changes, as with ``exploration=1``; otherwise iterations are reweighted, and no bound
             is known.

@@ -27,7 +27,7 @@ const BLUE = "#0b5fa5", ORANGE = "#d9730d";
 // Screens on which a bar of colours beside the heatmap would leave no room for it.
 const narrow = window.matchMedia("(max-width: 700px)");
 
-// Names for an axis: without hyperparameters where these tell no two components apart.
+// Names for an axis: without hyperparameters where these are not needed to distinguish components.
 function shortNames(ids) {
   const bare = ids.map(id => id.split("(")[0]);
   return ids.map((id, i) => bare.indexOf(bare[i]) === bare.lastIndexOf(bare[i]) ? bare[i] : id);
