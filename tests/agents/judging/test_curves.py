@@ -75,7 +75,7 @@ def test_algorithms_with_a_failed_run_are_left_out(store, run):
     both = Catalog(("dcfr", "cfr_plus"), ("none",), ("none",))
     budget = Budget("iterations", 40)
     assert [str(cell) for cell in best_cells(table, both, "kuhn", budget, 8)] == ["dcfr x none x none"]
-    with pytest.raises(RLCCFRError, match="there is no whole run of cfr_plus x none x none on 'kuhn'"):
+    with pytest.raises(RLCCFRError, match="there is no complete run of cfr_plus x none x none on 'kuhn'"):
         draw_curves(table, "kuhn", [Cell("cfr_plus", "none", "none")])
     words = ("--results", str(store.path), "--catalog", "cfr_plus", "--iterations", "40")
     assert run("results", "curves", "kuhn", "curves.svg", *words)[::2] == (
@@ -88,7 +88,7 @@ def test_algorithms_recorded_without_a_curve_are_left_out(store):
     table = TableEvaluator(TableEvaluator(store).frame())
     alone = Catalog(("dcfr",), ("none",), ("none",))
     assert best_cells(table, alone, "kuhn", Budget("iterations", 40), 8) == []
-    with pytest.raises(RLCCFRError, match="there is no whole run of dcfr x none x none on 'kuhn'"):
+    with pytest.raises(RLCCFRError, match="there is no complete run of dcfr x none x none on 'kuhn'"):
         draw_curves(table, "kuhn", [Cell("dcfr", "none", "none")])
 
 
@@ -110,7 +110,7 @@ def test_a_first_time_of_zero_is_drawn():
 def test_what_can_not_be_drawn_is_refused(table):
     with pytest.raises(RLCCFRError, match="over iterations, nodes, seconds, not over 'hours'"):
         draw_curves(table, "kuhn", [PLAIN], over="hours")
-    with pytest.raises(RLCCFRError, match="there is no whole run of deep_cfr x robust_k x none on 'kuhn'"):
+    with pytest.raises(RLCCFRError, match="there is no complete run of deep_cfr x robust_k x none on 'kuhn'"):
         draw_curves(table, "kuhn", [Cell("deep_cfr", "robust_k", "none")])
 
 
