@@ -214,8 +214,7 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
 
         Raises:
             RLCCFRError: there is neither a set of this name nor such a file, the file has no games, or a horizon is not
-            a
-                positive integer.
+                a positive integer.
         """
         path = self.config["test_set_path" if test else "instance_set_path"]
         horizon = whole_number(self.config.horizon, "horizon", 1, RLCCFRError)
