@@ -44,7 +44,7 @@ def test_the_page_on_small_games(tmp_path, monkeypatch):
     monkeypatch.setattr(overhead, "ROUNDS", 2)
     monkeypatch.setattr(control, "games_of", lambda split: ("kuhn",))
     monkeypatch.setattr(control, "FILE", tmp_path / "control.parquet")
-    with pytest.raises(RLCCFRError, match="not measured yet: run"):
+    with pytest.raises(RLCCFRError, match="have not been measured: run"):
         control_page.main()
     rows_of(ERRORS).to_parquet(control.FILE)
     monkeypatch.setattr(control, "games_of", lambda split: ("kuhn", "leduc"))

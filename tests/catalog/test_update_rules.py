@@ -183,7 +183,7 @@ def test_a_factory_must_return_what_it_promises(own_components):
         ("test_nothing", "must return an UpdateRule, not a NoneType"),
         ("test_sampler", "must return an UpdateRule, not a Sampler"),
         ("test_misspelt", "fails: .*unexpected keyword argument 'positive_discont'"),
-        ("test_plain", "must have its networks"),
+        ("test_plain", "a deep rule needs networks"),
     ):
         with pytest.raises(rlccfr.ComponentError, match=message):
             update_rules[id].make()

@@ -352,7 +352,7 @@ def test_an_action_out_of_range_is_one_line(action, evaluator):
         env = gym.make(id, budget=SHORT, evaluator=evaluator).unwrapped
         env.reset(seed=0)
         bad = count if action == 8 else action
-        with pytest.raises(RLCCFRError, match="an action is"):
+        with pytest.raises(RLCCFRError, match="an action must be"):
             env.step(bad)
 
 

@@ -35,7 +35,7 @@ def test_kuhn_has_one_group():
 
 
 def test_a_game_without_cards_is_refused():
-    with pytest.raises(rlccfr.ComponentError, match="is dealt: take model='mlp'"):
+    with pytest.raises(rlccfr.ComponentError, match="no card is dealt that a player sees: use model='mlp'"):
         rlccfr.Solver(game("dark_hex(board_size=2)"), "deep_cfr(model='cards')", "external")
 
 

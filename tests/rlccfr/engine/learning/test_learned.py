@@ -387,7 +387,7 @@ def test_other_threads_have_no_ctrl_c_to_hold_back():
         ({"id": "deep_cfr", "mode": "bootstrapped"}, "no hyperparameter 'mode'"),
         ({"id": "deep_cfr_plus", "mode": "boot"}, "mode must be"),
         ({"id": "deep_cfr", "kept_networks": 5}, "kept_networks needs average='value_networks'"),
-        ({"id": "deep_dcfr", "skipped_steps": 5}, "skipped_steps needs a rule whose data keep their own targets"),
+        ({"id": "deep_dcfr", "skipped_steps": 5}, "skipped_steps needs a rule whose data keep their original targets"),
         ({"id": "deep_cfr", "retrain": "never"}, "retrain must be 'always' or 'linear' or 'exponential'"),
     ],
 )
