@@ -197,10 +197,10 @@ def test_a_copy_goes_on_alike_and_apart(copied, steps):
 
 def test_an_episodes_schedule_repeats_its_run_in_a_solver():
     env = ControlEnv("leduc", horizon=100)
-    with pytest.raises(RLCCFRError, match="no segment yet"):
+    with pytest.raises(RLCCFRError, match="no segment has been run"):
         env.schedule()
     env.reset(seed=0)
-    with pytest.raises(RLCCFRError, match="no segment yet"):
+    with pytest.raises(RLCCFRError, match="no segment has been run"):
         env.schedule()
     env.action_space.seed(1)
     terminated, picks = False, []
