@@ -1,7 +1,8 @@
 """The package's data: measurements, teams that have learned from them, and costs on small games.
 
-Every algorithm of a catalog was measured on the paper's games, and every algorithm of another catalog on games of
-hold'em. The costs are those of the tabular algorithms on small games.
+All algorithms of the paper's catalog, and the extended catalog's tabular ones, were measured on the paper's games; all
+of the catalog ``public`` were measured on games of hold'em. The costs are those of the tabular algorithms on small
+games.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ CANDIDATES = 2
 def informed_team(
     games: Games | EpisodeSpec, budget: Budgets | None = None, *, seed: int = 0, **options: Unpack[EpisodeOptions]
 ) -> SelectorTeam:
-    """Return a team with the networks that come with the package; it picks at once; :func:`choose` runs its picks.
+    """Return a team with the networks that come with the package, which picks at once; :func:`choose` runs its picks.
 
     Components that these networks do not know have the lowest Q-values.
 
