@@ -50,7 +50,7 @@ class Component:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """Description ``{"id": ..., **hyperparameters}``, ready for JSON, from which it can be made again."""
+        """Description ``{"id": ..., **hyperparameters}``, ready for JSON; it suffices to make the component."""
         return {"id": self.id, **self.hyperparameters}
 
     def same_as(self, other: Component) -> bool:
