@@ -72,8 +72,7 @@ def train_controller(
     Args:
         games: names or files of the games to train on; None for those that the shipped controller was trained on.
         out: directory to write to; None to write nothing. Each member has a subdirectory with its controller, state and
-            log so far. Whenever a member is finished, all finished members are written to the directory itself, as one
-            controller and one log.
+            log so far. Whenever a member is finished, all finished ones are written jointly to the directory itself.
         members: number of members: separately trained networks whose mean Q-values decide.
         rounds: number of rounds of each member's training; a round has 20 runs by default.
         horizons: for each number of iterations of a run, the share of the runs that have it.
