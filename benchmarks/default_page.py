@@ -52,11 +52,9 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
     )
     yield ""
     yield (
-        "Three reservations. These times are of an earlier default, which took update rules where steered runs now aim "
-        "at fine targets. They come from a version of the judge that tried no rule at a finer target once it was far "
-        "behind at a coarser one, so that rules that win late may be missing. And two settings of the default followed "
-        "a first look at a part of the test games: a limit of size, and the runs without chance. They were chosen on "
-        "other games ([decision 40](adr/0040-the-default-way-to-solve.md))."
+        "A reservation: three settings of the default followed looks at the test games, which had shown where it was "
+        "slow: a limit of size, that runs without chance have a rule of their own, and which rule that is. They were "
+        "chosen on other games ([decision 40](adr/0040-the-default-way-to-solve.md))."
     )
     if missing:
         yield ""

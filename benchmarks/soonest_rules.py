@@ -58,11 +58,11 @@ LISTS = (*(f"spots-{split}" for split in spots.SPLITS), "without-chance")
 
 
 def games_of(name: str) -> list[dict[str, Any]]:
-    """Return a row for each game of a list: its group in the tables, and its name."""
+    """Return a row for each game of a list, small spots first: its group in the tables, and its name."""
     if name == "without-chance":
         return [{"group": "without chance", "game": game} for game in WITHOUT_CHANCE]
     rows = pd.read_csv(spots.FILE)
-    rows = rows[rows["split"] == name.removeprefix("spots-")].rename(columns={"street": "group"})
+    rows = rows[rows["split"] == name.removeprefix("spots-")].rename(columns={"street": "group"}).sort_values("entries")
     return rows[["group", "game"]].to_dict("records")  # type: ignore[return-value]
 
 
