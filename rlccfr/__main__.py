@@ -4,10 +4,10 @@ import os
 import sys
 
 LEAST_BYTES = 600_000_000
-"""Bytes of address space that the libraries and a small game take."""
+"""Bytes of address space that the libraries and a small game need."""
 
 BYTES_PER_CORE = 90_000_000
-"""Further bytes that OpenBLAS takes for each core. With less than both, it loops forever, or LLVM aborts."""
+"""Further bytes that OpenBLAS needs for each core. With less than the sum, OpenBLAS loops forever, or LLVM aborts."""
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def low_limit() -> str | None:
         allowed = resource.getrlimit(limit)[0]
         if 0 <= allowed < least:
             return (
-                f"ulimit -{option} allows {allowed / 1e9:.2g} GB of memory, and the libraries take {least / 1e9:.2g} "
+                f"ulimit -{option} allows {allowed / 1e9:.2g} GB of memory, but the libraries need {least / 1e9:.2g} "
                 f"GB: raise it, for example by `ulimit -{option} unlimited`"
             )
     return None

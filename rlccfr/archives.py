@@ -1,4 +1,4 @@
-"""NumPy archives from anywhere: nothing in them is run, and their sizes are checked before memory is taken."""
+"""NumPy archives from untrusted sources: no code in them is run, and sizes are checked before memory is allocated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlccfr.files import refuse_devices
 from rlccfr.games.memory import available_memory, gigabytes
 
 MOST_EXPANSION = 1032
-"""How many times its compressed size a part can be at most: deflate's limit, see https://zlib.net/zlib_tech.html."""
+"""Largest ratio of a part's size to its compressed size: deflate's limit, see https://zlib.net/zlib_tech.html."""
 
 _LEAST = 2**16
 """Size that is always allowed, since an empty part compresses to almost nothing; also the longest header."""
@@ -27,7 +27,7 @@ _END = 22
 """Bytes of the record at the end of an archive without a comment; bytes 10 and 11 are the number of parts."""
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compressions that are read; of others, zipfile expands a whole block at once."""
+"""Compression methods that are read. With others, zipfile expands a whole block at once, however large."""
 
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -41,9 +41,9 @@ def opened_archive(source: Path | io.BytesIO) -> Iterator[Mapping[str, np.ndarra
 
     Raises:
         OSError: the archive can't be read.
-        ValueError: its parts are not as many or as large as it says, a part is compressed but not by deflate, or an
-            array holds Python objects.
-        CheckpointError: its arrays take more memory than is left.
+        ValueError: the number or the sizes of its parts are not as declared, a part is compressed but not by deflate,
+            or an array holds Python objects.
+        CheckpointError: its arrays take more memory than is available.
         Exception: the file is not an archive, or is damaged in another way; what NumPy and zipfile raise has no common
             base.
     """
@@ -91,36 +91,36 @@ def has_format(path: Path, wanted: str) -> bool:
     """Return whether a file can be read and is an archive whose JSON header names the format ``wanted``.
 
     Raises:
-        CheckpointError: it is an archive whose arrays take more memory than is left.
+        CheckpointError: it is an archive whose arrays take more memory than is available.
     """
     try:
         with opened_archive(path) as archive:
             return bool(json.loads(str(archive["header"]))["format"] == wanted)
     except CheckpointError:
         raise
-    except Exception:  # a file that is no archive has not the format; what reading one raises has no common base
+    except Exception:  # a file that is not an archive lacks the format; the errors of reading one have no common base
         return False
 
 
 def check_format(found: object, wanted: str, path: Path | str, kind: str) -> None:
-    """Refuse a file whose header names a format other than the one this version reads.
+    """Check that the header of a file names the format that this version reads.
 
     Args:
         found: the format that the header names.
         wanted: the format that is read, ending in a hyphen and a number.
-        kind: what the file should hold, as messages call it.
+        kind: what the file should hold, such as ``"solver"``, for messages.
 
     Raises:
         CheckpointError: it holds something else, or was written by another version.
     """
     if str(found).rpartition("-")[0] != wanted.rpartition("-")[0]:
-        raise CheckpointError(f"{path} holds no {kind}: its format is {found!r}")
+        raise CheckpointError(f"{path} is not a {kind} file: its format is {found!r}")
     if found != wanted:
         raise CheckpointError(f"{path} has format {found!r}; this version reads {wanted!r}")
 
 
 def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> None:
-    """Refuse an archive of ``size`` bytes whose arrays can't be as large as it says, or don't fit into memory."""
+    """Check that the arrays of an archive of ``size`` bytes can be as large as it says, and fit into memory."""
     parts, left = archive.infolist(), available_memory()
     if sum(part.compress_size for part in parts) > size:
         raise ValueError("its parts overlap")
@@ -136,12 +136,12 @@ def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> No
     if left is not None and total > left:
         name = source if isinstance(source, Path) else "the archive"
         raise CheckpointError(
-            f"{name} takes {gigabytes(total)} of memory, but only {gigabytes(left)} are left: free some"
+            f"{name} needs {gigabytes(total)} of memory, but only {gigabytes(left)} are available: free some memory"
         )
 
 
 def _check_count(archive: zipfile.ZipFile, file: BinaryIO) -> None:
-    """Refuse an archive that lacks parts: a damaged directory can hide some, which zipfile does not notice."""
+    """Check that an archive lacks no part: a damaged directory can hide some, which zipfile does not notice."""
     file.seek(-min(_END, file.seek(0, io.SEEK_END)), io.SEEK_END)
     end = file.read(_END)
     parts = len(archive.infolist()), 2**16 - 1  # the latter stands for any larger number
@@ -150,7 +150,7 @@ def _check_count(archive: zipfile.ZipFile, file: BinaryIO) -> None:
 
 
 def _declared_size(file: IO[bytes]) -> int:
-    """Return how many bytes an array's file has according to its header."""
+    """Return the number of bytes that an array's file should have according to its header."""
     begin = io.BytesIO(file.read(_LEAST))
     try:
         shape, _, dtype = _HEADERS[np.lib.format.read_magic(begin)](begin)

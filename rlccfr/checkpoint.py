@@ -27,7 +27,7 @@ FORMAT = "rlccfr-solver-1"
 """Name and version of the format, in a file's header."""
 
 MOST_COMPRESSED = 2**28
-"""Bytes of the largest solver that is compressed, which takes about 30 times as long as writing it."""
+"""Bytes of the largest solver that is compressed; compressing takes about 30 times as long as writing."""
 
 
 LOCK_ENTRIES = "lock_entries"
@@ -50,7 +50,7 @@ def save_solver(solver: Solver, path: Path) -> None:
 
 
 def reduced(solver: Solver) -> tuple[Any, ...]:
-    """Return the value of ``Solver.__reduce__``, from which ``pickle`` and ``copy`` make the solver again.
+    """Return the value of ``Solver.__reduce__``, from which ``pickle`` and ``copy`` restore the solver.
 
     Raises:
         CheckpointError: a component has no id.
@@ -63,7 +63,7 @@ def _restored(kind: type[Solver], data: bytes, threads: int, game: Game) -> Solv
 
 
 def _arrays(solver: Solver) -> dict[str, np.ndarray]:
-    """Return a solver's tables, with a header that tells what they belong to.
+    """Return a solver's tables, with a header that describes its game, components and options.
 
     Raises:
         CheckpointError: a component has no id.
@@ -76,11 +76,13 @@ def _arrays(solver: Solver) -> dict[str, np.ndarray]:
     for kind, component in components.items():
         if isinstance(component, UpdateRule) and component.controller is not None and not component.id:
             raise CheckpointError(
-                "the controller is not in a file, so it can't be loaded again: write it with "
+                "the controller is not in a file, so it can't be loaded again: save it with "
                 "rlccfr.controller_file.save_controller, and pass the file as control="
             )
         if not component.id:
-            raise CheckpointError(f"the {kind} is not registered, so it can't be loaded again; register it first")
+            raise CheckpointError(
+                f"the {kind.replace('_', ' ')} is not registered, so it can't be loaded again; register it first"
+            )
     lock = solver.game.lock
     game = without_lock(solver.game)
     header = {
@@ -112,7 +114,7 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
     try:
         return _read(path, str(path), kind, threads, game)
     except ComponentError as error:
-        advice = "register the component first, or go on in the folder where the run began"
+        advice = "register the component first, or continue in the folder where the run began"
         raise CheckpointError(f"{path} can't be loaded: {error}; {advice}") from None
     except RLCCFRError:
         raise
@@ -121,13 +123,15 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
     except PermissionError:
         raise CheckpointError(f"can't read {path}; check its permissions") from None
     except Exception as error:  # damaged archives fail in many modules, without a common base
-        if isinstance(error, MemoryError) and _is_whole(path):  # what a damaged one describes may be of any size
-            raise CheckpointError(f"out of memory while loading {path}, which is whole; free some memory") from error
-        raise CheckpointError(f"{path} is not a complete solver file ({what_failed(error)}); start anew") from error
+        if isinstance(error, MemoryError) and _is_whole(path):  # a damaged file may declare arrays of any size
+            raise CheckpointError(f"out of memory while loading {path}, which is complete; free some memory") from error
+        raise CheckpointError(
+            f"{path} is not a complete solver file ({what_failed(error)}); start a new run"
+        ) from error
 
 
 def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int, game: Game | None) -> Solver:
-    """Read a solver; ``name`` stands for the source in messages.
+    """Read a solver; messages call the source ``name``.
 
     Raises:
         CheckpointError: the solver was saved in another format, or its game, components or buckets have changed since.
@@ -138,18 +142,18 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
         options = {"reduce": False, **header["options"], "threads": threads}  # older files do not say "reduce"
         solver = kind(_locked_as(archive, header["game"], name, game), **header["components"], **options)
         if header["versions"] != _versions(solver):
-            raise CheckpointError(f"{name} was made with another version of its components; start anew")
+            raise CheckpointError(f"{name} was made with another version of its components; start a new run")
         if header.get("buckets") != solver._engine.buckets:  # they may depend on another library's version
-            raise CheckpointError(f"{name} was made with buckets that differ from those computed now; start anew")
+            raise CheckpointError(f"{name} was made with buckets that differ from those computed now; start a new run")
         solver._engine.restore(archive)
     solver._cpu_seconds = header["cpu_seconds"]
-    solver._blending_seconds = header.get("blending_seconds", 0.0)  # files of earlier versions do not tell it apart
+    solver._blending_seconds = header.get("blending_seconds", 0.0)  # files of earlier versions lack it
     solver._curve = [CurvePoint(*point) for point in header["curve"]]
     return solver
 
 
 def _is_whole(path: Path) -> bool:
-    """Return whether the checksums of an archive agree; it is read piece by piece."""
+    """Return whether the checksums of an archive agree; the archive is read in small pieces."""
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.testzip() is None
@@ -158,7 +162,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def _game_of(spec: dict[str, Any], name: str, candidate: Game | None) -> Game:
-    """Load a saved run's game, or return ``candidate`` if it is that game, to save time.
+    """Return a saved run's game: ``candidate`` if it is that game, to save time, or else the game loaded anew.
 
     Raises:
         CheckpointError: the game has changed since.
@@ -174,7 +178,7 @@ def _game_of(spec: dict[str, Any], name: str, candidate: Game | None) -> Game:
     if game.content_hash != content_hash:
         raise CheckpointError(
             f"{name} was made for another version of {game_name!r}: the game, or its layout in this library, has "
-            "changed since; start anew"
+            "changed since; start a new run"
         )
     return game
 
@@ -183,7 +187,7 @@ def _locked_as(saved: Mapping[str, np.ndarray], spec: dict[str, Any], name: str,
     """Return a saved run's game with the run's lock, if it has one; see :func:`_game_of`.
 
     Args:
-        candidate: the game or the locked game, perhaps.
+        candidate: what may be the game or the locked game; None if there is no candidate.
 
     Raises:
         CheckpointError: the candidate has another lock, or the game has changed.
@@ -193,7 +197,7 @@ def _locked_as(saved: Mapping[str, np.ndarray], spec: dict[str, Any], name: str,
     if candidate is not None and candidate.lock is not None:
         if lock is None or not lock.same_as(candidate.lock):
             how = "without a" if lock is None else "with another"
-            raise CheckpointError(f"{name} belongs to a run {how} lock; start anew")
+            raise CheckpointError(f"{name} belongs to a run {how} lock; start a new run")
         return candidate
     if lock is None:
         return game

@@ -21,10 +21,10 @@ from rlccfr.files import write_atomically
 
 FORMAT = "rlccfr-controller-3"
 FORMAT_WITHOUT_MOMENTUM = "rlccfr-controller-2"
-"""Format of earlier files, which are still read: their controllers know no momentum."""
+"""Format of earlier files, which are still read: their controllers were trained before momentum was added."""
 
 FILE_NAME = "controller.npz"
-"""Name of the file in the directory of a training."""
+"""Name of the file in the directory of a training run."""
 
 
 def save_controller(controller: Controller, path: str | Path, training: Mapping[str, Any] | None = None) -> None:
@@ -51,7 +51,7 @@ def file_of(path: Path) -> Path:
     """Return the file of a controller.
 
     Args:
-        path: the file itself, or the directory of a training.
+        path: the file itself, or the directory of a training run.
     """
     return path / FILE_NAME if os.path.isdir(path) else path  # Path.is_dir fails for names that are too long
 
@@ -60,7 +60,7 @@ def load_controller(path: str | Path) -> Controller:
     """Read a controller.
 
     Args:
-        path: the file, or the directory of a training.
+        path: the file, or the directory of a training run.
 
     Raises:
         CheckpointError: the file is missing, damaged or of another kind, or was made for other observations.
@@ -69,7 +69,7 @@ def load_controller(path: str | Path) -> Controller:
 
 
 def not_a_controller(control: object) -> str:
-    """Return the message for something that was given as a controller and is none."""
+    """Return the message for an object that was given as a controller but is not one."""
     names = ", ".join(map(repr, CONTROLLER_NAMES))
     message = f"control must be {names}, a controller's file or a Controller, not {brief(control)}"
     if type(control).__module__.startswith(("stable_baselines3.", "sb3_contrib.")):
@@ -78,7 +78,7 @@ def not_a_controller(control: object) -> str:
 
 
 def training_of(path: Path) -> dict[str, Any]:
-    """Return how a controller in a file was trained, as :func:`save_controller` was told.
+    """Return how the controller in a file was trained: what was passed to :func:`save_controller` as ``training``.
 
     Raises:
         CheckpointError: as for :func:`load_controller`.
@@ -103,7 +103,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
             check_format(header["format"], FORMAT, path, "controller")
         if observation != OBSERVATION:
             raise CheckpointError(
-                f"the controller in {path} was trained on other observations than this version makes; train it again"
+                f"the controller in {path} was trained on observations that this version does not make; train it again"
             )
         choices = tuple(arrays[f"{agent}/choices"] for agent in AGENTS)
         num_members = len({name.split("/")[1] for name in arrays} - {"choices"})
@@ -114,7 +114,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     except RLCCFRError:
         raise
     except FileNotFoundError:
-        unfinished = sorted(path.parent.glob(f"*/{FILE_NAME}"))  # of the parts of a training that has not ended
+        unfinished = sorted(path.parent.glob(f"*/{FILE_NAME}"))  # of the parts of a training run that has not ended
         example = f"such as {unfinished[0]}, " if unfinished else ""
         raise CheckpointError(
             f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, "
@@ -125,23 +125,23 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     except Exception as error:  # damaged archives fail in many modules, without a common base
         if _is_agent_of_sb3(path):
             raise CheckpointError(
-                f"{path} is an agent of Stable-Baselines3; load it there, and make a controller of it by "
+                f"{path} is an agent of Stable-Baselines3; load it with that library, and make a controller of it by "
                 "rlccfr.agents.controller_from_sb3"
             ) from error
         raise CheckpointError(
-            f"{path} is not a whole controller file ({what_failed(error)}); name one that `rlccfr train --control` "
+            f"{path} is not a complete controller file ({what_failed(error)}); name one that `rlccfr train --control` "
             "wrote"
         ) from error
 
 
 def _with_momentum(arrays: Mapping[str, np.ndarray], observation: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the arrays of a controller that knows no momentum in the present form; its picks stay the same.
+    """Convert the arrays of a controller from before momentum to the current format; its picks stay the same.
 
-    Its networks ignore the entries of an observation that are new, and its choices of a prediction have no momentum.
+    The converted networks ignore the new entries of an observation, and each choice of a prediction gets no momentum.
 
     Args:
         arrays: the arrays of a file, by name.
-        observation: names of the entries of an observation that the controller knows.
+        observation: names of the entries of the observations that the controller was trained on.
     """
     present = dict(arrays)
     agent = "prediction"
@@ -161,7 +161,7 @@ def _with_momentum(arrays: Mapping[str, np.ndarray], observation: Sequence[str])
 
 
 def _is_agent_of_sb3(path: Path) -> bool:
-    """Return whether a file is one that ``save`` of an algorithm of Stable-Baselines3 wrote."""
+    """Return whether a file was written by ``save`` of an algorithm of Stable-Baselines3."""
     try:
         with zipfile.ZipFile(path) as archive:
             return "_stable_baselines3_version" in archive.namelist()
@@ -170,7 +170,7 @@ def _is_agent_of_sb3(path: Path) -> bool:
 
 
 def _network(arrays: Mapping[str, np.ndarray], prefix: str) -> tuple[Layer, ...]:
-    """Return the layers of a network, in double precision; ``prefix`` begins the names of its arrays."""
+    """Return the layers of a network, in double precision; the names of its arrays begin with ``prefix``."""
     num_layers = sum(name.startswith(f"{prefix}/") and name.endswith("/weights") for name in arrays)
     return tuple(
         (arrays[f"{prefix}/{layer}/weights"].astype(float), arrays[f"{prefix}/{layer}/biases"].astype(float))

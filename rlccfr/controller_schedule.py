@@ -1,9 +1,9 @@
 """Controllers that follow a schedule, and a controller's picks for one observation.
 
-A controller is a set of networks (:class:`rlccfr.components.controller.Controller`). A schedule of picks is one, too:
-its networks look at nothing but the length of the run and the share that is done. So whatever another agent did in an
-episode can be kept in a controller's file, and steers a solver without that agent. A solver that follows a schedule
-measures nothing on the way.
+A controller is a set of networks (:class:`rlccfr.components.controller.Controller`). A schedule of picks can be written
+as a controller, too: its networks read only the length of the run and the share of it that is done. So the picks that
+another agent made in an episode can be saved in a controller's file, and steer a solver without that agent. A solver
+that follows a schedule need not measure anything during the run.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controlle
 from rlccfr.errors import RLCCFRError, brief, whole_number
 
 SHARE = OBSERVATION.index("share")
-"""Entry of an observation that has the share of the run's iterations that are done."""
+"""Index of the entry of an observation that holds the share of the run's iterations that are done."""
 
 LENGTH = OBSERVATION.index("horizon")
-"""Entry of an observation that has log10 of the run's number of iterations, times :data:`LENGTH_SCALE`."""
+"""Index of the entry of an observation that holds log10 of the run's number of iterations, times :data:`LENGTH_SCALE`.
+"""
 
 LENGTH_SCALE = 0.25
 """See :mod:`rlccfr.kernels.control.observe`."""
 
 RAMP = 4.0
-"""Ratio of the distance between two decisions to the length of the ramp at its middle; see :func:`_events`."""
+"""Ratio of the distance between two decisions to the length of the ramp midway between them; see :func:`_events`."""
 
 BORDER_RAMP = 1000.0
 """The same ratio for the border between two lengths. It is large, since a run's length may be close to the border."""
@@ -41,9 +42,9 @@ def follow_schedule(
 ) -> Controller:
     """Return a controller whose picks depend on the share of the run that is done, and on nothing else.
 
-    At a decision, it repeats the picks of the nearest of the shares. In a run of the length for which the schedule was
-    made, these are the schedule's own picks; in a run of another length, the schedule is stretched. A run to a target
-    has no known end. It never seems more than a quarter done, so the picks for a quarter stay until its end.
+    At a decision, it makes the picks of the nearest of ``shares``. In a run of the length for which the schedule was
+    made, these are the schedule's own picks; in a run of another length, the schedule is stretched. The end of a run to
+    a target is not known. The run never counts as more than a quarter done, so it never passes the picks for a quarter.
 
     Args:
         shares: (d,) share of the iterations that are done at each decision, ascending from 0.
@@ -73,12 +74,12 @@ def follow_schedules(
 ) -> Controller:
     """Return a controller whose picks depend on the length of the run and on the share that is done.
 
-    A run follows the schedule of the length that is nearest to its own, by their ratio, as :func:`follow_schedule`
-    says. The length of a run to a target is taken for four times the iterations done, and at least 1,000, so it may
-    pass from one schedule to the next.
+    A run follows the schedule whose length is closest to its own in ratio, as :func:`follow_schedule` does. The length
+    of a run to a target is taken to be four times the iterations done, and at least 1,000, so such a run may pass from
+    one schedule to the next.
 
     Args:
-        schedules: for each length, a number of iterations, the shares and the picks of its schedule.
+        schedules: the shares and the picks of each schedule, keyed by the length of its run in iterations.
         choices: each agent's choices, as in :class:`Controller`.
 
     Raises:
@@ -99,21 +100,21 @@ def follow_schedules(
     shares = {length: _checked_shares(schedules[length][0]) for length in lengths}
     picks = {}
     for length, at in shares.items():
-        expected = f"picks are three indices for each of {len(at)} shares"
+        expected = f"picks must be three indices for each of {len(at)} shares"
         picks[length] = checked_picks(expected, schedules[length][1], (len(at), len(counts)), counts)
     num_inputs = len(OBSERVATION)
     networks = []
     for agent, agent_choices in enumerate(choices):
         first, second = _events(shares, num_inputs)
         networks.append((first, second, _preference([picks[length][:, agent] for length in lengths], counts[agent])))
-        num_inputs += len(agent_choices)  # the next agent sees this one's pick, and ignores it
+        num_inputs += len(agent_choices)  # the next agent's inputs include this one's pick, which it ignores
     return Controller(choices, (tuple(networks),))
 
 
 def picks_of(controller: Controller, observation: np.ndarray) -> np.ndarray:
-    """Return a controller's picks, (3,), for an observation, (24,): what its kernels would pick in a run.
+    """Return a controller's picks, (3,), for an observation, (24,): the same that the kernels make in a run.
 
-    The Q-values are computed in single precision, as there.
+    As in the kernels, Q-values are computed in single precision.
 
     Raises:
         RLCCFRError: the observation has another shape.
@@ -140,7 +141,7 @@ def picks_of(controller: Controller, observation: np.ndarray) -> np.ndarray:
 
 
 def _q_values(layers: Sequence[Layer], inputs: np.ndarray) -> np.ndarray:
-    """Return the outputs of a network; all layers but the last are rectified."""
+    """Return the outputs of a network; all layers except the last are rectified."""
     values = inputs
     for number, (weights, biases) in enumerate(layers, 1):
         values = values @ weights.astype(np.float32) + biases.astype(np.float32)
@@ -150,12 +151,13 @@ def _q_values(layers: Sequence[Layer], inputs: np.ndarray) -> np.ndarray:
 
 
 def _events(shares: Mapping[int, np.ndarray], num_inputs: int) -> tuple[Layer, Layer]:
-    """Return two layers with an output for each decision of each length, in this order: 1 or 0.
+    """Return two layers with one output, 1 or 0, for each decision of each length; the lengths come in ascending order.
 
-    The output of a length's first decision is 1 if the run has this length, and that of a later decision is 1 if the
-    change of picks before it is behind, too. The change lies in the middle between two decisions. The border between
-    two lengths is their geometric mean. At both, a unit of the first layer rises from 0 to 1 along a ramp. The second
-    rectifier cuts all ramps off, so that the outputs are exact at the decisions.
+    The output of a length's first decision is 1 if the run counts as having this length. The output of a later decision
+    is 1 if, in addition, the run has passed the point at which the picks change to those of this decision. This point
+    lies midway between the decision and the one before. The border between two lengths is their geometric mean. At both
+    kinds of points, a unit of the first layer rises from 0 to 1 along a ramp. The second layer's rectifier cuts off all
+    ramps, so that the outputs are exact at the decisions.
 
     Args:
         shares: for each length, ascending, (d,) share of the iterations that are done at each decision.
@@ -178,7 +180,7 @@ def _events(shares: Mapping[int, np.ndarray], num_inputs: int) -> tuple[Layer, L
         entries = [LENGTH_SCALE * math.log10(length) for length in (shorter, longer)]
         middle = sum(entries) / 2
         slope = BORDER_RAMP / (entries[1] - entries[0])
-        middle += 1 / slope  # a run whose length is the very border has the shorter one's schedule, and only that
+        middle += 1 / slope  # a run whose length is exactly at the border follows the shorter schedule, and only that
         excluding[shorter].append(unit(LENGTH, slope, middle))
         excluding[longer].append(unit(LENGTH, -slope, middle))
     # Units that exclude a decision: 1 or more while the change before it lies ahead.
@@ -205,7 +207,7 @@ def _preference(picks: Sequence[np.ndarray], count: int) -> Layer:
     for of_length in picks:
         chosen = np.eye(count)[of_length]
         rows.append(chosen[:1])
-        rows.append(np.diff(chosen, axis=0))  # a change takes the earlier pick away
+        rows.append(np.diff(chosen, axis=0))  # a change cancels the earlier pick
     return np.concatenate(rows), np.zeros(count)
 
 
@@ -230,11 +232,11 @@ def checked_picks(
     """Return picks as an array if they are indices of choices.
 
     Args:
-        expected: what is expected, the beginning of the error's message.
+        expected: the beginning of the error's message, which says what ``picks`` must be.
         picks: any value.
-        shape: shape that picks must have; the last axis has the agents.
+        shape: shape that picks must have; the last axis is over the agents.
         counts: number of each agent's choices.
-        least: least index; negative indices leave the pick to the networks.
+        least: least index allowed; a negative index leaves the pick to the networks.
 
     Raises:
         RLCCFRError: the value is not an array of such indices.

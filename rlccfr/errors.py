@@ -12,20 +12,23 @@ from textwrap import shorten
 from typing import Any
 
 LONGEST = 300
-"""Largest number of characters of a value or a foreign error that a message repeats; the named games' strings fit."""
+"""Largest number of characters that a message repeats of a value or of another library's error.
+
+The strings of all named games fit.
+"""
 
 LONGEST_LIST = 500
 """Largest number of characters of a list of ids in a message."""
 
 LEAST_LIKENESS = 0.72
-"""Least likeness, by :mod:`difflib`, of a name that a message suggests.
+"""Least similarity to what was typed, from 0 to 1 by :mod:`difflib`, of a name that a message suggests.
 
-Of 0 to 1: a wrong letter among four gives 0.75, and two unlike names often have 0.6 to 0.7.
+One wrong letter of four gives 0.75. Two unrelated names often have 0.6 to 0.7.
 """
 
 
 class RLCCFRError(Exception):
-    """Base of this library's errors; its message is one line for a person to read."""
+    """Base class of this library's errors; the message is one line for a person to read."""
 
 
 class GameError(RLCCFRError, ValueError):
@@ -41,7 +44,7 @@ class PolicyError(RLCCFRError, ValueError):
 
 
 class BudgetError(RLCCFRError, ValueError):
-    """A budget that is missing, given twice, invalid or not measured; or another invalid number, such as a seed."""
+    """A budget that is missing, given twice, invalid or without measurements; or an invalid number, such as a seed."""
 
 
 class OverflowedError(RLCCFRError, ArithmeticError):
@@ -57,7 +60,7 @@ class CheckpointError(RLCCFRError):
 
 
 class InUseError(RLCCFRError):
-    """A directory in which another process is at work, or a file that another process goes on writing.
+    """A directory or a file that another process is writing to.
 
     Attributes:
         holder: description of that process.
@@ -97,11 +100,11 @@ def first_line(error: BaseException) -> str:
 
 
 def what_failed(error: BaseException, functions: Iterable[Callable[..., Any]] = (), otherwise: str = "") -> str:
-    """Return a text with an error's class, its first line, and the last line of the functions' files in its traceback.
+    """Return an error's class, the first line of its message, and the place in the functions' files that raised it.
 
     Args:
-        functions: functions by another author, whose files are looked for in the error's traceback.
-        otherwise: end of the text if the traceback has none of these files.
+        functions: third-party functions, whose files are looked for in the error's traceback.
+        otherwise: what replaces the place if the traceback has none of these files.
     """
     return raised_in(error, {function.__code__.co_filename for function in functions}, otherwise)
 
@@ -112,7 +115,7 @@ def raised_in(error: BaseException, files: Collection[str], otherwise: str = "")
     The place is the last one of the traceback that lies in one of the files.
 
     Args:
-        otherwise: what ends the text, in place of the place, if the traceback has none of the files.
+        otherwise: what replaces the place if the traceback has none of the files.
     """
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     where = f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})" if lines else otherwise
@@ -135,7 +138,7 @@ def with_article(noun: str) -> str:
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most like a mistyped name; None if no known name is similar.
 
-    Upper and lower case are alike.
+    Case does not matter.
 
     Examples:
         >>> nearest("LEDUK", ["kuhn", "leduc"])
@@ -157,7 +160,7 @@ def brief(value: Any) -> str:
 
 
 def listed_ids(names: Iterable[str]) -> str:
-    """Return component ids for a message: as many as :data:`LONGEST_LIST` takes, and where the others are."""
+    """Return component ids for a message; a list of over :data:`LONGEST_LIST` characters is cut off, with a hint."""
     return shorten(", ".join(names), LONGEST_LIST, placeholder=" and others, which `rlccfr catalog` lists")
 
 

@@ -21,20 +21,20 @@ from typing import Any, BinaryIO, NamedTuple
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
 LOCK = ".rlccfr.lock"
-"""Name of the file that is locked in a held directory, and end of the name of the one beside a held file."""
+"""Name of the lock file in a held directory, and suffix of the name of the lock file beside a held file."""
 
 HOLDER = ".rlccfr.holder"
-"""Name, or end of the name, of the file that names the process holding the lock."""
+"""Name, or suffix of the name, of the file that names the process that holds the lock."""
 
 LEFT_BEHIND = 3600
-"""Seconds after which a temporary file that nobody has written to counts as left behind by a killed process."""
+"""Seconds after its last change when a temporary file counts as left behind by a killed process."""
 
 
 def refuse_devices(file: BinaryIO) -> None:
-    """Refuse a device, such as ``/dev/zero``: reading it may never end.
+    """Raise an error if an open file is a device, such as ``/dev/zero``: reading it may never end.
 
     Raises:
-        OSError: the open file is one.
+        OSError: the file is a device.
     """
     mode = os.fstat(file.fileno()).st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
@@ -63,7 +63,7 @@ def write_atomically(
         failure, trial: see :func:`written_atomically`.
 
     Raises:
-        RLCCFRError: the file can't be written; the error is a ``failure``.
+        RLCCFRError: the file can't be written; the error is of the class ``failure``.
     """
     with written_atomically(path, failure, trial=trial) as file:
         file.write(data)
@@ -84,10 +84,10 @@ def written_atomically(
         trial: whether only to check that the file can be written; the file stays as it is, but its folder is made.
 
     Yields:
-        The file under its temporary name.
+        The open temporary file.
 
     Raises:
-        RLCCFRError: the file can't be written; the error is a ``failure``.
+        RLCCFRError: the file can't be written; the error is of the class ``failure``.
     """
     temporary = path.parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
@@ -110,7 +110,7 @@ def written_atomically(
         _remove(temporary)
         if path.parent.is_file():
             raise failure(f"can't write {path}: {path.parent} is a file; name a directory") from None
-        raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
+        raise failure(f"can't write {path} ({error.strerror}); check disk space and permissions") from None
     except BaseException:
         _remove(temporary)
         raise
@@ -150,7 +150,7 @@ def _write_through(path: Path, data: bytes | memoryview, *, trial: bool) -> None
 
 
 def _sync(folder: Path) -> None:
-    """Make a rename survive a power cut, on systems where folders can be opened."""
+    """Make sure that a rename in a folder survives a power failure, on systems where folders can be opened."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -169,7 +169,7 @@ def require_writable(path: Path) -> None:
 
 
 class _Place(NamedTuple):
-    """A directory or file that one process holds, and the two files by which it holds it.
+    """A directory or file that one process holds, and the two files that mark it as held.
 
     Attributes:
         path: the directory or file.
@@ -188,11 +188,11 @@ class _Place(NamedTuple):
 def held(directory: Path) -> Iterator[None]:
     """Keep other processes out of a directory until the block ends; blocks of one thread may be nested.
 
-    The operating system releases the lock of a process that ends, however it ends. If a file system has no locks, the
-    block runs without one.
+    The operating system releases the lock of a process that ends, however it ends. If the file system does not support
+    locks, the block runs without one.
 
     Args:
-        directory: directory to hold. It is made if necessary, and removed afterwards if it was made here and is empty.
+        directory: directory to hold. If it does not exist, it is made, and removed afterwards if it is then empty.
 
     Raises:
         InUseError: another process or thread holds the directory.
@@ -208,8 +208,8 @@ def held(directory: Path) -> Iterator[None]:
 def held_file(path: Path) -> Iterator[None]:
     """Keep other processes from writing a file until the block ends, as :func:`held` does for a directory.
 
-    Two hidden files beside it are the lock and the name of its holder. The lock stays: another process may wait for it.
-    A device or a pipe is not held.
+    Two hidden files beside it are the lock and the name of its holder. The lock file is not removed, because another
+    process may be waiting for it. A device or a pipe is not held.
 
     Args:
         path: the file, which need not exist.
@@ -227,7 +227,7 @@ def held_file(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def not_held_by_others(path: Path) -> Iterator[None]:
-    """Run a block that writes a file, unless another process holds the file; if the file has no lock, none is made.
+    """Run a block that writes a file, unless another process holds the file; no lock is made for a file without one.
 
     Raises:
         InUseError: another process holds the file.
@@ -237,7 +237,7 @@ def not_held_by_others(path: Path) -> Iterator[None]:
 
 
 def _place_of(path: Path) -> _Place:
-    """Return the place of a file: the file, and the two hidden files beside it by which it is held."""
+    """Return the place of a file: the file, and the two hidden files beside it that mark it as held."""
     absolute = path.resolve()
     lock = absolute.parent / f".{absolute.name}{LOCK}"
     holder = absolute.parent / f".{absolute.name}{HOLDER}"
@@ -250,7 +250,7 @@ def _held(place: _Place, *, is_new: bool = False) -> Iterator[None]:
 
     Args:
         place: the place.
-        is_new: whether the place is a directory that is made here.
+        is_new: whether the place is a directory that does not exist yet.
     """
     from filelock import FileLock, Timeout
 
@@ -302,7 +302,7 @@ def _leave(place: _Place, is_new: bool) -> None:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as compact JSON with sorted keys; ``str`` converts what JSON lacks.
+    """Return a value as compact JSON with sorted keys; values of other types are converted by ``str``.
 
     Dicts that differ only in the order of their keys give equal strings.
     """

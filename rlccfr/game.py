@@ -1,14 +1,14 @@
 """What a form of a game must offer.
 
-The same game can be held in several *forms*, and each form has passes of its own:
+The same game can be represented in several *forms*, and each form has passes of its own:
 
 - a *compiled* game (:class:`rlccfr.GameTree`) has a record for each history;
 - a *public-tree* game (:class:`rlccfr.PublicGame`) has arrays over private states at each public node.
 
 The rest of the library knows a game by the protocol :class:`Game`, and the tables of its runs by :class:`RunTables`. It
-does not ask which form a game has. What differs between forms and needs more than the game's numbers (policies, tables,
-steppers, pages) is named in the form's :class:`Form`, which each game carries. To add a form, write these parts and a
-line in :data:`rlccfr.games.names.FORMS`; docs/architecture.md has a worked sketch.
+does not ask which form a game has. The parts of the library that differ between forms (policies, tables, steppers,
+pages) are named in a :class:`Form`, to which each game refers. To add a form, write these parts and a line in
+:data:`rlccfr.games.names.FORMS`; docs/architecture.md has a worked sketch.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from rlccfr.errors import GameError
 class OpponentPayoffs(NamedTuple):
     """Player 1's payoffs, in a game that is solved as the zero-sum game of player 0's payoffs.
 
-    At each end, player 1 gets ``constant - slope * payoff`` where player 0 gets ``payoff``. Both players then order all
-    strategies as in the zero-sum game, so the equilibria are the same.
+    At each terminal history, player 1 gets ``constant - slope * payoff`` where player 0 gets ``payoff``. Both players
+    then have the same preferences as in the zero-sum game, so the equilibria are the same.
 
     Attributes:
         constant: what both players' payoffs add up to, if the slope is 1; 0 in a zero-sum game.
@@ -50,11 +50,22 @@ class OpponentPayoffs(NamedTuple):
         return payoff, self.at(payoff)
 
     def of_best_responses(self, values: tuple[float, float]) -> tuple[float, float]:
-        """Return each player's own payoff from a best response, given both values in the zero-sum game."""
+        """Return each player's own payoff from a best response, given both players' values in the zero-sum game."""
         return values[0], self.at(-values[1])
 
 
 ZERO_SUM = OpponentPayoffs()
+
+PURPOSES = {
+    "merge": "buckets",
+    "lock": "locks",
+    "features": "observations of games",
+    "states": "lists of states",
+    "gains": "gains by state",
+    "page": "the explorer",
+    "table": "play against a person",
+}
+"""What the optional parts of a :class:`Form` are for, in words for messages."""
 
 
 def in_repr(lock: Any) -> str:
@@ -70,9 +81,9 @@ class TargetRun(NamedTuple):
         law: (a, b, c), if the number of iterations is predicted: its logarithm (base 10) is a + b d + c h, with d the
             decades from the uniform policy's exploitability to the target, and h the logarithm of the number of
             histories. A steered run aims at this number.
-        most_decades: largest d that it serves.
-        least_histories: smallest number of histories that it serves.
-        chance: whether it serves games with chance, or those without; None for both.
+        most_decades: largest d that the run serves.
+        least_histories: smallest number of histories of a game that the run serves.
+        chance: True if the run serves only games with chance, False if only games without; None for both.
     """
 
     arguments: Mapping[str, Any]
@@ -87,7 +98,7 @@ class TargetRun(NamedTuple):
         return fits and self.chance in (None, has_chance)
 
     def iterations(self, decades: float, histories: int) -> float:
-        """Return the number of iterations that are predicted to a target some decades away; NaN without a law."""
+        """Return the predicted number of iterations to a target some decades away; NaN without a law."""
         if self.law is None:
             return math.nan
         constant, per_decade, per_size = self.law
@@ -98,17 +109,17 @@ class TargetRun(NamedTuple):
 class Form:
     """The parts of the library that serve one form of games.
 
-    The attributes below the gap are import paths, ``"module:name"``. They are imported when they are first needed, so
-    that a game stays light and knows nothing of the modules that serve it. :meth:`part` returns what they name. The
-    first four are needed for runs. Each of the other parts may be missing, with an empty import path; the library then
-    refuses what the part is for.
+    The attributes from ``policy`` to ``table``, except for ``best_run``, ``least_blended`` and ``target_runs``, are
+    import paths, ``"module:name"``. They are imported when they are first needed, so that a game loads fast and does
+    not depend on the modules that serve it. :meth:`part` returns what they name. The first four are needed for runs.
+    Each of the other paths may be empty; the library then raises an error where the part is needed.
 
     Attributes:
-        title: the form in words, for messages: the game "is held ...", such as "as a matrix".
+        title: the form in words, which complete "the game is represented ..." in messages: "as a matrix".
         visited: what passes and walks count, for titles: "histories touched".
-        has_histories: whether the games are held history by history, which sampled walks, the linear program, OpenSpiel
-            and drawings of the tree need; they are then of the class :class:`rlccfr.GameTree`.
-        catalogs: names of the catalogs whose algorithms run on these games, the default first.
+        has_histories: whether the games are stored as a tree of histories, which sampled walks, the linear program,
+            OpenSpiel and drawings of the tree need; they are then of the class :class:`rlccfr.GameTree`.
+        catalogs: names of the catalogs whose algorithms run on these games; the first is the default.
 
         policy: class of their policies, a subclass of :class:`rlccfr.Policy`.
         run_tables: class of their runs' tables, a :class:`RunTables`.
@@ -120,17 +131,18 @@ class Form:
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
         iteration_cost: function ``(game)`` that predicts the nanoseconds of an exact iteration; needed if the best run
             blends.
-        best_run: arguments of :class:`rlccfr.Solver` for the run that reached the least exploitability within budgets,
-            for those who name no algorithm: ``update_rule`` or ``control``, and ``blend``.
-        least_blended: least number of iterations in a budget that blends are worth; below it they cost more than they
+        best_run: arguments of :class:`rlccfr.Solver` for the run that reached the least exploitability within budgets;
+            the default where no algorithm is named: ``update_rule`` or ``control``, and ``blend``.
+        least_blended: smallest budget, in iterations, with which blending pays; with less, blends cost more than they
             gain.
-        target_runs: the runs that were soonest to reach targets; the first that serves a game and its target is taken.
-        states: function ``(policy, needles)`` that yields what players know, and what the policy does; see
-            :mod:`rlccfr.policies.listing`.
+        target_runs: the runs that reached targets soonest; the first that serves a game and its target is used.
+        states: function ``(policy, needles)`` that yields what players know at each state, and what the policy does
+            there; see :mod:`rlccfr.policies.listing`.
         gains: function ``(policy)`` that returns what players gain by best responses at each state, a
             :class:`rlccfr.policies.gains.LocalGains`.
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
-        table: class at which a person plays against a policy, made from the policy and a random generator.
+        table: class of the tables at which a person plays against a policy; its arguments are the policy and a random
+            generator.
     """
 
     title: str
@@ -155,7 +167,7 @@ class Form:
     target_runs: tuple[TargetRun, ...] = ()
 
     def part(self, name: str) -> Any:
-        """Return the object to which the import path in an attribute leads.
+        """Return the object that an attribute names by its import path.
 
         Raises:
             GameError: the form has no such part.
@@ -167,13 +179,13 @@ class Form:
         """
         path = getattr(self, name)
         if not path:
-            missing = "buckets" if name == "merge" else name
-            raise GameError(f"a game held {self.title} has no {missing} in this library: take another game")
+            purpose = PURPOSES.get(name, name)
+            raise GameError(f"a game represented {self.title} does not support {purpose}: choose another game")
         return resolve_name(path)
 
 
 class Game(Protocol):
-    """A game ready to be solved, whatever its form; it is made by :func:`rlccfr.load_game` and never changes.
+    """A game ready to be solved, in any form; it is made by :func:`rlccfr.load_game` and never changes.
 
     Tables of a run have an entry per *sequence*: a pair of an infoset and one of its actions.
     """
@@ -184,19 +196,19 @@ class Game(Protocol):
 
     @property
     def name(self) -> str:
-        """Name by which the game was loaded, for people."""
+        """Name by which the game was loaded, for display."""
 
     @property
     def full_name(self) -> str:
-        """Name with all parameters, under which measurements are kept; :func:`rlccfr.load_game` takes it."""
+        """Name with all parameters, under which measurements are stored; :func:`rlccfr.load_game` accepts it."""
 
     @property
     def source(self) -> Mapping[str, Any]:
-        """What a file keeps to make the game again: ``name``, and for a compiled game how it was compiled."""
+        """What a file stores to load the game again: ``name``, and for a compiled game how it was compiled."""
 
     @property
     def content_hash(self) -> str:
-        """Hash of all that a run reads: equal hashes give equal runs."""
+        """Hash of everything that a run reads: games with equal hashes give equal runs."""
 
     @property
     def num_infosets(self) -> int:
@@ -228,7 +240,7 @@ class Game(Protocol):
 
     @property
     def draws_chance(self) -> bool:
-        """Whether chance has a choice anywhere."""
+        """Whether the game has a chance node with more than one outcome."""
 
     @property
     def lock(self) -> Any:
@@ -256,15 +268,15 @@ class RunTables(Protocol):
 
     @property
     def game(self) -> Any:
-        """The game that the tables lie over: the solver's, or one in which infosets are merged into buckets."""
+        """The game that the tables belong to: the solver's, or the abstract game, whose infosets are buckets."""
 
     @property
     def merged(self) -> Any:
-        """The solver's game and its map to buckets; None without buckets."""
+        """The solver's game and the map from its infosets to buckets; None without buckets."""
 
     @property
     def chosen_dtype(self) -> str | None:
-        """Type of the tables' numbers, where runs may choose it; else None."""
+        """Type of the tables' numbers, if runs of this form can choose it; else None."""
 
     @property
     def iteration(self) -> int:
@@ -272,22 +284,22 @@ class RunTables(Protocol):
 
     @property
     def nodes(self) -> int:
-        """Number of what the form counts as visited."""
+        """How much was visited so far, counted as :attr:`Form.visited` says."""
 
     def ready_for(self, binding: Any) -> RunTables:
         """Return the tables with the arrays that other components need; these tables stay valid."""
 
     def refresh(self, binding: Any) -> None:
-        """Bring all entries up to date after a switch of update rules, including those that walks do not visit."""
+        """Bring all entries up to date after a switch of update rules, including those that no walk has visited."""
 
     def true_regret(self) -> Any:
-        """Return the cumulative regrets, (m,), in the game's units, the newest iteration's with weight 1."""
+        """Return the cumulative regrets, (m,), in the game's units; the newest iteration's regrets have weight 1."""
 
     def saved(self) -> dict[str, Any]:
         """Return the arrays that the next iteration depends on, by their names in a file."""
 
     def restored(self, saved: Mapping[str, Any]) -> RunTables:
-        """Overwrite the arrays in place with those that :meth:`saved` returned, since steppers hold them.
+        """Overwrite the arrays with those that :meth:`saved` returned, in place, since steppers refer to them.
 
         Returns:
             The tables to use from now on: these, or a copy with restored parts that can't be changed in place.
@@ -298,7 +310,7 @@ def checked_game(game: Any) -> Game:
     """Return the argument, which must be a game.
 
     Raises:
-        TypeError: it is not a game, but for example a game's name.
+        TypeError: it is not a game but, for example, a game's name.
     """
     if not isinstance(getattr(game, "form", None), Form):
         raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
@@ -307,7 +319,7 @@ def checked_game(game: Any) -> Game:
 
 
 def without_lock(game: Any) -> Any:
-    """Return the game that a locked game is made from, whose policies runs return; any other game as it is."""
+    """Return the game from which a locked game was made; any other game as it is."""
     return game if game.lock is None else game.lock.game
 
 

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from running in the block, so that its work does not count as the engine's.
+    """Keep the garbage collector from running in the block, so that its time does not count as the engine's.
 
-    What was left before the block, for example by Numba's compiler, may take the collector 0.1 s. It runs after the
-    block. Blocks may be nested. The collector serves all threads: of two threads' blocks, the first to end lets it run
-    again, so that blocks which overlap without a gap do not keep it from running for good.
+    Garbage from before the block, for example of Numba's compiler, may take the collector 0.1 s. It runs after the
+    block. Blocks may be nested. All threads share the collector: of two threads' blocks, the first to end lets it run
+    again. Otherwise, blocks that keep overlapping would never let it run.
     """
     was_enabled = gc.isenabled()
     try:

@@ -10,9 +10,10 @@ from types import FrameType
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Return whether an error is Ctrl-C, or was caused by it: libraries may turn it into an error of their own.
+    """Return whether an error is Ctrl-C, or was caused by it: libraries may turn Ctrl-C into an error of their own.
 
-    An error that is merely raised while Ctrl-C is handled does not count, except for a failed import.
+    An error that is raised while Ctrl-C is being handled, without being caused by it, counts only if it is an
+    ``ImportError``.
     """
     seen: set[int] = set()  # an error may be its own cause
     while error is not None and id(error) not in seen and not isinstance(error, KeyboardInterrupt):
@@ -30,23 +31,23 @@ def raise_if_interrupt(error: BaseException) -> None:
 def settle_interrupt() -> None:
     """Let the process end with its own exit code after Ctrl-C.
 
-    Libraries call ``exec`` on texts while they load. If Ctrl-C leaves such a call, CPython notes that nothing handled
-    it, and ends the process by a signal in place of its exit code. The next ``exec`` of a text clears the note.
+    Libraries call ``exec`` on strings while they load. If Ctrl-C ends such a call, CPython records it as unhandled, and
+    ends the process by a signal instead of by its exit code. The next ``exec`` of a string clears the record.
     """
     exec("")
 
 
 when_held: list[Callable[[], None]] = []
-"""Functions that are called when Ctrl-C is held back and a second one would take effect at once."""
+"""Functions that are called when a first Ctrl-C is held back in a block that a second one would end at once."""
 
 
 @contextmanager
 def uninterrupted(*, unless_repeated: bool = False) -> Iterator[None]:
-    """Hold Ctrl-C back until the block ends, so that tables and counts stay in step; then let it take effect.
+    """Hold Ctrl-C back until the block ends, so that tables and counts stay consistent; then let it take effect.
 
     Args:
-        unless_repeated: whether a second Ctrl-C takes effect at once, for blocks that may take long. What the block
-            changes is then left half done.
+        unless_repeated: whether a second Ctrl-C takes effect at once, for blocks that may take long. The block's
+            changes are then left incomplete.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:  # None: not installed from Python
@@ -73,10 +74,10 @@ def uninterrupted(*, unless_repeated: bool = False) -> Iterator[None]:
 
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C for processes that are started in the block; they inherit the blocked signals.
+    """Block Ctrl-C for processes that are started in the block; they inherit the set of blocked signals.
 
-    A worker could block Ctrl-C by itself only after it has imported Python's libraries and this one. On Windows,
-    nothing is blocked.
+    A worker that blocked Ctrl-C by itself could do so only after it had imported Python's libraries and this one. On
+    Windows, nothing is blocked.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

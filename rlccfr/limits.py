@@ -1,4 +1,4 @@
-"""How far a run goes: budgets, targets, and the time that is left to a target."""
+"""Limits of a run: budgets, targets, and the time that is left to a target."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ POT_UNIT = "%"
 """Unit of targets: per cent of the pot at the start."""
 
 STALLED = 0.9
-"""A run has stalled if tenfold work leaves the exploitability above this share of what it was."""
+"""A run has stalled if the exploitability stays above this share of its earlier minimum while work grows tenfold."""
 
 FIRST_LOOK = 0.01
 """CPU seconds after which a run's time to a target is first predicted."""
@@ -42,28 +42,29 @@ LOOK = 4.0
 """About how many exact iterations it takes to measure the average policy."""
 
 USUAL_SLOPE = 2.5
-"""Power of the iterations with which the exploitability is taken to fall, where a run has too few points to tell."""
+"""Power of the iterations with which the exploitability is assumed to fall, where a run has too few points to tell."""
 
 SLOPES = (0.5, 4.0)
-"""Range of that power where the points do tell it."""
+"""Range to which that power is limited where it is computed from the points."""
 
 LITTLE = 0.03
-"""Share of a run's time that looks may take in any case."""
+"""Share of a run's time that measuring the average policy ("looks") may always take."""
 
 LONGEST_STEP = 2.5
 """Largest factor by which the iterations may grow from one look to the next."""
 
 USUAL_STEP = 10 ** (1 / POINTS_PER_DECADE)
-"""The same where looks take little time: the factor between two points of a curve."""
+"""Largest such factor where looks take little time: the factor between two points of a curve."""
 
 NEAR = 10.0
-"""The exploitability is near a target if it is at most this multiple of it: curves are not smooth, so it may dip."""
+"""The exploitability is near a target if it is at most this multiple of it; as curves are not smooth, it may then dip.
+"""
 
 LONGEST_HORIZON = 2**52
-"""Least number of iterations of a horizon that counts as open; doubles hold all smaller numbers."""
+"""Largest number of iterations of a horizon; a longer run counts as having none. Doubles hold all integers up to it."""
 
 ITERATIONS_BEFORE_STALL = 1000
-"""Number of exact iterations whose histories a run must have touched before it can count as stalled."""
+"""A run can count as stalled only after it has touched as many histories as this number of exact iterations do."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,9 @@ class Limit:
         unit: iterations, seconds or nodes.
         amount: budget in this unit; infinite if there is only a target.
         target: exploitability in the game's units, or None.
-        start: the uniform policy's exploitability, where a target's progress begins; 0 without a target.
+        start: the uniform policy's exploitability, from which progress towards a target counts; 0 without a target.
         nodes_per_iteration: number of histories, or of private states, that an iteration by exact passes touches.
-        expected: number of iterations that the target is expected to need; 0 if that is open.
+        expected: number of iterations that the target is expected to need; 0 if that is not fixed.
     """
 
     unit: str
@@ -90,7 +91,7 @@ class Limit:
     def of(
         cls, engine: Engine, budget: dict[str, Any], until: float | str | None, expected: int | None = None
     ) -> Limit:
-        """Check a budget and a target of a run, and return them as a limit.
+        """Check a run's budget and target, and return them as a limit.
 
         Args:
             engine: engine of the run.
@@ -105,7 +106,7 @@ class Limit:
         if len(amounts) > 1:
             raise BudgetError("give exactly one budget: iterations=, seconds= or nodes=")
         if not amounts and until is None:
-            raise BudgetError("give exactly one budget: iterations=, seconds= or nodes=, or a target: until=")
+            raise BudgetError("give one budget (iterations=, seconds= or nodes=), a target (until=), or both")
         if amounts:
             ((unit, amount),) = amounts.items()
             amount = checked_seconds(amount) if unit == "seconds" else whole_number(amount, unit, 1, BudgetError)
@@ -142,10 +143,10 @@ class Limit:
         return self.target is not None and len(points) > 0 and points[-1].exploitability <= self.target
 
     def horizon(self, iterations: int, spent: float, costs: Mapping[str, float]) -> int:
-        """Return how many iterations the run is expected to have in all; 0 if that is open.
+        """Return the run's horizon: how many iterations it is expected to have in all; 0 if that is not fixed.
 
-        On the way to a target, it is open unless the run was told what to expect. It is open again if the run misses
-        its target there.
+        The horizon of a run to a target is not fixed unless ``expected`` was given. If the run misses its target at the
+        expected iteration, the horizon is not fixed from then on.
 
         Args:
             iterations: number of iterations done.
@@ -160,18 +161,19 @@ class Limit:
         return iterations + math.ceil(iterations_left)
 
     def iterations_to_end(self, iterations: int) -> int | None:
-        """Return after how many more iterations the target is expected; None if that is open."""
+        """Return after how many more iterations the target is expected; None if that is not fixed."""
         return self.expected - iterations if iterations < self.expected <= LONGEST_HORIZON else None
 
     def iterations_to_look(self, iterations: int, points: Sequence[CurvePoint]) -> int:
         """Return after how many more iterations to measure the average policy next, on the way to the target.
 
-        The exploitability falls roughly as a power of the iterations. The last two looks tell the power, and so the
-        iteration at which the target is likely to be reached. The next look is there, unless that is too far to rely
-        on. Steps are long enough that looking takes about as much time as the iterations done beyond the target between
-        two looks. They are counted from the last look, since a call of the engine may end before the next one.
+        The exploitability falls roughly as a power of the iterations. The last two measurements ("looks") give the
+        power, and so the iteration at which the target is likely to be reached. The next look is at that iteration,
+        unless it is too far ahead to rely on. Steps between looks are long enough that looking takes about as much time
+        as the iterations that are done after the target is reached and before the look that notices it. Steps are
+        counted from the last look, since a call of the engine may end before the next one.
 
-        If the run was told what to expect, one look is there.
+        If the run has an expected number of iterations, one look is at that iteration.
 
         Args:
             iterations: number of iterations done.
@@ -208,7 +210,7 @@ class Limit:
         return last.iteration * math.pow(last.exploitability / self.target, 1 / slope)
 
     def share(self, spent: float, points: Sequence[CurvePoint]) -> float:
-        """Return the share that is done: of the budget, or of the decades from the uniform policy to the target."""
+        """Return the share of a run that is done, of its budget or of the decades from the start to the target."""
         if self.amount < math.inf:
             return min(1.0, spent / self.amount)
         assert self.target is not None
@@ -254,7 +256,7 @@ def check_target(target: Any) -> float:
     """Return the number in a target.
 
     Raises:
-        BudgetError: it is not a positive number, nor a text such as ``"1e-6"`` or ``"1e-6x"``.
+        BudgetError: it is neither a positive number nor a string such as ``"1e-6"`` or ``"1e-6x"``.
     """
     if isinstance(target, str):
         try:
@@ -265,15 +267,15 @@ def check_target(target: Any) -> float:
         number = _real(target)
     if not 0 < number < math.inf:
         raise BudgetError(
-            "a target must be a positive exploitability, or a share of the uniform policy's with an x after it, as in "
-            f'"1e-6x", or in poker thousandths of a big blind or per cent of the pot, as in "10mbb" and "0.5%", not '
-            f"{brief(target)}"
+            'a target must be a positive exploitability such as "1e-3", a multiple of the uniform policy\'s such as '
+            '"1e-6x", or in poker thousandths of a big blind such as "10mbb" or per cent of the pot such as "0.5%", '
+            f"not {brief(target)}"
         )
     return number
 
 
 def _unit_of(target: Any) -> str:
-    """Return the unit at the end of a target, or an empty text if it has none."""
+    """Return the unit at the end of a target, or an empty string if it has none."""
     if isinstance(target, str):
         for unit in (UNIFORM_UNIT, BLIND_UNIT, POT_UNIT):
             if target.strip().endswith(unit):
@@ -286,18 +288,19 @@ def target_of(game: Game, target: float | str) -> float:
 
     Args:
         game: the game.
-        target: a number in the game's units, or a text: ``"1e-6"`` is in the game's units, ``"1e-6x"`` is a share of
-            the uniform policy's exploitability. ``"10mbb"`` is in thousandths of a big blind, and ``"0.5%"`` in per
+        target: a number in the game's units, or a string: ``"1e-6"`` is in the game's units, ``"1e-6x"`` is a multiple
+            of the uniform policy's exploitability. ``"10mbb"`` is in thousandths of a big blind, and ``"0.5%"`` in per
             cent of the pot at the start, if the game has one.
 
     Raises:
-        BudgetError: ``target`` is not a positive number, or is too small to be told from rounding.
+        BudgetError: ``target`` is not positive, is in a unit that the game lacks, or is too small to be distinguished
+            from rounding errors.
     """
     exploitability = check_target(target)
     least = EXACT * max(1.0, game.utility_range)
     if _unit_of(target) == UNIFORM_UNIT:
         uniform = uniform_exploitability(game)
-        if uniform <= least:  # it is an equilibrium, as where all payoffs are equal, and no share of it can be told
+        if uniform <= least:  # the uniform policy is an equilibrium, as where all payoffs are equal
             return least
         exploitability *= uniform
     if _unit_of(target) == BLIND_UNIT:
@@ -310,7 +313,7 @@ def target_of(game: Game, target: float | str) -> float:
         exploitability *= game.pot / 100
     if exploitability < least:
         raise BudgetError(
-            f"an exploitability of {exploitability:.3g} can't be told from rounding in {game.name!r}: give a target "
+            f"an exploitability of {exploitability:.3g} is below rounding errors in {game.name!r}: give a target "
             f"of at least {least:.3g} in the game's units"
         )
     return exploitability
@@ -321,7 +324,7 @@ def has_stalled(points: Sequence[CurvePoint], least: float) -> bool:
 
     Args:
         points: the part of a curve that is examined.
-        least: number of histories that a run must have touched before it can count as stalled.
+        least: number of histories that the run must have touched before it can count as stalled.
     """
     if not points or points[-1].nodes < least:
         return False
@@ -337,8 +340,8 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
     A power law is fitted to the last part of the curve, in which the CPU seconds grew by a factor of ten.
 
     Returns:
-        None if this part has fewer than three points, which say nothing; infinity if it does not fall; 0 if the target
-        is reached.
+        The CPU seconds; None if this part has fewer than three points, which are too few to tell; infinity if the
+        exploitability does not fall; 0 if the target is reached.
     """
     now = points[-1].cpu_seconds if points else 0.0
     recent = {
@@ -353,13 +356,13 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
     slope = np.polyfit(log_seconds, log_exploitability, 1)[0]
     if slope > -0.01:
         return math.inf
-    # The line goes through the last point: log(seconds at the target / seconds now) is the height over the slope.
+    # The line is drawn through the last point: log(seconds at the target / seconds now) is the height over the slope.
     log_factor = (math.log(target) - log_exploitability[-1]) / slope
     return now * max(0.0, math.expm1(min(log_factor, 700.0)))  # exp(700) is still a double
 
 
 class ProgramWatch:
-    """A test during a run to a target: whether a linear program is predicted to reach the target sooner.
+    """A check during a run to a target: whether a linear program is predicted to reach the target sooner.
 
     The prediction is made each time that the run's CPU seconds have doubled. Pass the object as ``stop`` to
     :meth:`rlccfr.Solver.run`.
@@ -368,8 +371,8 @@ class ProgramWatch:
         solver: the solver that runs.
         target: exploitability in the game's units; without one, the answer is always no.
         program_seconds: CPU seconds that the linear program is predicted to take.
-        run_seconds: CPU seconds that the run was predicted to take, before which it is not judged; 0 without a
-            prediction. A law of many runs is a better witness than the beginning of one.
+        run_seconds: CPU seconds that the run was predicted to take; 0 without a prediction. The run is not judged
+            before: a prediction from many runs is more reliable than one from the beginning of this run.
 
     Attributes:
         says_sooner: whether the answer has been yes.

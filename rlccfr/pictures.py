@@ -37,11 +37,11 @@ def action_colour(place: int) -> str:
     """Return the colour of an action, the same at all decisions.
 
     Args:
-        place: the action's place among all actions of the game.
+        place: index of the action among all actions of the game.
     """
     if place < len(ACTIONS):
         return ACTIONS[place]
-    golden_ratio = 0.618034  # steps of this share of a circle keep hues apart, however many there are
+    golden_ratio = 0.618034  # steps of this fraction of a circle keep hues apart, however many there are
     red_green_blue = hls_to_rgb(place * golden_ratio % 1, 0.45, 0.5)
     return "#" + "".join(f"{round(255 * intensity):02x}" for intensity in red_green_blue)
 
@@ -70,7 +70,9 @@ def checked_picture(path: Path) -> Path:
 
     formats = Figure().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".") not in formats:
-        raise RLCCFRError(f"a picture is written as .png, .svg or .pdf, not as {path.suffix or path.name!r}")
+        raise RLCCFRError(
+            f"{path.suffix or path.name!r} is not a picture format: choose a file that ends in .png, .svg or .pdf"
+        )
     require_writable(path)
     return path
 
@@ -85,14 +87,14 @@ def save(axes: Axes, path: Path) -> None:
 
 
 def as_image(axes: Axes, kind: str) -> bytes:
-    """Return the figure of ``axes`` as an image of a kind, such as ``svg``, and close the figure."""
+    """Return the figure of ``axes`` as an image in the format ``kind``, such as ``svg``, and close the figure."""
     import matplotlib.pyplot as plt
     from matplotlib.figure import Figure
 
     picture = io.BytesIO()
     figure = axes.figure
     assert isinstance(figure, Figure)  # no function here draws on a part of a figure
-    # A date, or names drawn at random, would make equal pictures differ.
+    # A date, or random identifiers in an SVG file, would make equal pictures differ.
     undated = {"Date": None} if kind == "svg" else None
     with plt.rc_context({"svg.hashsalt": "rlccfr"}):
         figure.savefig(picture, format=kind, metadata=undated)
@@ -117,10 +119,10 @@ def draw_curve(
         axes: axes to draw on; new ones by default.
         label: name of the run in the legend.
         title: title of new axes.
-        current: whether to draw that of the current policy as well, as a thinner line of the same colour.
+        current: whether to draw the current policy's exploitability as well, as a thinner line of the same colour.
 
     Raises:
-        RLCCFRError: ``x`` is none of these.
+        RLCCFRError: ``x`` is not one of these.
     """
     if x not in UNITS:
         raise RLCCFRError(f"a curve is drawn over {', '.join(UNITS)}, not over {x!r}")
@@ -149,22 +151,22 @@ def draw_beside(axes: Axes, line: Line2D, x: np.ndarray, y: np.ndarray, label: s
         x, y: (points,) coordinates.
         label: name of the new line in the legend.
     """
-    # With both properties given, Matplotlib keeps the next colour for the next line.
+    # Since both properties are given, Matplotlib does not advance to the next colour.
     axes.plot(x, y, color=line.get_color(), linestyle=line.get_linestyle(), linewidth=0.8, label=label)
 
 
 def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
-    """Draw all histories of a small game; a player can't tell apart histories with the same number.
+    """Draw all histories of a small game; the number at a history is that of its infoset.
 
     Args:
         game: the compiled game.
-        policy: policy whose probabilities set the lines' widths: the more likely an action, the thicker its line. By
-            default all lines are equally wide.
+        policy: policy whose probabilities set the lines' widths: the more probable an action, the thicker its line. By
+            default, all lines are equally wide.
         axes: axes to draw on; new ones by default.
 
     Raises:
         TypeError: ``game`` is not a game.
-        GameError: the game has more histories than :data:`LARGEST`, or is not held history by history.
+        GameError: the game has more histories than :data:`LARGEST`, or is not stored as a tree of histories.
     """
     from rlccfr.games.flat_tree import checked_tree
     from rlccfr.games.openspiel_policies import edge_names
@@ -213,7 +215,8 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
 def _positions(histories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each history's coordinates, x and y, (histories,) each.
 
-    A move goes one step to the right. Leaves stand below each other, other histories at their children's mean height.
+    A child lies one step to the right of its parent. Leaves lie below each other, other histories at the mean height of
+    their children.
     """
     x = np.zeros(len(histories))
     y = np.zeros(len(histories))

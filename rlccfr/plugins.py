@@ -1,4 +1,4 @@
-"""Components of other authors: their packages and files are loaded, and changes of their definitions are noticed."""
+"""Third-party components: loading their packages and files, and noticing changes of their definitions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlccfr.interrupts import raise_if_interrupt
 
 @dataclass
 class Loaded:
-    """Plugins and files that a process has loaded, so that its workers load them, too.
+    """Plugins and files that a process has loaded; its workers load the same.
 
     Attributes:
         plugins: whether the installed plugins were loaded.
@@ -100,9 +100,9 @@ def is_the_librarys(function: Callable[..., Any]) -> bool:
 
 
 def origin(factory: Callable[..., Any]) -> str:
-    """Return the module of a factory of a plugin, and the file of any other factory.
+    """Return the module of a plugin's factory, or the path of the file that defines any other factory.
 
-    It is ``""`` if there is no file, as in a notebook.
+    The path is ``""`` if there is no file, as in a notebook.
     """
     factory = inspect.unwrap(factory)
     module = getattr(factory, "__module__", "")
@@ -130,9 +130,9 @@ def source_digest(factory: Callable[..., Any]) -> str:
 
 
 def code_text(function: Callable[..., Any]) -> str:
-    """Return a function's code as text that does not depend on comments, docstrings and formatting.
+    """Return a function's code as a string that does not depend on comments, docstrings and formatting.
 
-    Of the arguments of a decorator that registers a component, the text includes only the id.
+    Of the arguments of a decorator that registers a component, the string includes only the id.
     """
     try:
         source = textwrap.dedent(inspect.getsource(function))

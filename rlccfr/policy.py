@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-12
-"""How far below 0 rounding may take a NashConv, as a share of the values."""
+"""How far below 0 a NashConv may be because of rounding errors, as a share of the values."""
 
 EXACT = 1e-15
 """An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
@@ -58,7 +58,7 @@ class Values(NamedTuple):
 
     @property
     def gains(self) -> tuple[float, float]:
-        """What each player gains by a best response to the opponent's policy, in player 0's payoffs."""
+        """What each player gains by a best response to the opponent's policy, in units of player 0's payoffs."""
         return self.best_response[0] - self.game[0], self.best_response[1] - self.game[1]
 
     @property
@@ -77,10 +77,10 @@ class StateGain(NamedTuple):
 
     Attributes:
         player: 0 or 1, the player who acts there.
-        text: what the player knows: OpenSpiel's information state string, or in a public-tree game what both players
-            know, the path of public actions and cards.
-        words: the same in words that people read easily.
-        gain: what the player gains there, in the game's units, in player 0's payoffs.
+        text: OpenSpiel's information state string of the state; in a public-tree game, the path of public actions and
+            cards, which both players know.
+        words: the same in words that are easy to read.
+        gain: what the player gains there, in units of player 0's payoffs.
     """
 
     player: int
@@ -127,14 +127,14 @@ class Policy:
     """
 
     draws_ranges: ClassVar[bool] = False
-    """Whether what a player does with each hand or roll can be drawn, by ``plot_range``."""
+    """Whether ``plot_range`` can draw what a player does with each hand or roll."""
 
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
         self.game = game
         self.probabilities = np.require(probabilities, np.float64, ["C", "W"])  # kernels take no read-only arrays
         if self.probabilities.shape != (game.num_sequences,):
             shape = self.probabilities.shape
-            raise PolicyError(f"a policy of {game.name!r} has the shape ({game.num_sequences},), not {shape}")
+            raise PolicyError(f"a policy of {game.name!r} must have the shape ({game.num_sequences},), not {shape}")
         game.check_policy(self.probabilities)
 
     @classmethod
@@ -149,7 +149,7 @@ class Policy:
 
     @classmethod
     def from_openspiel(cls, game: GameTree, policy: Any) -> Policy:
-        """Return a policy of OpenSpiel's in this library's form, to measure or compare it.
+        """Convert a policy of OpenSpiel's to this library's class, to measure or compare it.
 
         Args:
             game: the compiled game.
@@ -158,9 +158,9 @@ class Policy:
                 - an object of its C++ side, such as ``solver.average_policy()`` of a ``pyspiel.CFRSolver``; the solver
                   must still exist, because OpenSpiel's policy reads its tables;
                 - an ``open_spiel.python.policy.Policy``, or any object with its method ``action_probabilities``; a
-                  policy of a simultaneous game is read, too;
+                  policy of a simultaneous game is accepted, too;
                 - a function from a state to a dict ``{action: probability}``, or to pairs ``(action, probability)``;
-                - a table that gives such a dict, such pairs, or one action for each information state;
+                - a mapping from each information state to such a dict, to such pairs, or to one action;
                 - a list of two policies in such forms, for player 0 and for player 1: best responses and the solutions
                   of OpenSpiel's linear programs cover only one player's states.
 
@@ -180,7 +180,7 @@ class Policy:
     def values(self) -> Values:
         """Return the exact values of the policy and of best responses to it.
 
-        If all payoffs contain the same large constant, the values are less precise; :meth:`exploitability` is not.
+        If all payoffs contain the same large constant, the values lose precision; :meth:`exploitability` does not.
         """
         centre, value, first, second = self._centred_values()
         return Values.of(value + centre, first + centre, second - centre)
@@ -203,7 +203,8 @@ class Policy:
     def best_response(self, player: int | None = None) -> Policy:
         """Return a best response to the policy, as a policy.
 
-        Of equally good actions, the first one is taken; also at infosets that the opponent and chance never reach.
+        Of equally good actions, the response takes the first. This holds, too, at infosets that the opponent and chance
+        never reach, where all actions are equally good.
 
         Args:
             player: the player who responds, 0 or 1; the other one keeps its policy, so that the values of the returned
@@ -233,9 +234,9 @@ class Policy:
     def gains_by_state(self, most: int | None = None) -> list[StateGain]:
         """Return where each player would gain by a best response to the opponent's policy, the largest gains first.
 
-        A player's gain at a state is what its policy loses there against the opponent's policy: the player comes there
-        by its own policy, and plays a best response from then on, but for the state itself. A player's gains sum to its
-        ``values().gains``. States are infosets, or public nodes in games with a public tree
+        A player's gain at a state is what its policy loses by its choice of actions there, compared with the best
+        actions. The player comes to the state by its own policy, and plays a best response after it. A player's gains
+        sum to its entry of ``values().gains``. States are infosets, or public nodes in games with a public tree
         (:mod:`rlccfr.policies.gains`).
 
         Args:
@@ -259,9 +260,9 @@ class Policy:
         return largest
 
     def unlocked(self) -> Policy:
-        """Return a policy of a locked game as one of the game itself, with the lock's probabilities where it holds.
+        """Convert a policy of a locked game to one of the unlocked game; where decisions are locked, it follows the lock.
 
-        Policies of games without a lock stay as they are; see :mod:`rlccfr.locks`.
+        A policy of a game without a lock is returned as it is; see :mod:`rlccfr.locks`.
         """
         lock = self.game.lock
         if lock is None:
@@ -270,7 +271,7 @@ class Policy:
         return policy
 
     def seated_with(self, other: Policy) -> Policy:
-        """Return the policy that plays like this one as player 0, and like another one of the same game as player 1."""
+        """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat."""
         probabilities = other.probabilities.copy()
         sequences = self.game.sequences_of(0)
         probabilities[sequences] = self.probabilities[sequences]
@@ -296,8 +297,8 @@ class Policy:
     def to_openspiel(self) -> Any:
         """Return an ``open_spiel.python.policy.Policy`` whose ``game`` is the turn-based game.
 
-        If recall was restored (``royal``), OpenSpiel reports another exploitability, because its best responses lack
-        the restored recall.
+        If recall was restored (as in ``royal``), OpenSpiel reports a different exploitability, because its best
+        responses lack the restored recall.
         """
         from rlccfr.games.openspiel_policies import to_openspiel
 
@@ -310,7 +311,7 @@ class Policy:
         and the policy in its comment. :meth:`load` reads back the same probabilities.
 
         Raises:
-            RLCCFRError: the suffix names no format.
+            RLCCFRError: the suffix does not name a format.
             CheckpointError: the file can't be written.
         """
         from rlccfr.policies.policy_file import save_policy
@@ -319,10 +320,10 @@ class Policy:
 
     @classmethod
     def check_path(cls, path: Path, game: GameTree) -> None:
-        """Refuse a path to which a policy of a game can't be written.
+        """Check that a policy of a game can be written to a path.
 
         Raises:
-            RLCCFRError: the suffix names no format, or the game is not held history by history.
+            RLCCFRError: the suffix does not name a format, or the game is not stored as a tree of histories.
         """
         from rlccfr.games.flat_tree import checked_tree
         from rlccfr.policies.policy_file import checked_path
@@ -339,7 +340,7 @@ class Policy:
             game: the compiled game that the policy is for; by default it is loaded by the name in the file.
 
         Raises:
-            RLCCFRError: the suffix names no format.
+            RLCCFRError: the suffix does not name a format.
             TypeError: the game is not a compiled one.
             CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
             GameError: the game that the file names can't be loaded.

@@ -1,30 +1,31 @@
 """Counterfactual regret minimization (CFR) as in the paper, in plain Python. Start reading here.
 
 The paper is Zinkevich, Johanson, Bowling and Piccione, "Regret minimization in games with incomplete information",
-NIPS 2007; numbers in brackets are its equations. Two players learn by playing against each other, for t = 1, 2, ...
-with the policies s^t. An *infoset* I holds the histories that the player to move, i, can't tell apart. An iteration has
-three steps:
+NIPS 2007; equation numbers below are the paper's. Two players learn by playing against each other, for t = 1, 2, ...
+with the policies s^t. An *infoset* I is the set of the histories between which the player to move, i, can't
+distinguish. An iteration has three steps:
 
-1. **Counterfactual values.** A walk through the whole game computes what each action a at each infoset is worth, (5),
-   and how much more that is than the policy's value: the *instantaneous regret*
+1. **Counterfactual values.** A walk through the whole game computes what each action a at each infoset is worth
+   (equation 5), and how much more that is than the policy's value: the *instantaneous regret*
 
        r^t(I, a) = sum over the histories h in I of reach(h) (v(h a) - v(h))
 
    v is the value to player i if both play s^t from there on. reach(h) is the probability with which chance and the
    opponent come to h: as if player i did everything to get there, hence *counterfactual*.
-2. **Regret matching.** Regrets are added up, (7): R^T(I, a) = r^1(I, a) + ... + r^T(I, a). (The paper divides them by
-   T, which changes no policy.) The next policy takes each action in proportion to its positive regret, (8):
+2. **Regret matching.** Regrets are added up (equation 7): R^T(I, a) = r^1(I, a) + ... + r^T(I, a). (The paper divides
+   them by T, which changes no policy.) The next policy is proportional to the positive regrets (equation 8):
 
        s^{T+1}(I, a) = max(R^T(I, a), 0) / sum over b of max(R^T(I, b), 0), or uniform if no regret is positive
 
-3. **Average policy.** The policies are averaged, each weighted with its own player's reach of the infoset, (4).
+3. **Average policy.** The policies are averaged; each is weighted by the probability with which its player's own
+   actions reach the infoset (equation 4).
 
 The average policy, not the last one, converges to a Nash equilibrium, at the rate 1 / sqrt(T) or faster (theorems 2 to
 4). :func:`exploitability` measures how far it still is from one.
 
-This module differs from the paper in that the players are updated in turn, so that the second one learns against the
-first one's new policy. It is slow and simple, with dictionaries and recursion on OpenSpiel's states. The library does
-the same on flat arrays, in compiled loops, and shares no code with it; the tests compare the two.
+This module differs from the paper in that the players are updated in alternation: player 1 learns against player 0's
+new policy. The module is slow and simple, with dictionaries and recursion on OpenSpiel's states. The library does the
+same on flat arrays, in compiled loops, and shares no code with it; the tests compare the two.
 
 Kuhn poker has the value -1/18 = -0.0556 for the first player:
 
@@ -42,7 +43,7 @@ Kuhn poker has the value -1/18 = -0.0556 for the first player:
     >>> [round(probability, 1) for probability in policy["1 2b"]]  # the king, after a bet: never fold
     [0.0, 1.0]
 
-Variants of CFR replace one step. CFR+ (Tammelin 2014) keeps no negative regret, and gives later policies more weight:
+Variants of CFR replace one step. CFR+ (Tammelin 2014) sets negative regrets to 0, and gives later policies more weight:
 
     >>> class CFRPlus(CFR):
     ...     def update(self, infoset, instantaneous_regrets):
@@ -71,12 +72,12 @@ Table = dict[str, list[float]]
 
 
 def infoset_of(state: State) -> str:
-    """Return the name of a state's infoset: the player to move, and what OpenSpiel says this player knows."""
+    """Return the name of a state's infoset: the player to move, and this player's information state string."""
     return f"{state.current_player()} {state.information_state_string()}"
 
 
 def regret_matching(regrets: list[float]) -> list[float]:
-    """Return the policy in proportion to the positive regrets, (8); uniform if there are none."""
+    """Return the policy proportional to the positive regrets, by equation (8); uniform if none is positive."""
     positive_regrets = [max(regret, 0.0) for regret in regrets]
     total = sum(positive_regrets)
     if total > 0:
@@ -94,14 +95,14 @@ def action_probabilities(
 
 
 class CFR:
-    """CFR with players that are updated in turn.
+    """CFR with players that are updated in alternation.
 
     Args:
         game: a game of OpenSpiel's: zero-sum, with perfect recall, and with two players who move in turn.
         infoset_of: function that names the infoset of a state.
 
     Attributes:
-        iteration: number t of the iteration that was made last; 0 at first.
+        iteration: number t of the last iteration; 0 at first.
         regrets: cumulative regrets.
         policy: current policy; uniform at first.
         policy_sums: sums of the policies so far, to which the average policy is proportional.
@@ -137,14 +138,17 @@ class CFR:
             self.learn(player, self.policy)
 
     def learn(self, player: int, opponent_policy: Table) -> None:
-        """Update the regrets and the policy of one player, who plays against a policy of the opponent."""
+        """Update the regrets and the policy of one player, who learns against a policy of the opponent."""
         instantaneous_regrets: Table = {}
         self._walk(self.game.new_initial_state(), player, opponent_policy, 1.0, instantaneous_regrets)
         for infoset, regrets in instantaneous_regrets.items():
             self.update(infoset, regrets)
 
     def update(self, infoset: str, instantaneous_regrets: list[float]) -> None:
-        """Add the regrets of this iteration, (7), and match the sums, (8); variants of CFR override this."""
+        """Add this iteration's regrets, by equation (7), and do regret matching, by equation (8).
+
+        Variants of CFR override this.
+        """
         pairs = zip(self.regrets[infoset], instantaneous_regrets, strict=True)
         self.regrets[infoset] = [regret + instantaneous_regret for regret, instantaneous_regret in pairs]
         self.policy[infoset] = regret_matching(self.regrets[infoset])
@@ -154,11 +158,11 @@ class CFR:
         return 1.0
 
     def infoset_weight(self, infoset: str) -> float:
-        """Return the factor on that weight at one infoset; variants of CFR override this."""
+        """Return a factor on :meth:`average_weight` at one infoset; variants of CFR override this."""
         return 1.0
 
     def average_policy(self) -> Table:
-        """Return the average policy, (4); uniform at infosets that the player's own actions have never reached."""
+        """Return the average policy, by equation (4); uniform where the player's own actions never reached an infoset."""
         return {infoset: regret_matching(sums) for infoset, sums in self.policy_sums.items()}
 
     def _walk(
@@ -181,7 +185,7 @@ class CFR:
                     state.child(action), player, opponent_policy, child_reach, instantaneous_regrets
                 )
             return value
-        # The player moves: the reach stays, as if the player took each action for sure, and each has its value (5).
+        # The player moves: the reach is unchanged, as if the player took each action with probability 1 (equation 5).
         infoset = self.infoset_of(state)
         action_values = [
             self._walk(state.child(action), player, opponent_policy, reach, instantaneous_regrets)
@@ -195,7 +199,7 @@ class CFR:
         return value
 
     def add_to_average(self, player: int) -> None:
-        """Add the current policy of a player to its sums, weighted with the player's own reach, (4)."""
+        """Add a player's current policy to its sums, weighted by the player's own reach, by equation (4)."""
         self._add_to_sums(self.game.new_initial_state(), player, self.average_weight())
 
     def _add_to_sums(self, state: State, player: int, weight: float) -> None:
@@ -230,9 +234,9 @@ def expected_value(game: Any, policy: Table, player: int, infoset_of: Callable[[
 
 
 def best_response(game: Any, policy: Table, player: int, infoset_of: Callable[[State], str] = infoset_of) -> Table:
-    """Return a pure best response of a player to the other's policy, over the player's infosets.
+    """Return a pure best response of a player to the other's policy, for each of the player's infosets.
 
-    Of actions that are worth the same, it takes the first.
+    Of actions that are worth the same, the response takes the first.
     """
     # The histories of each of the player's infosets, with the probability that chance and the opponent come there.
     histories: dict[str, list[tuple[State, float]]] = defaultdict(list)
@@ -250,7 +254,7 @@ def best_response(game: Any, policy: Table, player: int, infoset_of: Callable[[S
                 collect(state.child(action), reach * probability)
 
     def value(state: State) -> float:
-        """Return the value of a state to the player, who goes on with best actions."""
+        """Return the value of a state to the player, who takes best actions from there on."""
         if state.is_terminal():
             return float(state.player_return(player))
         if is_players(state):
@@ -264,7 +268,7 @@ def best_response(game: Any, policy: Table, player: int, infoset_of: Callable[[S
     def best_action(infoset: str) -> int:
         """Return the index of the action that is worth most over all histories of an infoset.
 
-        What is best further down does not depend on what is chosen here, since the player remembers its actions.
+        The best actions further down do not depend on the choice here, since the player remembers its own actions.
         """
         if infoset not in best_actions:
             action_values = [

@@ -1,4 +1,4 @@
-"""Registration of the environments with Gymnasium, which takes a while to import, and which most programs do not need.
+"""Registration of the environments with Gymnasium, which is slow to import and not needed by most programs.
 
 Python has no way to say "once this module has been imported". So the hook below is a finder of modules, which leaves
 all modules except Gymnasium to the next finder.
@@ -32,7 +32,7 @@ class _AfterGymnasium:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if name != "gymnasium":
-            return None  # it is left to the next finder
+            return None  # left to the next finder
         sys.meta_path.remove(self)
         spec = find_spec(name)
         if spec is not None and spec.loader is not None:

@@ -1,8 +1,8 @@
 """Registries of components: they make a component from its id and hyperparameters.
 
-A component also goes by the names that the literature gives it, its aliases: ``CFR+`` for ``cfr_plus``. In ids and
-aliases, case, spaces, hyphens and underscores do not count, and a plus sign may be written out. Tables, records and
-stores have ids alone.
+A component can also be found by its aliases, the names that the literature gives it: ``CFR+`` for ``cfr_plus``. In ids
+and aliases, case, spaces, hyphens and underscores do not count, and a plus sign may be written out. Tables, records and
+stores use only ids.
 
     >>> from rlccfr.registry import samplers, update_rules
     >>> update_rules["CFR+"].id, samplers["ES"].id
@@ -39,7 +39,7 @@ Bounds = tuple[float, float]
 NON_NEGATIVE: Bounds = (0.0, math.inf)
 
 VARIANT = re.compile(r"\w*cfr(plus)?")
-"""Plain names of variants of CFR. One letter or plus sign makes another algorithm, so none is suggested for another."""
+"""Plain names of variants of CFR; one more letter or plus sign is another algorithm, so no similar name is suggested."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Entry(Generic[C]):
 
     @property
     def defining(self) -> dict[str, Any]:
-        """The hyperparameters that tell measurements apart: all but those in ``later`` that have their defaults."""
+        """The hyperparameters that identify measurements: all except those in ``later`` that have their defaults."""
         defaults = self._defaults
         values = self.hyperparameters.items()
         return {name: value for name, value in values if name not in self.later or value != defaults[name]}
@@ -99,7 +99,7 @@ class Entry(Generic[C]):
         """Digest of the code of the factory and of its component's functions; ``""`` for a factory of this library.
 
         Comments, docstrings, formatting and the registration's arguments, except for the id, do not count. The digest
-        is for authors of other components, who may forget to raise a version when they change a definition.
+        is for authors of third-party components, who may forget to raise the version when they change a definition.
         """
         return "" if is_the_librarys(self.factory) else source_digest(self.factory)
 
@@ -116,7 +116,7 @@ class Entry(Generic[C]):
 
         Raises:
             ComponentError: a name is unknown; a value has the wrong type, is not finite or is out of bounds; or the
-                factory fails or returns something else.
+                factory fails or does not return a component of its kind.
         """
         defaults = self._defaults
         for name in hyperparameters:
@@ -207,7 +207,8 @@ class Registry(Generic[C]):
             bounds: closed intervals of numerical hyperparameters, by name; without an interval, a number must not be
                 negative.
             version: version of the definition; raise it when the definition changes.
-            guarantee: published theorems; without it, the component's algorithms are said to have no theorem on record.
+            guarantee: published theorems; without them, the catalog says that no theorem about the component's
+                algorithms is on record.
             later: hyperparameters that were added without raising ``version``. With their defaults, the component must
                 be the same as before, so that recorded measurements still match.
             aliases: further names of the component, as the literature writes them: ``("CFR+",)``.
@@ -248,10 +249,10 @@ class Registry(Generic[C]):
         return decorate
 
     def _check_hyperparameters(self, id: str, factory: Callable[..., C], uses: Mapping[str, Iterable[str]]) -> None:
-        """Check the hyperparameters of a factory, and the names that its registration uses.
+        """Check the hyperparameters of a factory, and the hyperparameters that its registration names.
 
         Args:
-            uses: names of hyperparameters, by what the registration says about them.
+            uses: names of hyperparameters, keyed by the registration's argument that has them.
 
         Raises:
             ComponentError: a hyperparameter lacks a default, or a name is not a hyperparameter.
@@ -262,7 +263,7 @@ class Registry(Generic[C]):
                 raise ComponentError(f"{self.kind} {id!r}: the hyperparameter {name!r} needs a default")
         for what, names in uses.items():
             if unknown := [name for name in names if name not in parameters]:
-                raise ComponentError(f"{self.kind} {id!r}: {what}= names {unknown[0]!r}, which is no hyperparameter")
+                raise ComponentError(f"{self.kind} {id!r}: {what}= names {unknown[0]!r}, which is not a hyperparameter")
 
     def _require_free(self, id: str, aliases: Sequence[str]) -> None:
         """Check that the id is free among the names of this kind's components, and each alias among those of all kinds.
@@ -273,23 +274,23 @@ class Registry(Generic[C]):
         if isinstance(aliases, str) or not all(isinstance(name, str) and plain_name(name) for name in aliases):
             raise ComponentError(f"{self.kind} {id!r}: aliases must be a sequence of names, not {brief(aliases)}")
         for name in (id, *aliases):
-            # Kinds may share an id, as they do "none"; an alias stands for one component among all.
+            # Kinds may share an id, such as "none"; an alias must be unique among the components of all kinds.
             for registry in (self,) if name == id else REGISTRIES:
                 holder = registry.names.get(plain_name(name))
                 if holder is not None:
-                    taken = f"the name {name!r} stands for the {registry.kind} {holder!r}; choose another one"
+                    taken = f"the name {name!r} is taken by the {registry.kind} {holder!r}; choose another one"
                     raise ComponentError(f"{self.kind} {id!r}: {taken}")
 
     @property
     def names(self) -> dict[str, str]:
-        """The id for each plain name, both of ids and of aliases."""
+        """The id of the component for each plain name; both ids and aliases have plain names."""
         return {plain_name(name): entry.id for entry in self._entries.values() for name in (entry.id, *entry.aliases)}
 
     def family(self, name: str, *specs: str) -> None:
-        """Record a name that is no id and no alias; the error for this name lists the components to choose from.
+        """Record a name that is neither an id nor an alias; the error for it lists the components to choose from.
 
         Args:
-            specs: the components: ids, or ids with hyperparameters.
+            specs: the components to list: ids, or ids with hyperparameters.
         """
         self._families[plain_name(name)] = specs
 
@@ -347,7 +348,7 @@ class Registry(Generic[C]):
         if isinstance(spec, Mapping) and isinstance(spec.get("id"), str):
             return self[spec["id"]].make(**{name: value for name, value in spec.items() if name != "id"})
         raise ComponentError(
-            f"{self.kind} must be an id, a dict with an 'id', or of type {self._type.__name__}, not {spec!r}"
+            f"{self.kind} must be an id, a dict with an 'id', or an instance of {self._type.__name__}, not {spec!r}"
         )
 
 
@@ -366,7 +367,7 @@ abstraction = abstractions.register
 def make(id: str, **hyperparameters: Any) -> Component:
     """Make a component of any kind by its id, for example ``make("dcfr", gamma=3.0)`` or ``make("dcfr(gamma=3.0)")``.
 
-    A component whose id several kinds share (``none``) must be made through the registry of its kind.
+    If components of several kinds share an id (``none``), use the registry of one kind instead.
 
     Raises:
         ComponentError: the id is unknown or ambiguous, or a hyperparameter is unknown or has an invalid value.
@@ -390,18 +391,18 @@ def make(id: str, **hyperparameters: Any) -> Component:
 
 
 def resolve_update_rule(rule: Any, control: str | Path | Controller | None) -> UpdateRule:
-    """Return an update rule, or the one whose settings a controller chooses during the run.
+    """Return an update rule, or the rule whose settings a controller chooses during the run.
 
     Args:
-        rule: what :meth:`Registry.resolve` takes.
-        control: what :func:`controlled_rule` takes; None for ``rule``.
+        rule: an update rule, as for :meth:`Registry.resolve`.
+        control: a controller, as for :func:`controlled_rule`; None to use ``rule``.
 
     Raises:
-        ComponentError: both are given, or there is no such component or file, or the file holds no controller.
+        ComponentError: both are given, there is no such component or file, or the file is not a controller file.
     """
     if control is None:
         return update_rules.resolve(rule)
-    if rule != "cfr_plus":  # which solvers have if no rule is named
+    if rule != "cfr_plus":  # the default of solvers
         raise ComponentError("give an update rule, or a controller that chooses its settings, not both")
     return controlled_rule(control)
 
@@ -410,10 +411,10 @@ def controlled_rule(control: str | Path | Controller) -> UpdateRule:
     """Return the update rule whose settings a controller chooses during the run.
 
     Args:
-        control: ``"shipped"``, ``"schedule"``, a file or the directory of a training, or the controller itself.
+        control: ``"shipped"``, ``"schedule"``, a file or the directory of a training run, or the controller itself.
 
     Raises:
-        ComponentError: there is no such file, or it holds no controller.
+        ComponentError: there is no such file, or it is not a controller file.
     """
     if not isinstance(control, str | Path | Controller):
         raise ComponentError(not_a_controller(control))
@@ -423,14 +424,14 @@ def controlled_rule(control: str | Path | Controller) -> UpdateRule:
     if control not in CONTROLLER_NAMES:
         name = str(Path(control).resolve())
         try:
-            load_controller(name)  # the registry's error would name the rule, which nobody typed
+            load_controller(name)  # the registry's error would name the update rule, which the user did not type
         except RLCCFRError as error:
             raise ComponentError(str(error)) from None
     return update_rules.resolve({"id": "controlled", "controller": name})
 
 
 def registries_with(name: str) -> list[Registry[Any]]:
-    """Return the registries that have a component of this id; if there are none, those that have one of this alias."""
+    """Return the registries that have a component with this id; if none has, those with a component of this alias."""
     _load_catalog()
     by_id = [registry for registry in REGISTRIES if name in registry._entries]
     return by_id or [registry for registry in REGISTRIES if name in registry]
@@ -465,10 +466,10 @@ def _load_catalog() -> None:
 
 
 def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> ComponentError:
-    """Return the error for a name that no component of some registries has.
+    """Return the error for a name that no component in the given registries has.
 
-    The message says of which other kind the component is, or which components the name may stand for; or else which id
-    is most like the name, and how to load further components.
+    If a component of another kind has the name, the message says so. If the name is that of a family, it lists the
+    family. Otherwise, it suggests the most similar id, and says how to load further components.
     """
     kind = registries[0].kind if len(registries) == 1 else "component"
     for registry in registries_with(name):
@@ -481,9 +482,9 @@ def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> Comp
         if specs := registry.families.get(plain_name(name)):
             *first, last = (f'"{spec}"' if "(" in spec else spec for spec in specs)
             listed = f"{', '.join(first)} or {last}" if first else last
-            return ComponentError(f"{brief(name)} has no id of its own here: take --{_option_of(registry)} {listed}")
+            return ComponentError(f"{brief(name)} has no id of its own here: use --{_option_of(registry)} {listed}")
     return ComponentError(
-        f"unknown {kind} {brief(name)}; {_alike(name, registries)} (one of your own is loaded by `rlccfr --load FILE`, "
+        f"unknown {kind} {brief(name)}; {_alike(name, registries)} (to load your own, write `rlccfr --load FILE` "
         "before the command)"
     )
 

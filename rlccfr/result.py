@@ -1,4 +1,4 @@
-"""Results of a run, and where its curve has points."""
+"""Results of a run, and the iterations at which its curve has points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POINTS_PER_DECADE = 10
 """Points of a curve per decade of iterations and of nodes."""
 
 SPARSE_POINTS = 5
-"""Points per decade of iterations, of a curve with few points."""
+"""Points per decade of iterations on a sparse curve."""
 
 
 class CurvePoint(NamedTuple):
@@ -46,18 +46,18 @@ class RunResult:
         nash_conv: sum of both players' gains from best responses to the average policy.
         iterations: number of iterations; one iteration updates each player once.
         nodes_touched: number of histories visited; an exact or best-response pass visits all of them, for each player.
-            In a public-tree game, private states at public nodes are counted. With buckets, histories of the game in
-            which infosets are merged are counted, unless players learn against best responses without buckets.
+            In a public-tree game, private states at public nodes are counted instead. With buckets, the histories of
+            the abstract game are counted, unless players learn against best responses without buckets.
         cpu_seconds: CPU seconds inside the engine, excluding loading, compiling and the measurement of exploitability.
         points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
             exploitability_current (of the current policy).
-        curve: the same points as a table.
+        curve: the same points as a pandas data frame.
         exploitability_abstract: ``exploitability`` inside the abstraction, where best responses, too, have one policy
             per bucket; None for an abstraction without buckets.
         target: exploitability at which the run was to end, in the game's units; None if there was no target.
         game: name of the game, used as the title of pictures; empty if unknown.
         unfinished: whether the run stopped within an iteration of many walks. The next call of
-            :meth:`rlccfr.Solver.run` goes on with that iteration. The average policy includes its walks, but the
+            :meth:`rlccfr.Solver.run` resumes that iteration. The average policy includes its walks so far, but the
             regrets do not, and ``iterations`` does not count it.
     """
 
@@ -109,7 +109,7 @@ def steps_to_next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, 
     Args:
         iteration: number of iterations done.
         nodes: number of nodes touched.
-        sparse: whether the curve has few points, at numbers of iterations alone.
+        sparse: whether the curve has few points, placed by the number of iterations only.
     """
     if sparse:
         return next_grid_point(iteration, SPARSE_POINTS) - iteration, sys.maxsize
@@ -117,7 +117,7 @@ def steps_to_next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, 
 
 
 def next_grid_point(after: int, points: int = POINTS_PER_DECADE) -> int:
-    """Return the first integer above ``after`` on a grid with some points per decade.
+    """Return the first integer above ``after`` on a logarithmic grid with ``points`` points per decade.
 
     With ten points per decade, the grid begins with 1, 2, 3, 4, 5, 6, 8.
     """

@@ -1,13 +1,13 @@
-"""Solving a game in the way that is predicted to be soonest: ``rlccfr.solve(game)`` and ``rlccfr solve GAME``.
+"""Solving a game by the method that is predicted to be fastest: ``rlccfr.solve(game)`` and ``rlccfr solve GAME``.
 
-There are two ways. A linear program solves a compiled game exactly; its time is predicted from the game's size. All
-other games, and coarse targets, take iterations. The game's form names the runs: those that were soonest to targets
-(:attr:`rlccfr.game.Form.target_runs`), each with a law for its number of iterations, and the one that got farthest
-within budgets (:attr:`rlccfr.game.Form.best_run`): exact passes that end with blends, and that a controller steers if
-the game is compiled.
+There are two methods. A linear program solves a compiled game exactly; its time is predicted from the game's size. All
+other games, and coarse targets, are solved by iterations. The game's form names the runs to choose from. Some reached
+targets soonest (:attr:`rlccfr.game.Form.target_runs`); for compiled games, each of these has a law that predicts its
+number of iterations. One reached the least exploitability within budgets (:attr:`rlccfr.game.Form.best_run`): exact
+passes that end with blends, steered by a controller if the game is compiled.
 
-A prediction may be wrong, so it is corrected on the way. A linear program that takes much longer than predicted is
-given up, and iterations begin. Iterations end as soon as their own curve says that a linear program would be sooner.
+A prediction may be wrong, so it is corrected during the work. A linear program that takes much longer than predicted is
+given up, and iterations begin. Iterations end as soon as their own curve shows that a linear program would be faster.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from rlccfr.solver import Solver
 
 TARGET = 1e-6
-"""Target where neither a target nor a budget is given: this share of the uniform policy's exploitability."""
+"""Target where neither a target nor a budget is given, as a multiple of the uniform policy's exploitability."""
 
 SECONDS = 60.0
-"""CPU seconds after which such a run ends."""
+"""Budget in CPU seconds where neither a target nor a budget is given."""
 
 SECONDS_LAW = (0.0019, 2.27)
 """Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
@@ -47,7 +47,7 @@ numbers of iterations are fitted by ``python -m benchmarks.default_laws``.
 """
 
 SOON = 0.1
-"""CPU seconds up to which a linear program comes first in any case if no target is named: its policy is exact."""
+"""If no target is given, a linear program that takes at most this many CPU seconds comes first: its policy is exact."""
 
 OUT_OF_REACH = 3.0
 """A target counts as out of reach if its run is predicted to take longer than this multiple of the budget."""
@@ -56,22 +56,22 @@ MARGIN = 2.0
 """A linear program is begun only if the budget is at least this multiple of its predicted time."""
 
 PATIENCE = 3.0
-"""A linear program is given up after this multiple of its predicted time, in seconds by the clock."""
+"""A linear program is given up after this multiple of its predicted time, in seconds of wall-clock time."""
 
 USUAL_PATIENCE = 0.25
-"""Seconds by the clock that a linear program gets at least if there is no hurry, since other work may delay it."""
+"""Least seconds of wall-clock time for a linear program where the budget allows them; other work may delay it."""
 
 LEAST_PATIENCE = 0.05
-"""Seconds that a linear program gets in any case."""
+"""Least seconds of wall-clock time for a linear program whatever the budget."""
 
 LEAST_SECONDS = 0.01
-"""CPU seconds of iterations that a run gets in any case, even if a linear program has used the budget up."""
+"""Least CPU seconds of iterations, even if a linear program has used up the budget."""
 
 WRONG = 2.0
-"""Factor by which a time may differ from its prediction before the solution says so."""
+"""Factor by which a time may differ from its prediction before :attr:`Solution.why` mentions it."""
 
 WORTH_SAYING = 0.1
-"""Least CPU seconds of which that is said."""
+"""Times and predictions below this many CPU seconds are not compared in :attr:`Solution.why`."""
 
 
 @dataclass(frozen=True)
@@ -80,19 +80,19 @@ class Solution:
 
     Attributes:
         game: the game; with a lock, the locked one.
-        method: ``"linear program"`` or ``"iterations"``, by which the policy was found.
+        method: how the policy was found: ``"linear program"`` or ``"iterations"``.
         why: one line on what was done and why.
         policy: both players' policies.
         exploitability: NashConv / 2 of the policy, in the game's units.
-        value: player 0's value of the policy in the game's units; of a policy without exploitability, the game's value.
+        value: player 0's value of the policy in the game's units; if its exploitability is 0, this is the game's value.
         target: exploitability that was to be reached, in the game's units; None if only a budget was given.
         cpu_seconds: CPU seconds by part: ``"predicting"``, ``"linear program"``, ``"iterations"`` (in the engine's main
             thread, with blends), and ``"other"``, such as measuring on the way and loading kernels.
-        predicted_seconds: CPU seconds that the way taken first was predicted to need; NaN without a prediction.
+        predicted_seconds: CPU seconds that the method used first was predicted to need; NaN without a prediction.
         result: totals and curve of the iterations; None if there were none.
         program: solution of the linear program; None if none was solved.
-        solver: solver of the iterations, which can go on; None if there were none.
-        interrupted: whether Ctrl-C ended the work; the policy is what there was by then.
+        solver: solver of the iterations, whose run can be continued; None if there were none.
+        interrupted: whether Ctrl-C ended the work; the policy is then the one found so far.
     """
 
     game: Game
@@ -131,20 +131,20 @@ def solve(
     progress: Callable[[float], None] | None = None,
     begun: Callable[[Solver], None] | None = None,
 ) -> Solution:
-    """Solve a game in the way that is predicted to be soonest.
+    """Solve a game by the method that is predicted to be fastest.
 
-    Without a target and a budget, the target is a millionth of the uniform policy's exploitability, and the budget a
-    minute of CPU time. Use :class:`rlccfr.Solver` to choose the algorithm yourself.
+    If neither a target nor a budget is given, the target is a millionth of the uniform policy's exploitability, and the
+    budget is a minute of CPU time. Use :class:`rlccfr.Solver` to choose the algorithm yourself.
 
     Args:
-        game: a game, or a name or file that :func:`rlccfr.load_game` takes.
-        until: target, an exploitability: a number in the game's units, or a text as for :meth:`rlccfr.Solver.run`.
+        game: a game, or a name or file that :func:`rlccfr.load_game` accepts.
+        until: target, an exploitability: a number in the game's units, or a string as for :meth:`rlccfr.Solver.run`.
         seconds: budget in CPU seconds of a linear program, iterations and blends; measuring on the way is not counted.
         iterations: budget in iterations; no linear program is then solved.
-        threads: number of threads of exact passes; results are the same.
-        curve: whether to iterate in any case, and to measure the whole convergence curve.
+        threads: number of threads of exact passes; it does not change the results.
+        curve: whether to iterate instead of solving a linear program, and to measure the whole convergence curve.
         lock: policies that are fixed at some decisions; see :mod:`rlccfr.locks`.
-        progress: function called repeatedly with the share that is done.
+        progress: function called repeatedly with the share of the work that is done.
         begun: function called with the solver when iterations begin, for a display of its points.
 
     Returns:
@@ -182,17 +182,17 @@ def solve(
 
 
 def _loaded(game: Game | str | Path, lock: Any) -> Game:
-    """Return a game with its lock, given itself, its name or its file."""
+    """Return a game with its lock, from the game itself, its name or its file."""
     if isinstance(game, (str, Path)):
         from rlccfr.games.names import load_game
 
         game = load_game(game)
-    loaded: Game = locked(game, lock)  # which refuses what is no game
+    loaded: Game = locked(game, lock)  # raises an error if it is not a game
     return loaded
 
 
 def _checked_threads(threads: int) -> int:
-    """Return a number of threads, checked without loading the engine if it is 1, as for most linear programs."""
+    """Return a number of threads after a check, which loads the engine only if the number is not 1."""
     if whole_number(threads, "threads", 1, ComponentError) > 1:
         from rlccfr.engine.binding import checked_threads
 
@@ -201,7 +201,7 @@ def _checked_threads(threads: int) -> int:
 
 
 def default_target(game: Game) -> float:
-    """Return the target where none is given, in the game's units.
+    """Return the target for a game where neither a target nor a budget is given, in the game's units.
 
     It is :data:`TARGET` times the uniform policy's exploitability, or a larger number if rounding errors demand it.
     """
@@ -210,14 +210,14 @@ def default_target(game: Game) -> float:
 
 @dataclass
 class _Work:
-    """A game, how far it is to be solved (see :func:`solve`), and what has been done.
+    """A game, its target and budget (see :func:`solve`), and what has been done to solve it.
 
     Attributes:
         is_default: whether the target is :func:`default_target`.
         program_seconds: CPU seconds that a linear program is predicted to take; infinite where there is none.
         run_iterations: number of iterations that are predicted to reach the target; NaN without a prediction.
         run_seconds: CPU seconds that they are predicted to take; NaN without a prediction.
-        first_prediction: the prediction for the way that was taken first.
+        first_prediction: the prediction in CPU seconds for the method that was used first.
         program: the linear program's solution, even if it misses the target; None without one.
         spent: CPU seconds by part; see :class:`Solution`.
         reasons: what was done and why, to be joined in one line.
@@ -242,7 +242,7 @@ class _Work:
     begin: float = field(default_factory=time.process_time)
 
     def solution(self) -> Solution:
-        """Do the work."""
+        """Solve the game, and return the solution."""
         self._predict()
         if self._program_comes_first():
             self.first_prediction = self.program_seconds
@@ -254,7 +254,7 @@ class _Work:
         return self._iterate()
 
     def _predict(self) -> None:
-        """Predict both ways, where there are laws for them: for compiled games."""
+        """Predict the times of both methods if the game is compiled; for other games, there are no laws."""
         begin = time.process_time()
         if self.game.form.has_histories:
             if self._target_run is not None:
@@ -276,7 +276,7 @@ class _Work:
 
     @cached_property
     def _target_run(self) -> TargetRun | None:
-        """The run to the target; None without a target, or where no measured run serves it."""
+        """The form's run to the target; None without a target, or if none of the form's runs serves it."""
         if self.target is None:
             return None
         histories = getattr(self.game, "num_histories", 0)
@@ -302,10 +302,10 @@ class _Work:
         return math.isfinite(self.program_seconds) and MARGIN * self.program_seconds <= self._seconds_left
 
     def _program_comes_first(self) -> bool:
-        """Return whether to begin with a linear program: whether it fits, and is predicted to be sooner."""
+        """Return whether to begin with a linear program: whether it fits the budget, and is predicted to be sooner."""
         if not self._does_program_fit():
             return False
-        # Where exactness costs little, or without a target, the linear program is the better way.
+        # Where exactness costs little, or without a target, the linear program is preferred.
         is_wanted = self.target is None or (self.is_default and self.program_seconds <= SOON)
         return is_wanted or self.program_seconds < self.run_seconds
 
@@ -316,18 +316,18 @@ class _Work:
         return self.program.exact if self.target is None else self.program.exploitability <= self.target
 
     def _solve_program(self, name: str, at_most: float) -> None:
-        """Solve the linear program, unless it fails or takes much longer than predicted; tell it in the reasons.
+        """Solve the linear program, unless it fails or takes much longer than predicted; add a line to the reasons.
 
         Args:
-            name: what to call it in the reasons.
-            at_most: seconds that it is worth.
+            name: what to call the linear program in the reasons.
+            at_most: seconds after which to give it up in any case.
         """
         from rlccfr.engine.linear_program import solve_exactly
 
         predicted = self.program_seconds
         self.program_seconds = math.inf  # it is not tried again
         reason = f"{name}, predicted to take {_in_words(predicted)}"
-        # Half of the budget is left to iterations, in case that the linear program is given up.
+        # Half of the budget is left for iterations, in case the linear program is given up.
         worth = max(min(at_most, self._seconds_left / MARGIN), LEAST_PATIENCE)
         patience = min(max(PATIENCE * predicted, USUAL_PATIENCE), worth)
         begin = time.process_time()
@@ -336,7 +336,7 @@ class _Work:
         except (RLCCFRError, MemoryError) as error:
             was_slow = isinstance(error, BudgetError)
             cause = f"after {_in_words(patience)}" if was_slow else f"({str(error) or 'out of memory'})"
-            reason += f" and given up {cause}"
+            reason += f", but given up {cause}"
         finally:
             self.spent["linear program"] += time.process_time() - begin
         if self.program is not None:
@@ -393,7 +393,7 @@ class _Work:
         """Return the linear program's solution.
 
         Args:
-            run: what there is of iterations, by the names of :class:`Solution`.
+            run: the attributes of :class:`Solution` that describe the iterations, if there were any.
         """
         assert self.program is not None
         return self._solution_with(
@@ -405,7 +405,7 @@ class _Work:
         )
 
     def _solution_with(self, **policy_and_run: Any) -> Solution:
-        """Return the solution with a policy, and with what both ways have in common."""
+        """Return the solution, with the attributes that do not depend on the method filled in."""
         other = max(time.process_time() - self.begin - sum(self.spent.values()), 0.0)
         parts = self.spent | {"other": other}
         return Solution(
@@ -436,7 +436,7 @@ class _Work:
 
     @property
     def _is_out_of_reach(self) -> bool:
-        """Whether the budget is far too small for the target, as predicted; the least exploitability then counts."""
+        """Whether the budget is predicted to be far too small for the target; the run then ignores the target."""
         is_slow = self.seconds is not None and self.run_seconds > OUT_OF_REACH * self.seconds
         return is_slow or (self.iterations is not None and self.run_iterations > OUT_OF_REACH * self.iterations)
 
@@ -451,7 +451,7 @@ class _Work:
 
         Args:
             solver: the solver.
-            watch: what ends them where a linear program is sooner.
+            watch: what ends the iterations when a linear program is predicted to be sooner; None to iterate on.
         """
         seconds = None if self.seconds is None else max(self._seconds_left, LEAST_SECONDS)
         if seconds is not None and solver.blends and (self.target is None or self._is_out_of_reach):
@@ -481,7 +481,7 @@ class _Work:
 
 
 def _algorithm_of(solver: Solver) -> str:
-    """Return in words what a solver runs."""
+    """Return a description of the algorithm that a solver runs."""
     blends = " with blends" if solver.blends else ""
     if solver.update_rule.controller is not None:
         return f"steered exact passes{blends}"
