@@ -125,9 +125,8 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
     except Exception as error:  # damaged archives fail in many modules, without a common base
         if isinstance(error, MemoryError) and _is_whole(path):  # a damaged file may declare arrays of any size
             raise CheckpointError(f"out of memory while loading {path}, which is complete; free some memory") from error
-        raise CheckpointError(
-            f"{path} is not a complete solver file ({what_failed(error)}); start a new run"
-        ) from error
+        cause = what_failed(error)
+        raise CheckpointError(f"{path} is not a complete solver file ({cause}); start a new run") from error
 
 
 def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int, game: Game | None) -> Solver:

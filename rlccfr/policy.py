@@ -260,7 +260,7 @@ class Policy:
         return largest
 
     def unlocked(self) -> Policy:
-        """Convert a policy of a locked game to one of the unlocked game; where decisions are locked, it follows the lock.
+        """Convert a policy of a locked game to one of the unlocked game, which follows the lock at locked decisions.
 
         A policy of a game without a lock is returned as it is; see :mod:`rlccfr.locks`.
         """

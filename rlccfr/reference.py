@@ -162,7 +162,7 @@ class CFR:
         return 1.0
 
     def average_policy(self) -> Table:
-        """Return the average policy, by equation (4); uniform where the player's own actions never reached an infoset."""
+        """Return the average policy, by equation (4); uniform where the player's own actions never reach an infoset."""
         return {infoset: regret_matching(sums) for infoset, sums in self.policy_sums.items()}
 
     def _walk(

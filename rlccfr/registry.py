@@ -39,7 +39,7 @@ Bounds = tuple[float, float]
 NON_NEGATIVE: Bounds = (0.0, math.inf)
 
 VARIANT = re.compile(r"\w*cfr(plus)?")
-"""Plain names of variants of CFR; one more letter or plus sign is another algorithm, so no similar name is suggested."""
+"""Plain names of variants of CFR; one letter more is another algorithm, so no similar name is suggested for them."""
 
 
 @dataclass(frozen=True)

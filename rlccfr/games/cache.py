@@ -19,22 +19,22 @@ from rlccfr.games.records import BLOCK, HISTORY, SequenceView
 from rlccfr.interrupts import raise_if_interrupt
 
 FORMAT = "rlccfr-game-5"
-"""Version of the compiler's output, raised when the output or the claims that are checked change.
+"""Version of the compiler's output; it is raised when the output or the checks of games change.
 
-File names also depend on the arrays' layout."""
+Names of files also depend on the arrays' layout."""
 
 MOST_BYTES = 2_000_000_000
-"""Largest size of all kept games; beyond it, those that were not used for longest are deleted."""
+"""Largest total size of the kept games; beyond it, the least recently used are deleted."""
 
 LEAST_HISTORIES = 20_000
-"""Fewest histories of a game that is kept; smaller games compile too fast to be worth a file."""
+"""Smallest number of histories of a game that is kept; smaller games compile too fast to be worth a file."""
 
 _VIEW = "view_"
 _CLASSES = "classes_"
 
 
 def cache_folder() -> Path:
-    """Return the folder of kept games: ``$RLCCFR_CACHE``, or the system's cache folder for the user."""
+    """Return the folder of kept games: ``$RLCCFR_CACHE``, or the user's cache folder."""
     if folder := os.environ.get("RLCCFR_CACHE"):
         return Path(folder)
     from platformdirs import user_cache_path
@@ -43,9 +43,10 @@ def cache_folder() -> Path:
 
 
 def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
-    """Return the kept game of an OpenSpiel string, or None if there is no complete file by this OpenSpiel version.
+    """Return the kept game of an OpenSpiel string, or None if there is no complete file from this OpenSpiel version.
 
-    Player 1's payoffs and the big blind are not kept: the returned game has those of a zero-sum game without blinds.
+    Player 1's payoffs and the big blind are not kept: the returned game has those of a zero-sum game without blinds,
+    which the caller replaces.
     """
     try:
         arrays = read_archive(_path(openspiel_name, restore_recall))
@@ -65,9 +66,9 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
             classes=classes,
             opponent_payoffs=ZERO_SUM,
             big_blind=None,
-            **arrays,  # those that are left are fields of a tree by their names
+            **arrays,  # the remaining arrays have the names of a tree's fields
         )
-    except Exception as error:  # missing, damaged or old: the game is compiled anew
+    except Exception as error:  # missing, damaged or old: the game is compiled again
         raise_if_interrupt(error)
         return None
     if tree.content_hash != content_hash or len(keys) != tree.num_infosets:
@@ -78,13 +79,13 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
 
 
 def keep_game(tree: GameTree) -> None:
-    """Write a large game to the cache, if it can be written.
+    """Write a large game to the cache, if the cache can be written to.
 
     A game that OpenSpiel reads from a file is not kept, since the file may change.
 
     Args:
-        tree: a game that OpenSpiel ships; for any other game, the string by which its file is found would stay the same
-            when the game's code changes.
+        tree: a game that OpenSpiel ships. Other games must not be kept: their file would still be found by the same
+            string after the game's code has changed.
     """
     is_small = tree.num_histories < LEAST_HISTORIES
     is_from_file = "filename=" in tree.openspiel_name

@@ -1,8 +1,8 @@
-"""A game's sequence form with its payoffs about zero, so that a constant in all payoffs costs no digits.
+"""A game's sequence form with its payoffs centred at about zero, so that no precision is lost to a constant in them.
 
-A constant in all payoffs changes no equilibrium. But payoffs of 1e12 and 1e12 + 1 agree in most of their digits, and
-sums of such payoffs lose the rest. The constant is subtracted from each terminal's utility, before utilities are
-weighted by chance and summed.
+A constant that is added to all payoffs does not change the equilibria. But payoffs of 1e12 and 1e12 + 1 agree in most
+of their digits, and sums of such payoffs lose the other digits. The constant is subtracted from each terminal's
+utility, before utilities are weighted by chance and summed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rlccfr.games.records import TERMINAL, SequenceView
 
 @dataclass(frozen=True, eq=False)
 class CentredForm(SequenceForm):
-    """A game's sequence form after ``centre`` was subtracted from player 0's utility at each terminal.
+    """A game's sequence form after ``centre`` has been subtracted from player 0's utility at each terminal.
 
     Attributes:
         view: the sequence form; only its payoffs differ from the game's.
@@ -35,9 +35,9 @@ class CentredForm(SequenceForm):
 
 
 class TerminalReach(NamedTuple):
-    """The terminals of a game, and how they are reached; z terminals."""
+    """The z terminals of a game, and how they are reached."""
 
-    history: np.ndarray  # (z,): the terminal's place among the histories
+    history: np.ndarray  # (z,): the terminal's index among the histories
     chance_reach: np.ndarray  # (z,): product of chance's probabilities on the way
     last_sequence: np.ndarray  # (2, z): each player's last sequence before it; the empty ones are m and m + 1
 
@@ -46,22 +46,22 @@ _centred: WeakKeyDictionary[GameTree, CentredForm | None] = WeakKeyDictionary()
 
 
 def centre_of(game: GameTree) -> float:
-    """Return what is subtracted from player 0's payoffs: their median, or 0 if payoffs lie on both sides of 0.
+    """Return what to subtract from player 0's payoffs: their median; 0 if 0 lies in their range.
 
-    After the subtraction, no payoff is larger than the range of payoffs. If a constant was added to all payoffs of a
-    symmetric game, their median is that constant, so pairs of sequences that paid nothing at first pay nothing again.
-    A few large payoffs do not change the median.
+    After the subtraction, no payoff is larger in size than the range of payoffs. If a constant was added to all payoffs
+    of a symmetric game, their median is that constant; pairs of sequences that paid nothing before the addition then
+    pay nothing again. A few large payoffs do not change the median.
     """
     utility = np.sort(game.utility[game.histories["actor"] == TERMINAL])
     if utility[0] <= 0.0 <= utility[-1]:
         return 0.0
     lower_median = utility[(len(utility) - 1) // 2]
     upper_median = utility[len(utility) // 2]
-    return float(lower_median / 2 + upper_median / 2)  # their sum may be above the largest double
+    return float(lower_median / 2 + upper_median / 2)  # their sum may exceed the largest double
 
 
 def centred_form(game: GameTree) -> CentredForm | None:
-    """Return a game's form with its centre subtracted, which is made at first use; None if the centre is 0."""
+    """Return a game's form with its centre subtracted, None if the centre is 0; the form is made at first use."""
     if game not in _centred:
         centre = centre_of(game)
         _centred[game] = None if centre == 0.0 else _subtract(game, centre)
@@ -91,7 +91,7 @@ def terminal_reach(game: GameTree, probability: np.ndarray | None = None) -> Ter
 
 
 def _subtract(game: GameTree, centre: float) -> CentredForm:
-    """Return a game's form after a number was subtracted from player 0's utility at each terminal."""
+    """Return a game's form with a number subtracted from player 0's utility at each terminal."""
     reach = terminal_reach(game)
     payoffs = reach.chance_reach * (game.utility[reach.history] - centre)
     sequence_pairs = (reach.last_sequence[0], reach.last_sequence[1])

@@ -1,4 +1,4 @@
-"""Checks that a kept game is still the one that OpenSpiel plays."""
+"""Checks that a game in the cache still agrees with OpenSpiel's game."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def registered_code(game: Any, name: str, known: Collection[str], load: Callable
     """Return the classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
 
     A game counts as shipped on two conditions. First, its class and the classes of all games inside it belong to
-    OpenSpiel's packages. Second, every game that the string names is the loaded game, or is inside it. A name may be
-    registered for a function that makes another game. Such a game is not shipped, even if all its classes are
-    OpenSpiel's; the tuple is then empty.
+    OpenSpiel's packages. Second, every game that the string names is the loaded game, or is inside it. The second
+    condition fails if a user's function is registered under a name, but makes a game of another name. Such a game is
+    not shipped, even if all its classes are OpenSpiel's; the tuple is then empty.
 
     Args:
         game: the game that OpenSpiel loaded.
@@ -36,7 +36,7 @@ def registered_code(game: Any, name: str, known: Collection[str], load: Callable
     """
     try:
         games = [game, *_inside(game, load)]
-    except Exception as error:  # some of OpenSpiel's games, such as those of files, do not say what made them
+    except Exception as error:  # some of OpenSpiel's games, such as those read from files, do not give their parameters
         raise_if_interrupt(error)
         return _strangers([game])
     named = {word for word in re.findall(r"\w+", name) if word in known}
@@ -46,12 +46,12 @@ def registered_code(game: Any, name: str, known: Collection[str], load: Callable
 
 
 def _strangers(games: Iterable[Any]) -> tuple[type, ...]:
-    """Return the classes of those games whose classes are not of OpenSpiel's packages."""
+    """Return the classes of the games, without those that belong to OpenSpiel's packages."""
     return tuple(type(game) for game in games if type(game).__module__.partition(".")[0] not in SHIPPED_IN)
 
 
 def _inside(game: Any, load: Callable[..., Any]) -> Iterator[Any]:
-    """Yield the games that are parameters of a game, such as the one that ``misere`` turns around."""
+    """Yield the games that are parameters of a game, such as the game that ``misere`` inverts."""
     for value in game.get_parameters().values():
         if isinstance(value, dict) and "name" in value:
             parameters = {key: parameter for key, parameter in value.items() if key != "name"}
@@ -64,7 +64,7 @@ def is_played_as(tree: GameTree, game: Any, utility_sum: float = 0.0) -> bool:
     """Return whether random playouts of an OpenSpiel game agree with a compiled one.
 
     Actors, actions, chance probabilities, information states and both players' returns are compared. The playouts are
-    the same each time. A difference that none of them meets goes unnoticed.
+    the same each time. A difference that lies on none of them goes unnoticed.
 
     Args:
         tree: the compiled game.
@@ -74,13 +74,16 @@ def is_played_as(tree: GameTree, game: Any, utility_sum: float = 0.0) -> bool:
     rng = np.random.default_rng(0)
     try:
         return all(_agrees(tree, game.new_initial_state(), utility_sum, rng) for _ in range(PLAYOUTS))
-    except Exception as error:  # an error shows that the game has changed; compiling says what is wrong
+    except Exception as error:  # an error shows that the game has changed; compiling then reports what is wrong
         raise_if_interrupt(error)
         return False
 
 
 def _agrees(tree: GameTree, state: Any, utility_sum: float, rng: np.random.Generator) -> bool:
-    """Return whether one random playout agrees with a compiled game; it changes ``state``, OpenSpiel's root."""
+    """Return whether one random playout of OpenSpiel's game, from its root ``state``, agrees with a compiled game.
+
+    The playout changes ``state``.
+    """
     number = 0
     while True:
         record = tree.histories[number]

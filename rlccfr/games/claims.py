@@ -3,7 +3,7 @@
 A run does not notice that a game breaks a claim: if chance's probabilities sum to 0.9, or if both players win, values
 and exploitabilities are wrong without any sign. So all claims are checked here, on the list of histories from which
 every compiled game is made. OpenSpiel's games in C++ and in Python, simultaneous games, matrices, Gambit's files,
-generated games and games of buckets differ only in how this list is made. Public trees
+generated games and abstract games differ only in how this list is made. Public trees
 (:mod:`rlccfr.games.public.claims`) use the same tolerances and messages.
 """
 
@@ -17,22 +17,22 @@ from rlccfr.games.histories import Traversal, actions_to
 from rlccfr.games.records import CHANCE, TERMINAL
 
 ROUNDING = 1e-9
-"""Largest distance of a sum of probabilities from 1."""
+"""Largest difference between a sum of probabilities and 1."""
 
 OF_SIZE = 1e-12
-"""Largest distance of a sum of payoffs from the constant, as a share of these payoffs."""
+"""Largest difference between the sum of both payoffs and its declared value, as a share of these payoffs."""
 
 UNITS = 64
-"""Units in the last place of the largest payoff by which a game that computes its payoffs may miss the others."""
+"""Rounding error that is allowed in computed payoffs, as a multiple of the machine epsilon times the largest payoff."""
 
 MOST_OF_SIZE = 1e-6
-"""Largest such rounding error at an end, as a share of the payoffs there."""
+"""Largest such rounding error at a terminal history, as a share of the payoffs there."""
 
 MOST_OF_TYPICAL = 1e-9
-"""Largest one at any end, as a share of the geometric mean of all sizes: payoffs that cancel leave one, too."""
+"""The same as a share of the geometric mean of all payoffs' sizes: payoffs that cancel out leave an error, too."""
 
 DOUBLE = float(np.finfo(float).eps)
-"""Unit of rounding of doubles."""
+"""Machine epsilon of doubles."""
 
 
 def broken_at(name: str, place: str, fault: str) -> GameError:
@@ -40,19 +40,19 @@ def broken_at(name: str, place: str, fault: str) -> GameError:
 
     Args:
         name: the game's name as the user knows it.
-        place: where the claim is broken, such as what :func:`after` returns.
+        place: where the claim is broken, in words, as :func:`after` returns them.
         fault: what is wrong there, and what it should be.
     """
     return GameError(f"{name!r} can't be solved: {place}, {fault}")
 
 
 def after(actions: list[int]) -> str:
-    """Return in words where actions and outcomes lead."""
+    """Return in words the history to which actions and chance outcomes lead."""
     return f"after the actions {brief(actions)}" if actions else "at the root"
 
 
 def check_claims(walk: Traversal, name: str, utility_sum: float = 0.0) -> None:
-    """Check what a game claims at all of its histories.
+    """Check a game's claims at all of its histories.
 
     Args:
         walk: the game's histories.
@@ -61,7 +61,7 @@ def check_claims(walk: Traversal, name: str, utility_sum: float = 0.0) -> None:
 
     Raises:
         GameError: a claim is broken; the message names the game and the first history at which the claim is broken, and
-            says what is there and what should be.
+            says what was found there and what was expected.
     """
     counts = walk.num_children
     first_child = 1 + np.cumsum(counts) - counts
@@ -81,18 +81,18 @@ Fault = tuple[int, str] | None
 
 
 def _listed_twice(walk: Traversal) -> Fault:
-    """Find a history that lists an action or outcome twice."""
+    """Find a history that lists an action or a chance outcome twice."""
     parent = walk.parent[1:]
     action = walk.action[1:]
     siblings = parent[1:] == parent[:-1]
     if not (siblings & (action[1:] <= action[:-1])).any():
-        return None  # every list ascends, as nearly all games' do
+        return None  # every list ascends, as in nearly all games
     order = np.lexsort((action, parent))  # equal actions of one history are then neighbours
     twice = (np.diff(parent[order]) == 0) & (np.diff(action[order]) == 0)
     if not twice.any():
         return None
     child = 1 + int(order[np.flatnonzero(twice)[0]])
-    what = "outcome of chance" if walk.actor[walk.parent[child]] == CHANCE else "legal action"
+    what = "chance outcome" if walk.actor[walk.parent[child]] == CHANCE else "legal action"
     return int(walk.parent[child]), f"the {what} {walk.action[child]} is listed twice; each must be listed once"
 
 
@@ -102,7 +102,7 @@ def _other_actions(walk: Traversal, counts: np.ndarray, first_child: np.ndarray)
     if not len(decisions):
         return None
     first_of_infoset = np.empty(len(walk.infoset_keys), np.int64)
-    first_of_infoset[walk.infoset[decisions[::-1]]] = decisions[::-1]  # the one that is written last is the first
+    first_of_infoset[walk.infoset[decisions[::-1]]] = decisions[::-1]  # the first history is written last, and stays
     counterpart = np.zeros(len(counts), np.int64)  # of each decision, its infoset's first history
     counterpart[decisions] = first_of_infoset[walk.infoset[decisions]]
     differs = counts[decisions] != counts[counterpart[decisions]]
@@ -131,7 +131,7 @@ def _other_actions(walk: Traversal, counts: np.ndarray, first_child: np.ndarray)
 
 
 def _wrong_chances(walk: Traversal, counts: np.ndarray, first_child: np.ndarray) -> Fault:
-    """Find a history at which chance's numbers are not probabilities."""
+    """Find a chance node whose numbers are not probabilities."""
     parent = walk.parent[1:]
     probability = walk.probability[1:]
     sums = np.bincount(parent, probability, len(counts))
@@ -145,7 +145,7 @@ def _wrong_chances(walk: Traversal, counts: np.ndarray, first_child: np.ndarray)
 
 
 def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
-    """Find a terminal history at which the players' utilities are not finite or do not sum to the constant."""
+    """Find a terminal history at which the players' utilities are not finite or do not sum to ``utility_sum``."""
     ends = np.flatnonzero(walk.actor == TERMINAL)
     first = walk.utility[ends]
     second = walk.opponent_utility[ends]
@@ -164,16 +164,17 @@ def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
 
 
 def sum_tolerance(sizes: np.ndarray, unit: float = DOUBLE) -> np.ndarray:
-    """Return how far the sum of both players' payoffs may be from the constant at each end.
+    """Return how far the sum of both players' payoffs may be from its declared value at each terminal history.
 
-    The tolerance at an end is small beside the payoffs at that end: if a payoff of 1e15 forbids a move, a sum that is
-    wrong by 1 at another end is not due to rounding. But a game that adds up its payoffs along a path may have rounding
-    errors at one end that come from a larger payoff before. Such an error may be at most a small share of the payoffs
-    at the end or, where payoffs cancel, of a typical payoff.
+    The tolerance at a terminal is small compared with the payoffs at that terminal: if a penalty of 1e15 serves to
+    forbid a move, a sum that is wrong by 1 at another terminal is not due to rounding. But a game that adds up its
+    payoffs along a path may have rounding errors at a terminal that come from a larger payoff earlier on the path. Such
+    an error may be at most a small share of the payoffs at the terminal or, where payoffs cancel out, of a typical
+    payoff.
 
     Args:
-        sizes: sizes of the payoffs at each end, of any shape.
-        unit: unit of rounding of the payoffs' type.
+        sizes: absolute values of the payoffs at each terminal, of any shape.
+        unit: machine epsilon of the payoffs' type.
 
     Returns:
         Array of the shape of ``sizes``.
@@ -189,24 +190,24 @@ def sum_tolerance(sizes: np.ndarray, unit: float = DOUBLE) -> np.ndarray:
 
 
 def near(sums: npt.ArrayLike, expected: npt.ArrayLike, scale: float = 1.0) -> np.ndarray:
-    """Return whether each sum is as expected, up to rounding; the answer is no for a sum that is not finite."""
+    """Return whether each sum is finite, and as expected up to :data:`ROUNDING` times ``scale``."""
     close: np.ndarray = np.abs(np.asarray(sums) - np.asarray(expected)) <= ROUNDING * scale
     return close
 
 
 def no_moves(actor: int) -> str:
-    """Return what is wrong with a history at which somebody has to move and can't.
+    """Return what is wrong with a history that is not terminal but has no moves.
 
     Args:
         actor: 0, 1 or CHANCE.
     """
     if actor == CHANCE:
-        return "chance has no outcome of a positive probability; it needs at least one"
-    return f"player {actor} has no legal actions; who decides needs at least one"
+        return "chance has no outcome with a positive probability; it needs at least one"
+    return f"player {actor} is to move but has no legal actions; there must be at least one"
 
 
 def not_probabilities(numbers: np.ndarray) -> str:
-    """Return what is wrong with numbers that should be the probabilities of one node of chance."""
+    """Return what is wrong with numbers that should be the probabilities at one chance node."""
     return (
         f"chance's probabilities {brief(numbers.tolist())} sum to {float(numbers.sum()):.12g}; they must be at least 0 "
         "and sum to 1"

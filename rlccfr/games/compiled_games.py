@@ -12,15 +12,15 @@ from rlccfr.games.names import identity_of, load_game
 from rlccfr.games.public.spots import is_spot_file
 
 _compiled: dict[str, tuple[Game, tuple[type, ...] | None]] = {}
-"""Game by name, with the game's classes at that time if this process registered them."""
+"""Games by name; beside each, if this process registered it, its classes at the time when it was compiled."""
 
 
 def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game:
-    """Return a game ready to be solved; each process makes a game only once, unless its definition changes.
+    """Return a game ready to be solved; each process compiles a game only once, unless its definition changes.
 
     A game that this process registered is compiled again when its name is registered for another class, for example
-    by running a notebook's cell again. A class that is changed in place goes unnoticed here, but
-    :func:`rlccfr.load_game` always compiles such a game. A file is read again when its content has changed.
+    because a notebook's cell is run again. A class that is changed in place goes unnoticed here, but
+    :func:`rlccfr.load_game` compiles such a game each time. A file is read again when its content has changed.
 
     Args:
         progress: function called with the share of the compilation that is done.
@@ -47,10 +47,10 @@ def compiled_tree(game: str, use: str) -> GameTree:
     """Return a compiled game for a use that needs its histories.
 
     Args:
-        use: what needs them, for the error.
+        use: what needs the histories, for the error.
 
     Raises:
-        GameError: as :func:`rlccfr.load_game`, or the game is held as a public tree.
+        GameError: as :func:`rlccfr.load_game`, or the game is represented as a public tree.
     """
     return checked_tree(compiled(game), use)
 
@@ -61,12 +61,12 @@ def uniform_exploitability(game: str) -> float:
 
 
 def unit_of(game: str) -> float:
-    """Return the unit in which rewards count a game's exploitability: its big blind, or 1 if it has none."""
+    """Return the unit in which rewards measure a game's exploitability: its big blind, or 1 if it has none."""
     return compiled(game).big_blind or 1.0
 
 
 def uniform_in_units(game: str) -> float:
-    """Return the exploitability of the uniform policy as a reward counts it: in big blinds, or in the game's units."""
+    """Return the exploitability of the uniform policy as rewards measure it: in big blinds, or in the game's units."""
     return uniform_exploitability(game) / unit_of(game)
 
 

@@ -16,16 +16,16 @@ from rlccfr.games.records import CHANCE, HISTORY, TERMINAL, SequenceView, utilit
 from rlccfr.games.symmetry import refine
 
 MOST_CHILDREN = int(np.iinfo(HISTORY["num_children"]).max)
-"""Largest number of a history's children, which its record can hold."""
+"""Largest number of children that a history's record can hold."""
 
 
 class _Infosets(NamedTuple):
-    """The infosets in their final order; n infosets."""
+    """The n infosets in their final order."""
 
     begin: np.ndarray  # (3,): where each player's infosets begin, and their end
     first_sequence: np.ndarray  # (n + 1,): where each infoset's sequences begin
-    raw_id: np.ndarray  # (n,): each one's number in the traversal
-    of_history: np.ndarray  # (histories,): infoset, -1 where nobody decides
+    raw_id: np.ndarray  # (n,): each infoset's number in the traversal
+    of_history: np.ndarray  # (histories,): infoset of each history, -1 where no player moves
 
 
 def build(
@@ -40,10 +40,10 @@ def build(
     """Compile a traversal of a game with perfect recall: number, reorder and aggregate its arrays.
 
     Args:
-        walk: the histories, which keep the claims of :mod:`rlccfr.games.claims`.
+        walk: the histories, which have passed the checks of :mod:`rlccfr.games.claims`.
         name: the game's name.
-        openspiel_name: the string by which OpenSpiel loads it; empty if it does not.
-        restore_recall: whether histories of one information state were told apart by the player's own last move.
+        openspiel_name: the string by which OpenSpiel loads it; empty if OpenSpiel can't load it.
+        restore_recall: whether histories of one information state were distinguished by the player's own last move.
         opponent_payoffs: player 1's payoffs.
         big_blind: chips in the larger blind; None without blinds.
 
@@ -57,7 +57,7 @@ def build(
             f"{name!r} has a history with more than {MOST_CHILDREN:,} children, which the engine can't hold"
         )
 
-    # The sequence form is made while histories stand level by level.
+    # The sequence form is made while the histories are still ordered level by level.
     infosets = _number_infosets(walk, num_children)
     histories = _history_records(walk, infosets, num_children)
     num_sequences = int(infosets.first_sequence[-1])
@@ -88,20 +88,20 @@ def build(
 
 
 def _history_records(walk: Traversal, infosets: _Infosets, num_children: np.ndarray) -> np.ndarray:
-    """Return the records of the histories, (histories,) of HISTORY, in the order of the traversal."""
+    """Return the records of the histories, (histories,) of type HISTORY, in the order of the traversal."""
     histories = np.zeros(len(walk.parent), HISTORY)
     histories["first_child"] = np.where(num_children > 0, 1 + np.cumsum(num_children) - num_children, -1)
     histories["num_children"] = num_children
     histories["actor"] = walk.actor
     histories["infoset"] = infosets.of_history
     histories["even"] = _even_chances(walk.actor, walk.probability, walk.parent)
-    first_sequence = infosets.first_sequence.astype(np.int64)  # NumPy 2.5 refuses -1 beside numbers without a sign
+    first_sequence = infosets.first_sequence.astype(np.int64)  # NumPy 2.5 does not mix -1 with unsigned integers
     histories["first_sequence"] = np.where(infosets.of_history >= 0, first_sequence[infosets.of_history], -1)
     return histories
 
 
 def _even_chances(actor: np.ndarray, probability: np.ndarray, parent: np.ndarray) -> np.ndarray:
-    """Return, for each history, whether chance moves there with equally likely outcomes, up to rounding."""
+    """Return, for each history, whether it is a chance node with equally likely outcomes, up to rounding."""
     lowest = np.ones(len(actor))
     highest = np.zeros(len(actor))
     np.minimum.at(lowest, parent[1:], probability[1:])
@@ -111,10 +111,11 @@ def _even_chances(actor: np.ndarray, probability: np.ndarray, parent: np.ndarray
 
 
 def _number_infosets(walk: Traversal, num_children: np.ndarray) -> _Infosets:
-    """Number player 0's infosets first, and each player's by the number of earlier moves, so that parents come first.
+    """Number the infosets so that player 0's come first, and each infoset comes after its parent.
 
-    Among infosets with the same number of earlier moves, those with equal numbers of actions are neighbours. The
-    inner loops of passes then have the same length many times in a row.
+    Each player's infosets are ordered by the number of the player's earlier moves. Among infosets with the same number
+    of earlier moves, those with equal numbers of actions are neighbours. The inner loops of passes then have the same
+    length many times in a row.
     """
     is_decision = walk.infoset >= 0
     num_actions = np.zeros(len(walk.infoset_keys), np.int64)
@@ -135,9 +136,9 @@ def _level_slices(depth: np.ndarray) -> list[slice]:
 
 
 def _places_for_walks(histories: np.ndarray, parent: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """Return each history's place in an order that suits walks.
+    """Return each history's index in an order that suits walks.
 
-    Siblings stand side by side; they are followed by the subtree below the first sibling, then by that below the second
+    Siblings are neighbours; they are followed by the subtree below the first sibling, then by that below the second
     sibling, and so on. A walk then finds most of its next histories nearby, which saves a quarter of its time on Royal.
     """
     levels = _level_slices(depth)
@@ -161,16 +162,16 @@ def _places_for_walks(histories: np.ndarray, parent: np.ndarray, depth: np.ndarr
 
 
 def _moved(array: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Return an array with each entry moved to its place."""
+    """Return an array with each entry moved to the index that ``place`` gives for it."""
     moved = np.empty_like(array)
     moved[place] = array
     return moved
 
 
 def _moved_histories(histories: np.ndarray, place: np.ndarray, utility: np.ndarray) -> np.ndarray:
-    """Return the records with each history moved to its place, and with the utilities of terminals.
+    """Return the records, each moved to the index that ``place`` gives for it, with the utilities of terminals.
 
-    A terminal's record holds its utility in place of its first child and sequence, so utilities are set last.
+    A terminal's record holds its utility instead of its first child and first sequence, so utilities are set last.
     """
     moved = _moved(histories, place)
     has_children = moved["num_children"] > 0
@@ -181,7 +182,7 @@ def _moved_histories(histories: np.ndarray, place: np.ndarray, utility: np.ndarr
 
 
 def _sequence_taken(histories: np.ndarray, parent: np.ndarray) -> np.ndarray:
-    """Return, for each history, the sequence of the last action; -1 after chance and at the root."""
+    """Return, for each history, the sequence of the action that leads to it; -1 after a chance node and at the root."""
     action_index = np.arange(len(histories)) - histories["first_child"][parent]
     decided = histories["actor"][parent] < CHANCE
     decided[0] = False
@@ -222,7 +223,7 @@ def _sequence_view(
 
     Args:
         infosets: the infosets in their final order.
-        histories: (histories,) of HISTORY, in the order of the traversal, as the other arrays.
+        histories: (histories,) of type HISTORY, in the order of the traversal, like the other arrays.
         chance_reach: (histories,) chance's reach.
         last_sequence: (2, histories) each player's last sequence.
         utility: (histories,) player 0's utility at terminals.

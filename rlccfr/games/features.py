@@ -18,11 +18,11 @@ _history_features_of: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionar
 def infoset_features(game: GameTree) -> np.ndarray:
     """Return OpenSpiel's information state tensors, (n, d) float32; they are made at first use and kept with the game.
 
-    If recall was restored, two infosets may share a tensor. Then each tensor is followed by a second one, the mean over
-    the infoset and its owner's earlier infosets. The mean shows the order of observations.
+    If recall was restored, two infosets may share a tensor. Each tensor is then followed by a second one, the mean over
+    the tensors of the infoset and of its owner's earlier infosets. The means distinguish orders of observations.
 
     Raises:
-        ComponentError: the game offers no such tensors.
+        ComponentError: the game does not provide such tensors.
     """
     if game not in _infoset_features_of:
         _infoset_features_of[game] = _infoset_features(game)
@@ -32,14 +32,15 @@ def infoset_features(game: GameTree) -> np.ndarray:
 def history_features(game: GameTree) -> np.ndarray:
     """Return features of the histories where a player moves, in the order of their numbers, float32.
 
-    They are both players' tensors and, if the last move was a player's, its action. Where players move at the same
-    time, the tensors do not tell that action. Like :func:`infoset_features`, they are made at first use.
+    They are both players' tensors and, if the last move was a player's, its action, one-hot. The tensors alone are not
+    enough: where players move at the same time, they do not show that action. Like :func:`infoset_features`, the
+    features are made at first use.
 
     Returns:
-        Array (number of these histories, 2 d + largest action + 1).
+        Array (number of these histories, 2 d + number of distinct actions of the game).
 
     Raises:
-        ComponentError: the game offers no such tensors.
+        ComponentError: the game does not provide such tensors.
     """
     if game not in _history_features_of:
         _history_features_of[game] = _history_features(game)
@@ -47,14 +48,14 @@ def history_features(game: GameTree) -> np.ndarray:
 
 
 def _history_features(game: GameTree) -> np.ndarray:
-    """Make what :func:`history_features` returns.
+    """Compute the features that :func:`history_features` returns.
 
-    The last action is part of it because tensors hide the first of two simultaneous moves.
+    They include the last action because tensors hide the first of two simultaneous moves.
     """
     opened = _with_tensors(game)
     histories = game.histories
     size = opened.information_state_tensor_size()
-    row_of_history = np.cumsum(histories["infoset"] >= 0) - 1  # of those where a player moves
+    row_of_history = np.cumsum(histories["infoset"] >= 0) - 1  # valid for histories where a player moves
     num_rows = row_of_history[-1] + 1
     tensors = np.empty((num_rows, 2, size), np.float32)
     last_action = np.zeros((num_rows, opened.num_distinct_actions()), np.float32)  # one-hot
@@ -75,17 +76,17 @@ def _history_features(game: GameTree) -> np.ndarray:
 
 
 def _with_tensors(game: GameTree) -> Any:
-    """Return OpenSpiel's game.
+    """Return the OpenSpiel game that a game was compiled from.
 
     Raises:
-        ComponentError: it offers no information state tensors.
+        ComponentError: it does not provide information state tensors.
     """
     if not game.openspiel_name:
-        raise ComponentError(f"buckets of {game.name!r} offer no tensors, which models need; use tabular components")
+        raise ComponentError(f"buckets of {game.name!r} have no tensors, which models need; use tabular components")
     opened = openspiel_game(game)
     if not opened.get_type().provides_information_state_tensor:
         raise ComponentError(
-            f"{game.name!r} offers no information state tensors, which models need; use tabular components"
+            f"{game.name!r} has no information state tensors, which models need; use tabular components"
         )
     return opened
 
@@ -105,7 +106,7 @@ def moves_before(game: GameTree) -> list[tuple[int, ...]]:
     """Return, for each infoset, the actions of both players that lead to one of its histories."""
     from rlccfr.games.locked_tree import LockedTree
 
-    if isinstance(game, LockedTree):  # in which locked decisions are chance's
+    if isinstance(game, LockedTree):  # locked decisions are chance nodes in it
         moves = moves_before(game.lock.game)
         return [moves[infoset] for infoset in game.kept_infosets]
     return [tuple(actions) for actions in _paths(game, chance=False)]
@@ -115,7 +116,7 @@ def _paths(game: GameTree, *, chance: bool = True) -> list[list[int]]:
     """Return, for each infoset, OpenSpiel's actions that lead to one of its histories.
 
     Args:
-        chance: whether to include those of chance.
+        chance: whether to include chance outcomes.
     """
     histories = game.histories
     inner = np.flatnonzero(histories["num_children"])
@@ -139,7 +140,7 @@ def _paths(game: GameTree, *, chance: bool = True) -> list[list[int]]:
 
 
 def _means_over_past(game: GameTree, tensors: np.ndarray) -> np.ndarray:
-    """Return, for each infoset, the mean tensor over it and its owner's infosets before it, (n, d)."""
+    """Return, for each infoset, the mean of its tensor and of those of its owner's earlier infosets, (n, d)."""
     owner = game.owner
     total = tensors.copy()
     count = np.ones((game.num_infosets, 1), np.float32)

@@ -1,8 +1,8 @@
 """A compiled two-player zero-sum game: the same tree in two flat views.
 
-The *history view* serves sampled walks. It has one record per history. Siblings are neighbours, and the histories below
-a history are mostly near it. The *sequence view* serves exact passes. It has the infosets in topological order with
-their parent sequence. It also has the terminal payoffs, aggregated over chance for each pair (sequence of player 0,
+The *history view* is for sampled walks. It has one record per history. Siblings are neighbours, and the histories below
+a history are mostly near it. The *sequence view* is for exact passes. It has the infosets in topological order with
+their parent sequences. It also has the terminal payoffs, summed over chance for each pair (sequence of player 0,
 sequence of player 1), after von Stengel, "Efficient computation of behavior strategies", GEB 1996.
 
 Both players share one numbering: infosets and sequences of player 0 come first. A *sequence* is a pair
@@ -24,7 +24,7 @@ from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun, checked_game
 from rlccfr.games.records import BLOCK, CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
 
 SUM_TOLERANCE = 1e-5
-"""Largest difference from 1 of a sum of probabilities."""
+"""Largest difference between a sum of probabilities and 1."""
 
 
 class Classes(NamedTuple):
@@ -38,7 +38,7 @@ class Classes(NamedTuple):
 
 
 class SequenceForm:
-    """What exact passes need to know of a game; ``view`` is its sequence form."""
+    """What exact passes read of a game; ``view`` has the arrays of its sequence form."""
 
     view: SequenceView
 
@@ -86,7 +86,7 @@ class SequenceForm:
         Raises:
             PolicyError: they don't.
         """
-        with np.errstate(invalid="ignore"):  # of infinities
+        with np.errstate(invalid="ignore"):  # infinities give NaN
             sums = self.row_sums(probabilities)
             sums_to_one = np.abs(sums - 1.0) <= SUM_TOLERANCE
             if sums_to_one.all() and (probabilities >= 0).all():
@@ -100,7 +100,7 @@ class SequenceForm:
         )
 
     def over_all_members(self, table: np.ndarray) -> np.ndarray:
-        """Return a table over this form's sequences, expanded to the sequences of the game that the form stands for."""
+        """Return a table, (m,), expanded from this form's sequences to those of the game that it represents."""
         return table
 
     def normalised(self, sums: np.ndarray) -> np.ndarray:
@@ -111,7 +111,7 @@ class SequenceForm:
 
 
 COMPILED = Form(
-    title="history by history",
+    title="as a tree of histories",
     visited="histories touched",
     has_histories=True,
     catalogs=("paper", "extended-tabular"),
@@ -148,17 +148,17 @@ class GameTree(SequenceForm):
     name: str
     openspiel_name: str
     restore_recall: bool
-    histories: np.ndarray  # (num_histories,) of HISTORY
-    probability: np.ndarray  # (num_histories,): of the chance outcome that leads to each history; 1 elsewhere
+    histories: np.ndarray  # (num_histories,) of type HISTORY
+    probability: np.ndarray  # (num_histories,): probability of the chance outcome that leads here; 1 elsewhere
     edge_action: np.ndarray  # (num_histories,): the OpenSpiel action that leads to each history, -1 at the root
     view: SequenceView
     infoset_keys: tuple[str, ...]  # OpenSpiel's information state string of each infoset
     sequence_action: np.ndarray  # (m,): OpenSpiel's action of each sequence
-    depth: int  # edges on the longest path
+    depth: int  # number of moves on the longest path
     classes: Classes
     opponent_payoffs: OpponentPayoffs = ZERO_SUM
     big_blind: float | None = None  # chips in the larger blind, in a game of poker whose parameters name blinds
-    lock: Any = None  # of a locked game, rlccfr.locks.Lock
+    lock: Any = None  # the lock of a locked game, a rlccfr.locks.Lock
     form: ClassVar[Form] = COMPILED
     pot: ClassVar[None] = None
 
@@ -169,7 +169,7 @@ class GameTree(SequenceForm):
 
     @property
     def source(self) -> dict[str, Any]:
-        """The arguments with which the game is compiled again."""
+        """The arguments of :func:`rlccfr.games.openspiel.compile_game` that compile the game again."""
         return {
             "name": self.name,
             "openspiel_name": self.openspiel_name,
@@ -187,7 +187,7 @@ class GameTree(SequenceForm):
         return len(self.histories)
 
     def levels(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield, depth by depth from 1 on, the histories of that depth, their parents, and their places among siblings.
+        """Yield, for each depth from 1 on, its histories, their parents, and their indices among their siblings.
 
         Each is an array (histories of that depth,).
         """
@@ -229,7 +229,7 @@ class GameTree(SequenceForm):
 
     @cached_property
     def draws_chance(self) -> bool:
-        """Whether a chance node has several outcomes."""
+        """Whether some chance node has several outcomes."""
         return bool((self.histories["num_children"][self.histories["actor"] == CHANCE] > 1).any())
 
     @property
@@ -239,7 +239,7 @@ class GameTree(SequenceForm):
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of both views, which are all that a run without models reads: equal hashes give equal runs."""
+        """Hash of both views, all that a run without models reads: games with equal hashes give equal runs."""
         fields = {name: self.histories[name] for name in HISTORY.names or ()}
         is_terminal = self.histories["actor"] == TERMINAL
         for name in ("first_child", "first_sequence"):  # as in earlier layouts, so that kept hashes stay valid
@@ -272,18 +272,20 @@ class GameTree(SequenceForm):
 
 
 def checked_tree(game: Any, use: str) -> GameTree:
-    """Return a game as it is, for a use that needs its histories.
+    """Return a game unchanged if it is stored as a tree of histories.
 
     Args:
-        use: what needs them, for the error.
+        game: the game.
+        use: what needs the histories, for the error.
 
     Raises:
         TypeError: it is not a game.
-        GameError: it is not held history by history.
+        GameError: it is not stored as a tree of histories.
     """
     checked = checked_game(game)
     if not isinstance(checked, GameTree):
         raise GameError(
-            f"{use} needs a game's histories, and {checked.name!r} is held {checked.form.title}: take another game"
+            f"{use} needs a game's histories, but {checked.name!r} is represented {checked.form.title}: choose another "
+            "game"
         )
     return checked

@@ -1,4 +1,4 @@
-"""Hints for names of games that are unknown: names that people use, misspelt names, and OpenSpiel's games in Python."""
+"""Hints for unknown names of games: common names, misspelt names, and OpenSpiel's games in Python."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import open_spiel.python
 from rlccfr.errors import nearest
 
 IN_PYTHON = "python_"
-"""How OpenSpiel's names of its games in Python begin."""
+"""Prefix of OpenSpiel's names of its games in Python."""
 
 IN_COMMON_USE = {
     "connect4": "connect_four",
@@ -36,21 +36,21 @@ IN_COMMON_USE = {
     "texas_holdem": "holdem",
     "ttt": "tic_tac_toe",
 }
-"""Names of two-player games, as people write them, with the names here.
+"""Names of two-player games, as people write them, with their names in this library.
 
-``texas_holdem`` says neither how one may bet nor how many rounds there are, and stands for ``holdem``.
+``texas_holdem`` says neither how players may bet nor how many rounds there are; it stands for ``holdem``.
 """
 
 NO_LIMIT = re.compile(r"(?<![a-z])no_?limit")
-"""Names of games without a limit on bets; the games of hold'em here have one."""
+"""Names of no-limit games; this library's ``holdem`` has limits on bets, so it is not suggested for them."""
 
 
 def hint_for(unknown_name: str, names: Iterable[str]) -> str:
     """Return a hint for an unknown name: a known name, or how to load the game that the name may stand for.
 
     Case, hyphens, spaces and apostrophes do not count. OpenSpiel's games in Python have no names until their modules
-    are imported. An OpenSpiel game in C++ may have a similar name, but is another game, so it is not suggested for a
-    name that begins with ``python_``.
+    are imported. For a name that begins with ``python_``, no game in C++ is suggested: its name may be similar, but it
+    is another game.
 
     Args:
         unknown_name: the unknown name, without parameters.
@@ -77,4 +77,4 @@ def hint_for(unknown_name: str, names: Iterable[str]) -> str:
             f"open_spiel.python.games`, in a shell by `rlccfr --load {file if file.exists() else 'FILE'}` before the "
             "command"
         )
-    return "`rlccfr games` lists the names (your own are loaded by `rlccfr --load FILE`, before the command)"
+    return "`rlccfr games` lists the names (to load your own, write `rlccfr --load FILE` before the command)"

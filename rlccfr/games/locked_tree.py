@@ -1,7 +1,7 @@
-"""Locks on compiled games: a locked decision becomes a move of chance.
+"""Locks on compiled games: a locked decision becomes a chance node.
 
-The result is a game of its own, so every update rule, sampler, linear program and best response runs on it unchanged.
-Actions that the lock never takes are left out, with all that follows them.
+The result is a compiled game, so update rules, samplers, the linear program and best responses run on it unchanged.
+Actions to which the lock gives probability 0 are left out, with all histories below them.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from rlccfr.games.records import CHANCE
 from rlccfr.locks import Fixed, Lock, distribution
 
 MOST_COMPARED = 10_000
-"""Largest number of infosets among whose names the nearest is sought, which takes a millisecond per hundred."""
+"""Largest number of infosets whose names are compared with an unknown one; comparing a hundred takes a millisecond."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LockedTree(GameTree):
-    """A compiled game in which some decisions are moves of chance, by the probabilities of a lock.
+    """A compiled game in which locked decisions are chance nodes with the lock's probabilities.
 
     Attributes:
-        kept: for each sequence, which one it is in the game without the lock.
+        kept: (m,) index of each sequence in the game without the lock.
     """
 
     kept: np.ndarray
 
     @property
     def kept_infosets(self) -> np.ndarray:
-        """For each infoset, which one it is in the game without the lock."""
+        """Index of each infoset in the game without the lock, (n,)."""
         unlocked: GameTree = self.lock.game
         kept_infosets: np.ndarray = unlocked.owner[self.kept[self.view.first_sequence[:-1]]]
         return kept_infosets
@@ -64,7 +64,7 @@ class TreeLocks:
 
     @cached_property
     def _infosets(self) -> dict[str, list[int]]:
-        """The infosets with each name; where recall was restored, several may share one."""
+        """The infosets with each name; where recall was restored, several may share a name."""
         infosets: dict[str, list[int]] = {}
         for infoset, key in enumerate(self._tree.infoset_keys):
             infosets.setdefault(key, []).append(infoset)
@@ -72,7 +72,7 @@ class TreeLocks:
 
     @cached_property
     def _action_names(self) -> list[str]:
-        """Name of each sequence's action, which takes a while to be found in a large game."""
+        """Name of each sequence's action; finding the names takes a while in a large game."""
         from rlccfr.games.openspiel_policies import sequence_names
 
         return sequence_names(self._tree)
@@ -88,7 +88,7 @@ class TreeLocks:
             infosets = [infoset for infoset in infosets if self._owner(infoset) == player]
         elif len(owners) > 1:
             raise PolicyError(
-                f"both players of {self._tree.name!r} have an infoset named {brief(name)}: say whose is locked, by "
+                f"both players of {self._tree.name!r} have an infoset named {brief(name)}: say whose to lock, by "
                 "lock={0: ...} or --lock 0=FILE"
             )
         if not infosets:
@@ -118,7 +118,10 @@ class TreeLocks:
         actions = self._tree.sequence_action[sequences].tolist()
 
         def place_of(action: Hashable) -> int | None:
-            """Return an action's place, by OpenSpiel's number, or by its name or its number as text."""
+            """Return the index of an action given by its OpenSpiel number (int or digits) or its name.
+
+            None if the infoset has no such action.
+            """
             if isinstance(action, str):
                 names = self._action_names[sequences]
                 if action in names:
@@ -131,7 +134,9 @@ class TreeLocks:
     def of_policy(self, policy: Any, players: tuple[int, ...]) -> Iterator[Fixed]:
         tree = self._tree
         if policy.game.content_hash != tree.content_hash:
-            raise PolicyError(f"the lock is a policy of {policy.game.name!r}, or of another version of {tree.name!r}")
+            raise PolicyError(
+                f"the lock is a policy of {policy.game.name!r}; it must be one of {tree.name!r}, in this version of it"
+            )
         probabilities = policy.probabilities
         sums = np.repeat(tree.row_sums(probabilities), np.diff(tree.view.first_sequence))
         for player in players:
@@ -161,7 +166,7 @@ class TreeLocks:
 
     @staticmethod
     def completed(lock: Lock, policy: Any) -> Any:
-        """See :meth:`Lock.completed`; what follows an action that the lock never takes is uniform."""
+        """See :meth:`Lock.completed`; the policy is uniform after actions that the lock never takes."""
         probabilities = lock.game.uniform_policy()
         probabilities[policy.game.kept] = policy.probabilities
         probabilities[lock.entries] = lock.probabilities
@@ -169,10 +174,10 @@ class TreeLocks:
 
 
 def _locked(lock: Lock) -> LockedTree:
-    """Compile a game anew with the locked decisions as moves of chance.
+    """Compile a game again with the locked decisions as chance nodes.
 
     Raises:
-        PolicyError: no decision is left.
+        PolicyError: no free decision is left.
     """
     tree: GameTree = lock.game
     walk, infosets = _traversal(lock)
@@ -187,19 +192,19 @@ def _locked(lock: Lock) -> LockedTree:
         big_blind=tree.big_blind,
     )
     arrays = {field.name: getattr(built, field.name) for field in fields(GameTree)}
-    # The compiler puts infosets into an order in which the game has them already, so those that are left keep it.
+    # The game's infosets are already in the compiler's order, so the remaining ones keep their order.
     return LockedTree(**arrays | {"lock": lock}, kept=np.flatnonzero(np.isin(tree.owner, infosets)))
 
 
 def _traversal(lock: Lock) -> tuple[Traversal, np.ndarray]:
-    """Return the histories that the lock leaves, and the infosets that it leaves, ascending."""
+    """Return the histories that can still be reached under the lock, and their free infosets, ascending."""
     tree: GameTree = lock.game
     histories = tree.histories
-    is_locked = np.zeros(tree.num_infosets + 1, bool)  # the last stands for no infoset, -1
+    is_locked = np.zeros(tree.num_infosets + 1, bool)  # the last entry is for -1, no infoset
     is_locked[tree.owner[lock.entries]] = True
     probability_of_sequence = np.full(tree.num_sequences, np.nan)
     probability_of_sequence[lock.entries] = lock.probabilities
-    # Level by level: the probability of what leads to a history, and whether the history is still there.
+    # Level by level: the probability of the move that leads to a history, and whether the history can be reached.
     parent = np.full(tree.num_histories, -1)
     probability = tree.probability.copy()
     depth = np.zeros(tree.num_histories, np.int32)
@@ -216,7 +221,7 @@ def _traversal(lock: Lock) -> tuple[Traversal, np.ndarray]:
     left = np.concatenate(levels)
     left = left[is_left[left]]
 
-    number = np.full(tree.num_histories + 1, -1)  # the last stands for no history, -1
+    number = np.full(tree.num_histories + 1, -1)  # the last entry is for -1, no history
     number[left] = np.arange(len(left))
     becomes_chance = is_locked[histories["infoset"]]
     infoset = np.where(becomes_chance, -1, histories["infoset"])[left]
@@ -238,7 +243,7 @@ def _traversal(lock: Lock) -> tuple[Traversal, np.ndarray]:
 
 
 def _own_moves_before(tree: GameTree) -> np.ndarray:
-    """Return the number of moves that its player has made before each infoset, (n,)."""
+    """Return, for each infoset, the number of moves that its player has made before, (n,)."""
     owner = np.append(tree.owner, [tree.num_infosets] * 2)
     infoset_before = owner[tree.view.parent]
     moves = np.zeros(tree.num_infosets + 1, np.int32)

@@ -1,4 +1,4 @@
-"""Games of two matrices: both players choose once, without seeing the other's choice."""
+"""Matrix games: both players choose once, without seeing the other's choice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 
 COMPUTED = 16
-"""Units of rounding, relative to the payoffs, by which a sum may differ from 0 because payoffs were computed."""
+"""Multiple of the machine epsilon, times the payoffs, up to which a sum counts as 0: payoffs may have been computed."""
 
 
 def matrix_game(
@@ -31,15 +31,15 @@ def matrix_game(
     """Return a game in which both players choose once, without seeing the other's choice.
 
     ``matrix_game(A)`` is the zero-sum game in which player 1 gets ``-A``. ``matrix_game(A, B)`` takes the payoffs of
-    both players, as other libraries do; ``A + B`` must be constant. Such a game has the equilibria of the zero-sum game
-    of ``A``, which is what is solved. Values are in player 0's payoffs; ``game.opponent_payoffs`` has player 1's.
+    both players, as other libraries do; ``A + B`` must be constant. Such a game has the same equilibria as the zero-sum
+    game of ``A``, which is solved instead. Values are in player 0's payoffs; ``game.opponent_payoffs`` has player 1's.
 
     Args:
         payoffs: (rows, columns) player 0's payoffs.
         opponent_payoffs: (rows, columns) player 1's payoffs; by default the negatives of player 0's.
-        misplaced_names: nothing may be given here, because names are given by keyword.
+        misplaced_names: not allowed; the error for them says that names are given by keyword.
         rows: names of player 0's actions; by default their numbers.
-        columns: names of player 1's actions, likewise.
+        columns: names of player 1's actions; by default their numbers.
 
     Raises:
         GameError: the payoffs are not matrices of finite numbers, the game is not constant-sum, or the names do not fit
@@ -57,7 +57,7 @@ def matrix_game(
 
     if misplaced_names or _holds_texts(opponent_payoffs):
         raise GameError(
-            "names of actions are given by keyword, as in matrix_game(payoffs, rows=['a', 'b'], columns=['c', 'd']); "
+            "give names of actions by keyword, as in matrix_game(payoffs, rows=['a', 'b'], columns=['c', 'd']); "
             "the second argument is for player 1's payoffs"
         )
     matrix, unit = _checked_matrix(payoffs, "payoffs")
@@ -66,7 +66,7 @@ def matrix_game(
         opponent_matrix, opponent_unit = _checked_matrix(opponent_payoffs, "player 1's payoffs")
         constant = _constant_sum(matrix, opponent_matrix, max(unit, opponent_unit))
     names = [_checked_names(rows, matrix.shape[0], "rows"), _checked_names(columns, matrix.shape[1], "columns")]
-    # Equal matrices with equal names are one game of OpenSpiel's.
+    # Equal matrices with equal names share one OpenSpiel game.
     content = (matrix.tolist(), names, constant) if constant else (matrix.tolist(), names)
     key = f"matrix_{hashlib.sha256(repr(content).encode()).hexdigest()[:12]}"
     spiel_game = kept_object(f"{key}()")
@@ -79,14 +79,14 @@ def matrix_game(
 
 
 def _holds_texts(values: Any) -> bool:
-    """Return whether a value is a text or a list of texts, as names of actions are."""
+    """Return whether a value is a string or a list with a string in it, as names of actions are."""
     return isinstance(values, str) or (
         isinstance(values, (Sequence, np.ndarray)) and any(isinstance(value, str) for value in values)
     )
 
 
 def _checked_matrix(payoffs: npt.ArrayLike, what: str) -> tuple[np.ndarray, float]:
-    """Return payoffs as a float matrix, (rows, columns), and the unit of rounding of the type that they had.
+    """Return payoffs as a float matrix, (rows, columns), and the machine epsilon of their original type.
 
     Args:
         what: name of the payoffs in the error's message.
@@ -107,9 +107,9 @@ def _checked_matrix(payoffs: npt.ArrayLike, what: str) -> tuple[np.ndarray, floa
     if entries.ndim == 0:
         raise GameError(f"{what} must be a matrix that NumPy can read, such as a list of rows, not {brief(payoffs)}")
     if entries.ndim != 2 or not entries.size:
-        raise GameError(f"{what} must be a matrix, not of shape {entries.shape}")
+        raise GameError(f"{what} must be a non-empty matrix, not an array of shape {entries.shape}")
     unit = float(np.finfo(entries.dtype if entries.dtype.kind == "f" else np.float64).eps)
-    with np.errstate(over="ignore"):  # what doubles do not hold becomes infinite, and is refused below
+    with np.errstate(over="ignore"):  # numbers too large for doubles become infinite, which raises an error below
         matrix = _as_floats(entries, what) if entries.dtype == object else entries.astype(np.float64)
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
@@ -127,7 +127,7 @@ def _as_floats(entries: np.ndarray, what: str) -> np.ndarray:
     for (row, column), entry in np.ndenumerate(entries):
         place = f"the one in row {row}, column {column}"
         try:
-            if not isinstance(entry, Number):  # float() would also read texts
+            if not isinstance(entry, Number):  # float() would also accept strings
                 raise TypeError
             matrix[row, column] = float(entry)  # type: ignore[arg-type]
         except OverflowError:
@@ -141,13 +141,13 @@ def _constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> float:
     """Return the constant that both players' payoffs, (rows, columns), add up to.
 
     Args:
-        unit: unit of rounding of the payoffs' type.
+        unit: machine epsilon of the payoffs' type.
 
     Raises:
         GameError: the payoffs do not add up to a constant, the constant is too large, or the matrices differ in shape.
     """
     if first.shape != second.shape:
-        raise GameError(f"both players' payoffs must have one shape, not {first.shape} and {second.shape}")
+        raise GameError(f"both players' payoffs must have the same shape, not {first.shape} and {second.shape}")
     largest = max(np.abs(first).max(), np.abs(second).max(), np.finfo(np.float64).tiny)
     scaled = first / largest  # so that no sum overflows
     sums = scaled + second / largest
@@ -156,7 +156,7 @@ def _constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> float:
     constant = sums[surest]
     if (np.abs(sums - constant) <= sum_tolerance(sizes, unit)).all():
         rounding = COMPUTED * unit * sizes[surest]
-        alike = (sums == constant).all()  # no rounding would leave the same sum everywhere
+        alike = (sums == constant).all()  # rounding errors would not leave the same sum everywhere
         if abs(constant) <= rounding and not alike:
             return 0.0
         total = float(first[surest]) + float(second[surest])  # Python's numbers overflow without a warning
@@ -171,7 +171,7 @@ def _constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> float:
     ]
     raise GameError(
         f"the game is not constant-sum: the players' payoffs add up to {' and to '.join(places)}; only constant-sum "
-        "games are solved (if player 1's payoffs fall linearly as player 0's rise, pass player 0's alone: the "
+        "games are solved (if player 1's payoffs fall linearly as player 0's rise, pass only player 0's: the "
         "equilibria are the same)"
     )
 
@@ -180,7 +180,7 @@ def _checked_names(names: Iterable[str] | None, count: int, what: str) -> list[s
     """Return the names of a player's actions; by default their numbers.
 
     Raises:
-        GameError: they are not as many different names as there are actions.
+        GameError: there is not one name for each action, or two names are equal.
     """
     if names is None:
         return list(map(str, range(count)))

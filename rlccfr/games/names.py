@@ -25,9 +25,9 @@ class NamesOfForm(NamedTuple):
 
     Attributes:
         form: the form.
-        serves: import path of a function that says whether a name stands for a game of the form.
-        load: import path of a function that loads the game of a name.
-        identity: import path of a function that returns the same for all names of one game.
+        serves: import path of a function that returns whether a name stands for a game of the form.
+        load: import path of a function that loads the game that a name stands for.
+        identity: import path of a function that returns equal results for all names of the same game.
     """
 
     form: Form
@@ -50,7 +50,7 @@ FORMS = (
         identity="rlccfr.games.public.spots:identity_of_subgame",
     ),
 )
-"""The forms of games that have names of their own; all other names are those of games that are compiled."""
+"""The forms whose games have names of their own; all other names are those of compiled games."""
 
 GameName = str | os.PathLike[str]
 """A game's name, or the path of a game's file."""
@@ -93,7 +93,7 @@ PARAMETRISED = {
         InOpenSpiel(
             "kuhn",
             {"cards": (3, 2, 13)},
-            # The second number of a pair is for a round that is not played. Stores know the game by this string.
+            # The second number of a pair is for a round that is not played. It stays, since stores use this string.
             "universal_poker(betting=limit,numPlayers=2,numRounds=1,blind=1 1,raiseSize=1 1,firstPlayer=1 1,"
             "maxRaises=1 1,numSuits=1,numRanks={cards},numHoleCards=1,numBoardCards=0 0)",
             ("cards",),
@@ -109,7 +109,7 @@ PARAMETRISED = {
         ),
     )
 }
-"""Games whose short names take parameters. Goofspiel and Liar's dice take theirs in OpenSpiel's own strings."""
+"""Games whose short names take parameters. For Goofspiel and Liar's dice, use OpenSpiel's strings with parameters."""
 
 RANDOM_KINDS = {
     "poker": "Rounds of betting on random hands, made from a seed: random_poker(seed=1)",
@@ -119,7 +119,7 @@ RANDOM_KINDS = {
 
 
 def as_name(name: Any) -> Any:
-    """Return a game's name as text if it is the path of a file; anything else, such as a text, as it is."""
+    """Return the path of a game's file as a string; anything else, such as a name, as it is."""
     return os.fspath(name) if isinstance(name, os.PathLike) else name
 
 
@@ -161,7 +161,7 @@ def form_named(name: str) -> Form:
 
 
 def identity_of(name: str) -> object:
-    """Return a game's OpenSpiel string, or its rules if it has a public tree; all names of the game give equal results.
+    """Return a game's OpenSpiel string, or its rules if it has a public tree; equal for all names of the same game.
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
@@ -175,20 +175,20 @@ def identity_of(name: str) -> object:
 
 
 def _names_of_form(name: Any) -> NamesOfForm | None:
-    """Return the entry of :data:`FORMS` that serves a name; None if the name is that of a game to compile."""
+    """Return the entry of :data:`FORMS` for a name; None if the name is that of a game to compile."""
     names = next((names for names in FORMS if resolve_name(names.serves)(name)), None)
     return names if names is not None and not is_file(name) else None
 
 
 def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> GameTree:
-    """Return a game made from a seed: the same seed and parameters always make the same game.
+    """Return a game generated from a seed: the same kind, seed and parameters always give the same game.
 
-    ``load_game("random_poker(seed=0,hands=4)")`` does the same.
+    ``load_game("random_poker(seed=0,hands=4)")`` and ``random_game("poker", seed=0, hands=4)`` are the same.
 
     Args:
         kind: ``"poker"``, rounds of betting on random hands (see :mod:`rlccfr.games.generated.poker`), or ``"moves"``,
             moves that the opponent sees in part (see :mod:`rlccfr.games.generated.moves`).
-        seed: seed of the game's chances and payoffs.
+        seed: seed of the game's chance probabilities and payoffs.
         parameters: numbers that set the game's size; the module of the kind lists them.
 
     Raises:
@@ -216,22 +216,23 @@ def load_game(
     """Load a game by its name or OpenSpiel string, and compile it.
 
     ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)`` are larger or smaller variants; each parameter may be
-    left out. ``flop_holdem`` and ``holdem(rounds=2,raises=4)`` are built by their public tree, because no other form of
-    them fits into memory; see :mod:`rlccfr.games.public.names`.
+    left out. ``flop_holdem`` and ``holdem(rounds=2,raises=4)`` are represented as public trees, because no other form
+    of them fits into memory; see :mod:`rlccfr.games.public.names`.
 
     Simultaneous games are turned into sequential ones. OpenSpiel's own games of 20,000 histories and more are kept in
-    the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and random playouts compare
-    them with OpenSpiel's games. A game that your own code registers is compiled each time.
+    the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and compared with OpenSpiel's
+    games by random playouts. A game that your own code registers is compiled each time.
 
     Args:
         name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), a short name with parameters, an OpenSpiel
             string, the name or path of a Gambit file (``game.efg``), or an OpenSpiel game object. A game object that
             OpenSpiel can't load by a name is known in this process only. If a file's game is strictly competitive but
-            not zero-sum, or an OpenSpiel game is constant-sum, the first player's payoffs are used.
-        restore_recall: whether to tell histories of one information state apart by the player's own last move, for
-            games whose information states do not record it. By default this is done only for ``royal``.
+            not zero-sum, or an OpenSpiel game is constant-sum, the game is solved with the first player's payoffs.
+        restore_recall: whether to distinguish histories of one information state by the player's own last move, for
+            games whose information states do not record it. By default, this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
-        progress: function called now and then with the share done, estimated as if siblings were of equal size.
+        progress: function called now and then with the share that is done, estimated as if siblings had subtrees of
+            equal size.
 
     Returns:
         A :class:`rlccfr.GameTree`, or a :class:`rlccfr.PublicGame`.
@@ -257,8 +258,8 @@ def load_game(
     if names is not None:
         if max_histories is not None or restore_recall is not None:
             raise GameError(
-                f"{name!r} is built {names.form.title}, not history by history; max_histories and restore_recall are "
-                "for games with a list of histories: leave them out"
+                f"{name!r} is represented {names.form.title}, not as a tree of histories, to which max_histories and "
+                "restore_recall apply: leave them out"
             )
         return resolve_name(names.load)(name)
     return _compiled(name, restore_recall, max_histories, progress, known_names=(*NAMED_GAMES, *PUBLIC))
@@ -271,7 +272,7 @@ def _compiled(
     progress: Callable[[float], None] | None,
     known_names: tuple[str, ...],
 ) -> GameTree:
-    """Compile a game history by history; see :func:`load_game`.
+    """Compile a game to a tree of histories; see :func:`load_game`.
 
     Args:
         known_names: names, besides OpenSpiel's, that the error for an unknown name may suggest.

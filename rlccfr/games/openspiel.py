@@ -37,23 +37,23 @@ MAX_HISTORIES = 2_000_000
 """Default limit on the number of histories; that many take under 1 GB and about 15 seconds to compile."""
 
 SOLVED = (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM)
-"""Utilities of games that are solved.
+"""Types of utilities of the games that are solved.
 
-A constant-sum game is solved by player 0's payoffs. Player 1's are their negatives plus a constant, so the equilibria
+A constant-sum game is solved with player 0's payoffs. Player 1's are their negatives plus a constant, so the equilibria
 are those of the zero-sum game.
 """
 
 CRASHES = "universal_poker"
-"""A game of OpenSpiel that ends the process if its arguments do not fit together, as if a blind exceeds the stack."""
+"""OpenSpiel's game that crashes the process if its arguments are inconsistent, as when a blind exceeds the stack."""
 
 _TRIED: set[str] = set()
-"""Strings of such games that have been loaded without a crash."""
+"""Strings of :data:`CRASHES` that have been loaded without a crash."""
 
 _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
 
 _OPPONENT_PAYOFFS: dict[str, OpponentPayoffs] = {}
-"""Player 1's payoffs of such games that are not zero-sum, but were given to OpenSpiel as if they were."""
+"""Player 1's payoffs in those of these games that are not zero-sum, but were given to OpenSpiel as zero-sum games."""
 
 
 def compile_game(
@@ -71,7 +71,9 @@ def compile_game(
         known_names: names, besides OpenSpiel's, that the error for an unknown name may suggest.
     """
     if not isinstance(openspiel_name, str):
-        raise GameError(f"a game is a name, an OpenSpiel string or a game of OpenSpiel's, not {brief(openspiel_name)}")
+        raise GameError(
+            f"a game must be a name, an OpenSpiel string or an OpenSpiel game object, not {brief(openspiel_name)}"
+        )
     name = name or shown(openspiel_name)
     game = _open(openspiel_name, known_names, name)
     # Games that OpenSpiel ships may be in the cache. Their code changes only with OpenSpiel's version.
@@ -92,7 +94,7 @@ def compile_game(
         raise GameError(
             f"{name!r} has imperfect recall: in {forgetful:,} of its {len(walk.infoset_keys):,} infosets a "
             "player has forgotten an earlier move or observation, and CFR's guarantees do not hold; "
-            "in Python, load_game(name, restore_recall=True) tells such histories apart by the player's own last move"
+            "in Python, load_game(name, restore_recall=True) distinguishes such histories by the player's own last move"
         )
     tree = build(
         walk,
@@ -127,7 +129,7 @@ def _traversed(
         if game.get_type().information != pyspiel.GameType.Information.PERFECT_INFORMATION:
             raise
         raise TooLargeError(
-            f"{error}; or search it: a game of perfect information needs no CFR, and OpenSpiel has minimax and MCTS"
+            f"{error}; or search the game: with perfect information it needs no CFR, and OpenSpiel has minimax and MCTS"
         ) from None
     except (RLCCFRError, MemoryError):
         raise
@@ -137,7 +139,7 @@ def _traversed(
 
 
 def _files_of(game: Any) -> set[str]:
-    """Return the file that a game in Python is written in; none for OpenSpiel's games in C++."""
+    """Return the file that defines a game in Python; an empty set for OpenSpiel's games in C++."""
     try:
         return {inspect.getfile(type(game))}
     except (TypeError, OSError):
@@ -145,7 +147,7 @@ def _files_of(game: Any) -> set[str]:
 
 
 def registered_here(openspiel_name: str) -> tuple[type, ...] | None:
-    """Return those classes of a game that do not belong to OpenSpiel, or None for a game that OpenSpiel ships.
+    """Return the classes of a game that do not belong to OpenSpiel, or None for a game that OpenSpiel ships.
 
     Raises:
         GameError: the game can't be loaded, or CFR's guarantees can't hold for it.
@@ -174,8 +176,8 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
     if short_name not in registered:
         if os.path.isfile(openspiel_name):
             raise GameError(
-                f"{brief(openspiel_name)} is a file, not a game (a game's file ends with .efg); `rlccfr show` and "
-                f"`rlccfr explore` take a policy's file, and `rlccfr play GAME --against FILE` plays against it"
+                f"{brief(openspiel_name)} is not a game's file, which ends with .efg; for a policy's file, use `rlccfr "
+                "show` or `rlccfr explore`, or `rlccfr play GAME --against FILE` to play against it"
             )
         hint = hint_for(short_name, [*known_names, *solvable_names()])
         raise GameError(f"unknown game {brief(name)}; {hint}")
@@ -193,8 +195,8 @@ def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") 
 def _from_string(openspiel_name: str) -> Any:
     """Return the game that OpenSpiel loads by a string.
 
-    OpenSpiel reads ``firstPlayer=1`` as a number, and then refuses it where a game wants a text with a list of numbers,
-    even if it has written the string itself. Such numbers are turned into what the game wants.
+    OpenSpiel reads ``firstPlayer=1`` as a number, and then rejects it where a game expects a string with a list of
+    numbers, even in strings that OpenSpiel itself has written. Such numbers are converted to strings.
     """
     arguments = pyspiel.game_parameters_from_string(openspiel_name)
     typed_arguments = _as_specified(arguments)
@@ -203,24 +205,24 @@ def _from_string(openspiel_name: str) -> Any:
         load = partial(pyspiel.load_game, typed_arguments.pop("name"), typed_arguments)
     if f"{CRASHES}(" in openspiel_name and openspiel_name not in _TRIED:
         _try_in_child(load)
-        _TRIED.add(openspiel_name)  # a game is opened several times on its way to a tree
+        _TRIED.add(openspiel_name)  # a game is opened several times while it is compiled
     return load()
 
 
 def _try_in_child(load: Callable[[], Any]) -> None:
-    """Load a game in a child process, so that a crash ends the child only. Where nothing can be forked, skip this.
+    """Load a game in a child process first, so that a crash ends only the child; do nothing where forks are impossible.
 
     Args:
         load: function that loads the game.
 
     Raises:
-        ValueError: the child crashed; with what OpenSpiel wrote before.
+        ValueError: the child crashed; the message is the first line that OpenSpiel wrote before.
     """
     if not hasattr(os, "fork"):
         return
     readable, writable = os.pipe()
     with warnings.catch_warnings():
-        # Python warns of forks beside threads, whose locks the child may wait for; loading takes no lock.
+        # Python warns of forks beside threads, because the child may wait for their locks; loading needs no lock.
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
             child = os.fork()
@@ -232,21 +234,21 @@ def _try_in_child(load: Callable[[], Any]) -> None:
             os.dup2(writable, 2)
             load()
         finally:
-            os._exit(0)  # the parent's own attempt raises the exceptions
+            os._exit(0)  # exceptions are raised by the parent, which loads the game again
     os.close(writable)
     with open(readable, errors="replace") as stream:
         written = stream.read().strip()
     _, status = os.waitpid(child, 0)
     if status:  # the child itself always ends with 0
-        reason = written.splitlines()[0] if written else "its arguments do not fit together"
+        reason = written.splitlines()[0] if written else "its arguments are inconsistent"
         raise ValueError(reason)
 
 
 def _as_specified(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return a game's name and arguments with numbers turned into the texts that the game's parameters are.
+    """Return a game's name and arguments, with numbers converted to strings where the game's parameters are strings.
 
     Args:
-        arguments: what OpenSpiel reads in a string; an argument may be the dict of a game.
+        arguments: the name and arguments that OpenSpiel reads in a string; an argument may be the dict of another game.
     """
     kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
     kind = kinds.get(arguments.get("name"))
@@ -263,7 +265,11 @@ def _as_specified(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _checked_turn_based(game: Any, name: str) -> Any:
-    """Return the turn-based form of a game; refuse one for which CFR's guarantees can't hold."""
+    """Return the turn-based form of a game.
+
+    Raises:
+        GameError: the game is not of a supported kind.
+    """
     kind = game.get_type()
     if game.num_players() != 2:
         raise GameError(f"{name!r} has {game.num_players()} players; only two-player games are solved")
@@ -271,12 +277,12 @@ def _checked_turn_based(game: Any, name: str) -> Any:
         raise GameError(f"{name!r} is {kind.utility.name.lower()}, but only zero-sum and constant-sum games are solved")
     declared_sum(game, name)
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
-        raise GameError(f"{name!r} hides its chance probabilities; an exact tree can't be built from it")
+        raise GameError(f"{name!r} hides its chance probabilities, without which its tree can't be built")
     if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         # Player 1 then moves second, and does not see player 0's move.
         game = pyspiel.convert_to_turn_based(game)
     if not game.get_type().provides_information_state_string:
-        raise GameError(f"{name!r} offers no information states, so its infosets are unknown")
+        raise GameError(f"{name!r} does not provide information states, so its infosets are unknown")
     return game
 
 
@@ -295,14 +301,14 @@ def declared_sum(game: Any, name: str) -> float:
         raise GameError(f"{name!r} declares that returns sum to {declared}; utility_sum must be finite")
     if declared and game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM:
         raise GameError(
-            f"{name!r} declares that it is zero-sum, but also that returns sum to {declared:g}; set utility_sum to 0, "
-            "or the utility to CONSTANT_SUM"
+            f"{name!r} declares that it is zero-sum, but also that its returns sum to {declared:g}; set utility_sum to "
+            "0, or the utility to CONSTANT_SUM"
         )
     return float(declared)
 
 
 def _opponent_payoffs(game: Any, name: str, openspiel_name: str) -> OpponentPayoffs:
-    """Return player 1's payoffs: from :func:`keep_opponent_payoffs`, or else from the rules or the declared sum."""
+    """Return player 1's payoffs: those of :func:`keep_opponent_payoffs`, or else of the rules or the declared sum."""
     if openspiel_name in _OPPONENT_PAYOFFS:
         return _OPPONENT_PAYOFFS[openspiel_name]
     own_rules = rules_of(game)
@@ -317,21 +323,21 @@ def _big_blind(game: Any) -> float | None:
 
 
 def keep_opponent_payoffs(game: pyspiel.Game, payoffs: OpponentPayoffs) -> None:
-    """Keep player 1's payoffs of a game that was given to OpenSpiel as a zero-sum game with player 0's payoffs."""
+    """Store player 1's payoffs of a game that was given to OpenSpiel as a zero-sum game with player 0's payoffs."""
     _OPPONENT_PAYOFFS[name_of(game)] = payoffs
 
 
 def name_of(game: pyspiel.Game) -> str:
     """Return the name by which a game object is loaded: its own, or one under which this process keeps the object."""
     name = str(game)
-    if not isinstance(game, (pyspiel.MatrixGame, pyspiel.TensorGame)):  # whose names say nothing of their payoffs
+    if not isinstance(game, (pyspiel.MatrixGame, pyspiel.TensorGame)):  # their names do not contain their payoffs
         with _quiet():
             try:
                 if str(_from_string(name)) == name:
                     return name
             except Exception as error:  # OpenSpiel does not know it by this name
                 raise_if_interrupt(error)
-    # The name itself if OpenSpiel has no game of that name, or else the name and a number.
+    # If OpenSpiel has a game of that name, a number is appended to it.
     first_number = int(name.partition("(")[0] in pyspiel.registered_names())
     candidates = (name if number == 0 else f"{name}#{number}" for number in itertools.count(first_number))
     free_name = next(candidate for candidate in candidates if _OBJECTS.get(candidate, game) is game)
@@ -349,7 +355,7 @@ class _ProgressError(Exception):
 
 
 def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractContextManager[None]]) -> Any:
-    """Return a wrapper of ``progress`` that shows its stderr, and raises its errors as :class:`_ProgressError`."""
+    """Return a wrapper of ``progress`` that does not hide its stderr, and raises its errors as :class:`_ProgressError`."""
 
     def report(share: float) -> None:
         with aloud():
@@ -363,10 +369,10 @@ def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractCon
 
 @contextmanager
 def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Hide stderr, to which OpenSpiel's C++ code also writes the errors that it raises.
+    """Hide stderr in the block: OpenSpiel's C++ code writes the errors that it raises there, too.
 
     Yields:
-        Function that returns a context manager, which shows stderr again during its block.
+        Function that returns a context manager, within which stderr is shown.
     """
     try:
         saved = os.dup(2)
@@ -393,10 +399,10 @@ def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
 
 
 def solvable_names() -> dict[str, str]:
-    """Return the two-player games registered with OpenSpiel whose kind is solved here: long names by short name.
+    """Return the two-player games of a supported kind that are registered with OpenSpiel: long names by short name.
 
     They are zero-sum or constant-sum, with chance probabilities and information states. All of them can be loaded
-    without parameters; some are larger than any size limit.
+    without parameters; some are too large for any size limit.
     """
     return {
         kind.short_name: kind.long_name
@@ -410,7 +416,7 @@ def solvable_names() -> dict[str, str]:
 
 
 def games_not_shipped() -> dict[str, str]:
-    """Return the games of :func:`solvable_names` that OpenSpiel does not ship: long names by short name."""
+    """Return those games of :func:`solvable_names` that OpenSpiel does not ship: long names by short name."""
     return {short_name: long_name for short_name, long_name in solvable_names().items() if _is_not_shipped(short_name)}
 
 

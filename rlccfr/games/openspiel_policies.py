@@ -1,4 +1,4 @@
-"""OpenSpiel's states, names of actions and form of policies for a compiled game."""
+"""OpenSpiel's states, names of actions and policies for a compiled game."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rlccfr.games.records import CHANCE
 
 
 def edge_names(tree: GameTree, numbers: np.ndarray | None = None) -> list[str]:
-    """Return OpenSpiel's name of the action that leads to each history; the root's is empty.
+    """Return OpenSpiel's name of the action that leads to each history; empty for the root.
 
     Args:
-        numbers: histories whose names are needed; the names of others may then be missing.
+        numbers: histories for which names are needed; names of others may be missing. By default, all are named.
     """
     names = [""] * tree.num_histories
     for number, state in states_of(tree, None if numbers is None else _with_ancestors(tree, numbers)):
@@ -27,7 +27,7 @@ def edge_names(tree: GameTree, numbers: np.ndarray | None = None) -> list[str]:
 
 
 def sequence_names(tree: GameTree) -> list[str]:
-    """Return the name of each sequence's action, as OpenSpiel gives it at one of the infoset's histories."""
+    """Return OpenSpiel's name of each sequence's action, at one of the infoset's histories."""
     names = [""] * tree.num_sequences
     decisions = np.flatnonzero(tree.histories["actor"] < CHANCE)
     first_of_infoset = decisions[np.unique(tree.histories["infoset"][decisions], return_index=True)[1]]
@@ -45,7 +45,7 @@ def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
     parent = np.full(tree.num_histories, -1)
     for level, above, _ in tree.levels():
         parent[level] = above
-    # Upwards, a generation at a time, until all ancestors are in.
+    # Go up one generation at a time, until all ancestors are in the mask.
     mask = np.zeros(tree.num_histories, np.bool_)
     while len(numbers):
         mask[numbers] = True
@@ -75,10 +75,10 @@ def _children(tree: GameTree, number: int) -> range:
 
 
 def to_openspiel(tree: GameTree, probabilities: np.ndarray) -> openspiel_policy.Policy:
-    """Return OpenSpiel's form of a policy given by probabilities over sequences, (m,).
+    """Return the OpenSpiel policy for probabilities over sequences, (m,).
 
     It is a ``TabularPolicy``, unless the game was compiled with ``restore_recall``. Two infosets may then share an
-    information state, so it is a ``Policy`` that finds the infoset by the history.
+    information state, so the policy is a ``Policy`` that finds the infoset by the history.
     """
     game = openspiel_game(tree)
     if tree.restore_recall:

@@ -16,14 +16,14 @@ class Parametrised:
 
     Attributes:
         name: name of the games without parameters.
-        parameters: default, least and greatest value of each parameter.
+        parameters: default, least and greatest value of each parameter, by its name.
     """
 
     name: str
     parameters: Mapping[str, tuple[int, int, int]]
 
     def values(self, arguments: Mapping[str, int]) -> dict[str, int]:
-        """Return the value of each parameter; those without an argument have their defaults.
+        """Return the value of each parameter; a parameter without an argument has its default.
 
         Raises:
             GameError: a parameter is unknown, or a value is out of range.
@@ -41,7 +41,7 @@ class Parametrised:
 
 @dataclass(frozen=True)
 class InOpenSpiel(Parametrised):
-    """Games with parameters that OpenSpiel plays.
+    """Games of OpenSpiel's with short names that take parameters.
 
     Attributes:
         template: the OpenSpiel string, with a field for each parameter.
@@ -54,7 +54,7 @@ class InOpenSpiel(Parametrised):
     dealt: int
 
     def member(self, arguments: Mapping[str, int]) -> str:
-        """Return the OpenSpiel string of one game.
+        """Return the OpenSpiel string of the game with some arguments.
 
         Raises:
             GameError: a parameter is unknown, a value is out of range, or the deck is too small.

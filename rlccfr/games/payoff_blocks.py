@@ -10,20 +10,20 @@ from rlccfr.errors import GameError
 from rlccfr.games.records import BLOCK, LANES
 
 DENSE_FILL = 0.25
-"""Least share of entries other than 0 in a connected part of the payoff matrix that is stored dense.
+"""Least share of non-zero entries in a connected part of the payoff matrix that is stored dense.
 
-A dense entry moves 8 bytes; a sparse one moves 12 to 16 and takes an indirection. So both cost the same at a share of
-a third to a quarter.
+For a dense entry, 8 bytes are read; for a sparse one 12 to 16, and an indirection is added. So both cost the same when
+a third to a quarter of the entries are non-zero.
 """
 
 ROUNDING = 1e-13
 """Largest difference between payoffs that count as equal, as a share of the block's largest payoff.
 
-It is also the largest difference between probabilities of chance that count as equal.
+It is also the largest difference between chance probabilities that count as equal.
 """
 
 MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
-"""Largest number of payoffs in all blocks, which a block's record can address."""
+"""Largest number of payoffs in all blocks together that a block's record can address."""
 
 
 def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) -> dict[str, np.ndarray]:
@@ -60,8 +60,8 @@ def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) ->
     num_entries = np.bincount(entry_component, minlength=num_components)
     is_sparse = num_entries < DENSE_FILL * (num_rows * num_columns)
 
-    # A dense part is one block with the part's id; in other parts each row is a block with its own id. A column is in
-    # one block of a dense part, but in the block of each row of a sparse part in which it has an entry.
+    # A dense part is one block with the part's id; in other parts each row is a block with its own id. A column of a
+    # dense part is in one block; a column of a sparse part is in the block of each row in which it has an entry.
     row_block = np.where(is_sparse[row_component], num_components + np.arange(len(rows)), row_component)
     entry_block = row_block[np.searchsorted(rows, entries.row)]
     dense_columns = ~is_sparse[column_component]
@@ -69,7 +69,7 @@ def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) ->
     columns = np.concatenate([columns[dense_columns], entries.col[sparse_entries]])
     column_block = np.concatenate([column_component[dense_columns], entry_block[sparse_entries]])
 
-    # Blocks are numbered anew without gaps.
+    # Blocks are renumbered without gaps.
     ids, row_block = np.unique(row_block, return_inverse=True)
     entry_block = np.searchsorted(ids, entry_block)
     column_block = np.searchsorted(ids, column_block)
@@ -106,8 +106,8 @@ def _by_block(
         entry_sequence: (entries,) the player's sequence of each entry.
 
     Returns:
-        The sequences in order of their blocks; (blocks + 1,) where each block begins; and (entries,) each entry's place
-        within its block.
+        The sequences in order of their blocks; (blocks + 1,) where each block begins; and (entries,) the index of each
+        entry's sequence within its block.
     """
     order = np.lexsort((sequences, sequence_block))
     leaf = sequences[order]
@@ -126,24 +126,26 @@ def _payoff_lines(
     opponent_place: np.ndarray,
     payoffs: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a player's blocks, (blocks,) of type BLOCK, and payoffs: in a block, a line per sequence of the opponent.
+    """Return a player's blocks, (blocks,) of type BLOCK, and their payoffs.
+
+    Payoffs are stored block by block, with one row per sequence of the opponent.
 
     Args:
         entry_block: (entries,) block of each entry of the payoff matrix.
         own_begin: (blocks + 1,) where each block's sequences of the player begin.
         opponent_begin: (blocks + 1,) where each block's sequences of the opponent begin.
-        own_place: (entries,) place of the player's sequence within the block.
-        opponent_place: (entries,) place of the opponent's sequence within the block.
+        own_place: (entries,) index of the player's sequence within the block.
+        opponent_place: (entries,) index of the opponent's sequence within the block.
         payoffs: (entries,) the player's payoffs.
 
     Raises:
         GameError: the blocks take more numbers than the engine can address.
     """
-    stride = -(-np.diff(own_begin) // LANES) * LANES  # lengths of lines, rounded up to whole registers
+    stride = -(-np.diff(own_begin) // LANES) * LANES  # lengths of rows, rounded up to whole registers
     begin = np.concatenate([[0], np.cumsum(stride * np.diff(opponent_begin))])
     if begin[-1] > MOST_PAYOFFS:
         raise GameError(
-            f"the game's payoff matrix takes {begin[-1]:,} numbers, more than the engine can address; take a "
+            f"the game's payoff matrix takes {begin[-1]:,} numbers, more than the engine can address; choose a "
             "smaller game"
         )
     lines = np.zeros(int(begin[-1]))
@@ -167,11 +169,11 @@ def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np
 
     Args:
         payoff: payoffs, block after block.
-        begin: (blocks + 1,) place where each block's payoffs begin; the last entry is their end.
+        begin: (blocks + 1,) index at which each block's payoffs begin; the last entry is their end.
 
     Returns:
-        Each block's factor, which is its payoff of largest absolute value; the place where its payoffs, divided by the
-        factor, begin; and the payoffs that are stored.
+        (blocks,) each block's factor, which is its payoff of largest absolute value; (blocks,) the index at which its
+        payoffs, divided by the factor, begin among the stored payoffs; and the stored payoffs.
     """
     length = np.diff(begin)
     factor = np.empty(len(length))
@@ -181,7 +183,7 @@ def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np
     for block_length in np.unique(length):  # only blocks of one length can be equal
         blocks = np.flatnonzero(length == block_length)
         rows = payoff[begin[blocks][:, None] + np.arange(block_length)]
-        # Of payoffs that are the largest up to rounding, the first, so that equal blocks take the same one.
+        # If several payoffs are the largest up to rounding, the first is taken, so that equal blocks have equal factors.
         sizes = np.abs(rows)
         largest = np.argmax(sizes > (1 - ROUNDING) * sizes.max(axis=1, keepdims=True), axis=1)
         factor[blocks] = rows[np.arange(len(rows)), largest]

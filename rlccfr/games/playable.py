@@ -1,4 +1,4 @@
-"""The methods that a game needs to be compiled: a game object of OpenSpiel's, or the rules of a game in Python."""
+"""The methods that a game needs to be compiled, whether it is an OpenSpiel game object or the rules of a Python game."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class State(Protocol):
         """Return 0, 1, CHANCE_MOVES or GAME_ENDS, or an object that ``int`` converts to one of them."""
 
     def information_state_string(self, player: int) -> str:
-        """Return the name of the infoset of the player who decides."""
+        """Return the name of the infoset of the player to move."""
 
     def legal_actions(self) -> list[int]:
-        """Return the actions of the player who decides."""
+        """Return the legal actions of the player to move."""
 
     def chance_outcomes(self) -> Sequence[tuple[int, float]]:
-        """Return chance's outcomes with their probabilities."""
+        """Return the chance outcomes with their probabilities."""
 
     def returns(self) -> Sequence[float]:
-        """Return both players' utilities at the end."""
+        """Return both players' utilities; the history is terminal."""
 
     def child(self, action: int) -> State:
         """Return the history after an action or outcome."""
@@ -42,7 +42,7 @@ class Playable(Protocol):
 
 
 class PythonGame(NamedTuple):
-    """A game of OpenSpiel's that is written in Python; once it is over, its states' ``current_player`` says so, too."""
+    """An OpenSpiel game that is written in Python, with states of the class :class:`PythonState`."""
 
     game: Any
 
@@ -53,7 +53,8 @@ class PythonGame(NamedTuple):
 class PythonState(NamedTuple):
     """A state of a :class:`PythonGame`.
 
-    OpenSpiel's algorithms ask ``is_terminal`` first, so a game may name anybody as the player to move once it is over.
+    Its ``current_player`` returns ``GAME_ENDS`` at a terminal state. The game's own method need not: OpenSpiel's
+    algorithms call ``is_terminal`` first, so the method may return any player once the game is over.
     """
 
     state: Any
@@ -82,6 +83,6 @@ class PythonState(NamedTuple):
 
 
 def playable(game: Any) -> Playable:
-    """Return OpenSpiel's game in the form that the traversal reads."""
+    """Return an OpenSpiel game as a :class:`Playable`, which the traversal reads."""
     in_python = type(game).__module__ != pyspiel.__name__
     return PythonGame(game) if in_python else game
