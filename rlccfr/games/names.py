@@ -220,8 +220,8 @@ def load_game(
     of them fits into memory; see :mod:`rlccfr.games.public.names`.
 
     Simultaneous games are turned into sequential ones. OpenSpiel's own games of 20,000 histories and more are kept in
-    the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and compared with OpenSpiel's
-    games by random playouts. A game that your own code registers is compiled each time.
+    the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and random playouts compare
+    them with OpenSpiel's games. A game that your own code registers is compiled each time.
 
     Args:
         name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), a short name with parameters, an OpenSpiel

@@ -355,7 +355,7 @@ class _ProgressError(Exception):
 
 
 def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractContextManager[None]]) -> Any:
-    """Return a wrapper of ``progress`` that does not hide its stderr, and raises its errors as :class:`_ProgressError`."""
+    """Return a wrapper of ``progress`` that shows its stderr, and that raises its errors as :class:`_ProgressError`."""
 
     def report(share: float) -> None:
         with aloud():

@@ -183,7 +183,7 @@ def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np
     for block_length in np.unique(length):  # only blocks of one length can be equal
         blocks = np.flatnonzero(length == block_length)
         rows = payoff[begin[blocks][:, None] + np.arange(block_length)]
-        # If several payoffs are the largest up to rounding, the first is taken, so that equal blocks have equal factors.
+        # Of payoffs that are the largest up to rounding, the first is taken, so that equal blocks have equal factors.
         sizes = np.abs(rows)
         largest = np.argmax(sizes > (1 - ROUNDING) * sizes.max(axis=1, keepdims=True), axis=1)
         factor[blocks] = rows[np.arange(len(rows)), largest]

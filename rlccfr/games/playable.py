@@ -1,4 +1,4 @@
-"""The methods that a game needs to be compiled, whether it is an OpenSpiel game object or the rules of a Python game."""
+"""The methods that a game needs to be compiled, whether it is an OpenSpiel game or the rules of a game in Python."""
 
 from __future__ import annotations
 

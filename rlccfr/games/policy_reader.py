@@ -1,8 +1,9 @@
 """Conversion of OpenSpiel's policies, in all their forms, to probabilities over sequences.
 
-OpenSpiel has four forms: a C++ object, whose method takes a state; a Python object, whose method may also take a state
-of a simultaneous game and a player; a function of a state; and a table by information state. An algorithm for one
-player, such as a best response, returns a policy of any form, but with probabilities at this player's states alone.
+OpenSpiel has four forms of policies: a C++ object, whose method takes a state; a Python object, whose method may also
+take a state of a simultaneous game and a player; a function of a state; and a table keyed by information states. An
+algorithm for one player, such as a best response, returns a policy in one of these forms that has probabilities only at
+this player's states.
 """
 
 from __future__ import annotations
@@ -23,16 +24,19 @@ from rlccfr.games.records import CHANCE
 from rlccfr.interrupts import raise_if_interrupt
 
 Reader = Callable[[Any, int], Any]
-"""Function from a turn-based state and the player who moves to what a policy gives there; None if it gives nothing."""
+"""Function that is given a turn-based state and the player to move, and returns what a policy has for the state.
+
+The result is None if the policy has nothing.
+"""
 
 FORMS = (
-    "a policy of OpenSpiel's, a table {information state: {action: probability}}, or a list of two of these, one for "
-    "each player"
+    "a policy object, a function, a table {information state: {action: probability}}, or a list of two of these, one "
+    "for each player"
 )
 
 
 def from_openspiel(tree: GameTree, policy: Any) -> np.ndarray:
-    """Return an OpenSpiel policy's probabilities over sequences, (m,), as it gives them at one history per infoset.
+    """Return an OpenSpiel policy's probabilities over sequences, (m,), read at one history of each infoset.
 
     Args:
         policy: see :meth:`rlccfr.Policy.from_openspiel`.
@@ -48,7 +52,7 @@ def from_openspiel(tree: GameTree, policy: Any) -> np.ndarray:
     for history, state in states_of(tree):
         record = tree.histories[history]
         infoset = int(record["infoset"])
-        # The first history of an infoset speaks for all.
+        # The policy is read only at the first history of each infoset.
         if record["actor"] >= CHANCE or visited[infoset]:
             continue
         visited[infoset] = True
@@ -88,10 +92,10 @@ def _what_is_missing(tree: GameTree, missing: np.ndarray) -> str:
 
 
 def _readers_of(policy: Any) -> list[Reader]:
-    """Return for each player the function that asks a policy what it does at a state of that player.
+    """Return for each player the function that reads a policy at that player's states.
 
     Raises:
-        PolicyError: the policy has none of OpenSpiel's forms.
+        PolicyError: the policy is not in one of OpenSpiel's forms.
     """
     if isinstance(policy, Sequence) and not isinstance(policy, (str, bytes)):
         if len(policy) != 2:
@@ -107,15 +111,15 @@ def _reader_of(policy: Any) -> Reader:
         return _table_reader(policy)
     method = getattr(policy, "action_probabilities", policy)
     if not callable(method) or isinstance(policy, type):
-        raise PolicyError(f"OpenSpiel's policies are read from {FORMS}, not from {brief(policy)}")
+        raise PolicyError(f"a policy of OpenSpiel's must be given as {FORMS}, not as {brief(policy)}")
     return _object_reader(method)
 
 
 def _table_reader(table: Mapping[str, Any]) -> Reader:
     """Return a function that looks a state up in a table.
 
-    The table of a simultaneous game has that game's information states, which lack the words that the turn-based form
-    of the game adds to them.
+    The table of a simultaneous game is keyed by that game's information states, which lack the text that the game's
+    turn-based form adds to them.
     """
 
     def read(state: Any, player: int) -> Any:
@@ -130,10 +134,10 @@ def _table_reader(table: Mapping[str, Any]) -> Reader:
 
 
 def _object_reader(method: Callable[..., Any]) -> Reader:
-    """Return a function that calls a method or function of another author's policy, as OpenSpiel's algorithms do.
+    """Return a function that calls a method or function of a third-party policy, as OpenSpiel's algorithms do.
 
-    A turn-based state tells whose turn it is, so it is the only argument, unless the policy insists on a player. A
-    policy of a simultaneous game may know only that game's states, for which OpenSpiel also passes a player.
+    A turn-based state shows whose turn it is, so it is the only argument, unless the policy requires a player. A policy
+    of a simultaneous game may know only that game's states, with which OpenSpiel also passes a player.
     """
     takes_player = _accepts(method, None, 0)
     insists_on_player = takes_player and not _accepts(method, None)
@@ -160,10 +164,10 @@ def _accepts(function: Callable[..., Any], *arguments: Any) -> bool:
 
 
 def _asked(method: Callable[..., Any], arguments: tuple[Any, ...], player: int) -> Any:
-    """Return what a policy gives at a state; None if its table lacks the state.
+    """Return a policy's answer at a state; None if its table lacks the state.
 
     Raises:
-        PolicyError: the policy failed; the message has its error.
+        PolicyError: the policy raised an error, which the message repeats.
     """
     try:
         return method(*arguments)
@@ -184,7 +188,7 @@ def _is_empty(answer: Any) -> bool:
 
 
 def _real(number: Any) -> float:
-    """Return a number as a float; unlike ``float``, this function refuses text."""
+    """Return a number as a float; unlike ``float``, raise ``TypeError`` for a string."""
     if isinstance(number, (str, bytes)):
         raise TypeError
     return float(number)
@@ -194,7 +198,7 @@ def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float
     """Return probabilities by action; None if the answer is empty, as when a C++ policy does not know a state.
 
     Args:
-        answer: what the policy gives: a dict, or pairs of an action and its probability.
+        answer: the policy's answer: a dict, or pairs of an action and its probability.
         key: information state, for messages.
         actions: the actions that are legal there.
 
@@ -208,8 +212,8 @@ def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float
         listed = [(operator.index(action), _real(probability)) for action, probability in pairs]
     except (TypeError, ValueError):
         raise PolicyError(
-            f"at {brief(key)} the policy gives {brief(answer)}, neither {{action: probability}} nor a list of pairs "
-            "(action, probability)"
+            f"at {brief(key)} the policy gives {brief(answer)}, which is neither {{action: probability}} nor a list of "
+            "pairs (action, probability)"
         ) from None
     distribution = dict(listed)
     if len(distribution) < len(listed):

@@ -1,8 +1,8 @@
 """The quotient of a game: its sequence form with one infoset for each class of infosets that must have equal values.
 
 Classes come from colour refinement (:mod:`rlccfr.games.symmetry`). They are checked here before they are used: they
-must be an *equitable partition*, in which all members of a class see the same classes, equally often. docs/adr/0020
-has the proof that CFR on the quotient then computes what CFR on the game does.
+must be an *equitable partition*, in which all members of a class are linked to the same classes, equally often.
+docs/adr/0020 has the proof that CFR on the quotient is then equivalent to CFR on the game.
 """
 
 from __future__ import annotations
@@ -25,21 +25,22 @@ ROUNDING = 1e-14
 """Largest difference between entries of a table that count as equal, as a share of the entry."""
 
 TOLERANCE = 1e-11
-"""Largest difference between sums over a class that count as equal, as a share of the largest number summed."""
+"""Largest difference between sums over a class that count as equal, as a share of the largest such sum."""
 
 
 @dataclass(frozen=True, eq=False)
 class Quotient(SequenceForm):
-    """A game's sequence form with one infoset per class; M sequences and N infosets, of the game's m and n.
+    """A game's sequence form with one infoset per class.
 
-    A class's infoset is the first member of the class, with all of its actions. Actions in one class are *twins*: only
-    the first of them has payoffs and infosets below it.
+    The game has m sequences and n infosets, the quotient M and N. A class is represented by the first infoset in it,
+    with all of that infoset's actions. If some of these actions are in one class, they are *twins*: only the first of
+    them has payoffs and infosets below it.
 
     Attributes:
         view: the sequence form, with ``multiplicity`` and ``twin``.
-        member: (M,) number in the game of each of the quotient's sequences.
-        place: (m,) for each of the game's sequences, the quotient's sequence that stands for it.
-        pairs: number of pairs of the players' last sequences whose leaves have a payoff.
+        member: (M,) index in the game of each of the quotient's sequences.
+        place: (m,) for each of the game's sequences, the quotient's sequence that represents it.
+        pairs: number of pairs of the players' last sequences whose leaves have a payoff other than 0.
     """
 
     view: SequenceView
@@ -48,7 +49,7 @@ class Quotient(SequenceForm):
     pairs: int
 
     def over_all_members(self, table: np.ndarray) -> np.ndarray:
-        """Return a table over the quotient's sequences as one over the game's, (m,)."""
+        """Return a table over the quotient's sequences, (M,), expanded to the game's, (m,)."""
         expanded: np.ndarray = table[self.place]
         return expanded
 
@@ -67,7 +68,7 @@ class Quotient(SequenceForm):
 
     @classmethod
     def whole(cls, game: GameTree) -> Quotient:
-        """Return the quotient of a game in which each infoset is a class of its own."""
+        """Return the trivial quotient of a game, in which each infoset is a class of its own."""
         sequences = np.arange(game.num_sequences)
         return cls(game.view, sequences, sequences, game.num_leaf_pairs)
 
@@ -81,7 +82,7 @@ class Quotient(SequenceForm):
         view = self.view
         old_sequences, first_sequence = _reordered_ranges(view.first_sequence, infosets)
         mass_entries, mass_begin = _reordered_ranges(view.mass_begin, infosets)
-        # The two empty sequences stay behind all others.
+        # The two empty sequences still come last.
         num_sequences = len(old_sequences)
         new_number = np.empty(num_sequences + 2, np.uint32)
         new_number[old_sequences] = np.arange(num_sequences)
@@ -104,18 +105,18 @@ class Quotient(SequenceForm):
 
     @cached_property
     def _represented(self) -> np.ndarray:
-        """The game's sequences for which another of its sequences stands."""
+        """The game's sequences that another sequence represents, (r,)."""
         return np.flatnonzero(self.member[self.place] != np.arange(len(self.place)))
 
     @cached_property
     def _representatives(self) -> np.ndarray:
-        """The game's sequence that stands for each of ``_represented``."""
+        """The game's sequence that represents each of ``_represented``, (r,)."""
         representatives: np.ndarray = self.member[self.place][self._represented]
         return representatives
 
 
 def _reordered_ranges(begin: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of entries in a new order of their owners, and where each owner's entries then begin.
+    """Return the indices of entries when their owners are reordered, and where each owner's entries then begin.
 
     Args:
         begin: (owners + 1,) where each owner's entries begin.
@@ -135,9 +136,9 @@ _centred_quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictio
 def quotient_of(game: GameTree) -> Quotient | None:
     """Return a game's quotient, made at first use; None if there is none.
 
-    There is no quotient if each sequence is alone in its class, or the classes are not an equitable partition. If all
-    payoffs contain a large constant, differences between payoffs may be taken for rounding errors. So the classes must
-    also be an equitable partition of the game with centred payoffs (:mod:`rlccfr.games.centring`).
+    There is no quotient if each sequence is alone in its class, or if the classes are not an equitable partition. If
+    all payoffs contain a large constant, true differences between payoffs may be as small as rounding errors. So the
+    classes must also be an equitable partition of the game with centred payoffs (:mod:`rlccfr.games.centring`).
     """
     if game not in _quotients:
         centred = centred_form(game)
@@ -147,7 +148,7 @@ def quotient_of(game: GameTree) -> Quotient | None:
 
 
 def centred_quotient_of(game: GameTree) -> Quotient | None:
-    """Return the quotient of a game's centred form (:mod:`rlccfr.games.centring`), or None like :func:`quotient_of`."""
+    """Return the quotient of a game's centred form (:mod:`rlccfr.games.centring`); None if there is none."""
     centred = centred_form(game)
     if centred is None:
         return quotient_of(game)
@@ -167,10 +168,10 @@ def _quotient_by(view: SequenceView, classes: Classes) -> Quotient | None:
 
 
 class _Representatives(NamedTuple):
-    """The infosets and sequences that stand for their classes; M sequences and N infosets, of the game's m and n."""
+    """The N infosets and M sequences that represent their classes, of the game's n and m."""
 
     infoset: np.ndarray  # (N,): the first infoset of each class, ascending
-    first_sequence: np.ndarray  # (N + 1,): where each one's sequences begin in the quotient
+    first_sequence: np.ndarray  # (N + 1,): where each infoset's sequences begin in the quotient
     member: np.ndarray  # (M,): see Quotient
     place: np.ndarray  # (m + 2,): see Quotient; the two empty sequences come last
 
@@ -200,7 +201,7 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
     mass = _masses(view) @ sum_over_classes
     payoff_0 = payoff @ sum_over_classes
     payoff_1 = payoff.T.tocsr() @ sum_over_classes
-    # The classes are equitable if each infoset and sequence has the sums of the one that stands for it.
+    # The classes are equitable if each infoset and sequence has the same sums as its representative.
     member_or_empty = np.concatenate([member, [len(place) - 2, len(place) - 1]])
     if not (
         _same_tree(view, classes.infoset, representatives, parent, multiplicity)
@@ -214,8 +215,8 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
     keep_first_twins = sparse.diags_array(is_first_twin.astype(float))
     reduced_payoff = without_residues(sparse.csr_array(keep_first_twins @ payoff_0[member_or_empty]))
     entries = reduced_payoff.tocoo()
-    # An entry is the row's own payoff, summed over the column's class. Player 1's is the column's own, summed over the
-    # row's class.
+    # An entry is the payoff of one row, summed over the columns of a class. Player 1 needs the payoff of one column,
+    # summed over the rows of a class.
     payoffs_to_1 = -reduced_payoff.data * class_sizes[entries.row] / class_sizes[entries.col]
     reduced_mass = mass[infoset]
     reduced = SequenceView(
@@ -234,7 +235,7 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
 
 
 def _choose_representatives(view: SequenceView, classes: Classes) -> _Representatives | None:
-    """Return each class's first infoset, with its sequences; None if a class of sequences has none among them."""
+    """Return each class's first infoset, with its sequences; None if none of these is in some class of sequences."""
     old_first_sequence = view.first_sequence.astype(np.int64)
     infoset = np.unique(classes.infoset, return_index=True)[1]
     num_actions = np.diff(old_first_sequence)[infoset]
@@ -242,7 +243,7 @@ def _choose_representatives(view: SequenceView, classes: Classes) -> _Representa
     size = int(first_sequence[-1])
     member = np.arange(size) + np.repeat(old_first_sequence[infoset] - first_sequence[:-1], num_actions)
 
-    # From classes of sequences to sequences of the quotient; the last one written stays, so of twins, the first.
+    # From classes of sequences to sequences of the quotient. The last one written stays: of twins, it is the first.
     sequence_of_class = np.full(classes.sequence.max() + 1, -1)
     sequence_of_class[classes.sequence[-2:]] = size, size + 1
     sequence_of_class[classes.sequence[member[::-1]]] = np.arange(size)[::-1]
@@ -264,7 +265,7 @@ def _same_tree(
     parent: np.ndarray,
     multiplicity: np.ndarray,
 ) -> bool:
-    """Return whether the infosets of each class are placed alike in the tree.
+    """Return whether the infosets of each class have equivalent places in the tree.
 
     They must have parents of one class, actions of the same classes, and equally many members of their class below each
     parent.

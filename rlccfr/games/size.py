@@ -1,7 +1,7 @@
-"""Early refusal of games that are too large: for the number of histories that is allowed, or for the memory left.
+"""Early errors for games that are too large for the limit on histories, or for the memory that is available.
 
-The number is by default :data:`rlccfr.games.openspiel.MAX_HISTORIES`. Sizes are estimated here; the traversal counts
-(:mod:`rlccfr.games.traversal`), and refuses a game as soon as it has more histories.
+The limit is by default :data:`rlccfr.games.openspiel.MAX_HISTORIES`. Here, sizes are estimated. The traversal
+(:mod:`rlccfr.games.traversal`) counts histories, and raises an error as soon as there are more than the limit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BYTES = 300
 """Peak memory per history in bytes while a game is compiled, infosets included."""
 
 BYTES_TO_BUILD = 200
-"""The part of it that is taken after the traversal."""
+"""The part of :data:`BYTES` that is allocated after the traversal."""
 
 ESTIMATES = 31
 """Number of estimates of a game's size, each the mean of PLAYOUTS playouts."""
@@ -26,32 +26,32 @@ ESTIMATES = 31
 PLAYOUTS = 32
 
 CERTAINLY = 10
-"""A game is refused early if most estimates exceed this many times the limit.
+"""A game counts as too large if most estimates exceed this many times the limit.
 
 A playout's estimate of the number of histories is unbiased (Knuth 1975), and so is the mean of several. By Markov's
-inequality the mean exceeds ten times the truth with a probability of at most 0.1. That 16 of 31 such means do so has a
-probability below 1e-8.
+inequality, the mean exceeds ten times the true number with a probability of at most 0.1. The probability that 16 of 31
+such means do so is below 1e-8.
 """
 
 
 class TooLargeError(GameError):
-    """A game with more histories than the limit, or than there is memory for."""
+    """A game with more histories than the limit, or than fit into memory."""
 
 
 def check_size(game: Playable, name: str, max_histories: int) -> None:
-    """Refuse a game that is almost certainly too large.
+    """Raise an error if a game is almost certainly too large.
 
-    That takes at most ESTIMATES x PLAYOUTS (about a thousand) playouts, and as many again if more memory is left than
-    the limit needs.
+    The check takes at most ESTIMATES x PLAYOUTS (about a thousand) playouts, and as many again if a game exceeds the
+    limit and memory would allow more histories than the limit.
 
     Raises:
-        TooLargeError: the game almost certainly has more histories than the limit, or than there is memory for.
+        TooLargeError: the game almost certainly has more histories than the limit, or than fit into memory.
     """
     available = available_memory()
     memory_limit = sys.maxsize if available is None else available // BYTES
     if not _certainly_exceeds(min(max_histories, memory_limit), game):
         return
-    # If memory does not suffice either, the error must not recommend a larger limit.
+    # If memory is too small as well, the error must not recommend a larger limit.
     if available is not None and (memory_limit <= max_histories or _certainly_exceeds(memory_limit, game)):
         raise _out_of_memory(name, available)
     raise too_many_histories(name, max_histories)
@@ -69,7 +69,7 @@ def _certainly_exceeds(limit: int, game: Playable) -> bool:
 
 
 def check_memory(name: str, histories: int) -> None:
-    """Refuse to go on if compiling the histories found so far would take more memory than is left.
+    """Check that there is enough memory to compile the histories found so far.
 
     Raises:
         TooLargeError: there is too little memory.
@@ -80,17 +80,17 @@ def check_memory(name: str, histories: int) -> None:
 
 
 def too_many_histories(name: str, max_histories: int) -> TooLargeError:
-    """Return the error for a game beyond the limit."""
+    """Return the error for a game with more histories than the limit."""
     return TooLargeError(
-        f"{name!r} has more than {max_histories:,} histories, the size limit; "
-        "load_game and `rlccfr solve` take a larger one (max_histories, --option max-histories=N)"
+        f"{name!r} has more than {max_histories:,} histories, the size limit; raise the limit by load_game(..., "
+        "max_histories=N) or `rlccfr solve --option max-histories=N`"
     )
 
 
 def _out_of_memory(name: str, available: int | None) -> TooLargeError:
     return TooLargeError(
         f"{name!r} does not fit into memory: compiling takes about {BYTES} bytes per history, and "
-        f"{(available or 0) / 1e9:.3g} GB are left; take a smaller game"
+        f"{(available or 0) / 1e9:.3g} GB are available; choose a smaller game"
     )
 
 
@@ -98,7 +98,7 @@ def _estimated_above(bound: int, game: Playable, rng: np.random.Generator) -> bo
     """Return whether the mean of several playouts' estimates of the number of histories exceeds a bound."""
     total = 0
     for _ in range(PLAYOUTS):
-        # Knuth's estimate: at each depth, the product of the numbers of children on the way to there.
+        # Knuth's estimate: the sum over depths of the product of the numbers of children on the path to that depth.
         state = game.new_initial_state()
         width = 1
         total += 1
@@ -112,7 +112,7 @@ def _estimated_above(bound: int, game: Playable, rng: np.random.Generator) -> bo
 
 
 def _moves(state: State) -> list[int]:
-    """Return the actions or outcomes that may follow, none at the end."""
+    """Return the actions or chance outcomes that may follow; none at a terminal history."""
     actor = int(state.current_player())
     if actor in (0, 1):
         return state.legal_actions()

@@ -1,11 +1,12 @@
 """Colour refinement of the sequence form: the infosets and sequences whose values must be equal.
 
-Nodes are the sequences and the infosets. Two nodes keep the same colour as long as what they see is equal. A sequence
-sees the colour of its infoset, the colours of the infosets that follow it, and its payoffs, each with the colour of the
-opponent's sequence. An infoset sees the colour of its parent sequence, the colours of its actions' sequences, and its
-histories' chances, each with the colour of the opponent's sequence. Colours are refined until none of them splits. The
-classes, which are the nodes of each colour, are then an equitable partition (Grohe, Kersting, Mladenov, Selman,
-"Dimension reduction via colour refinement", ESA 2014); docs/adr/0020 has the proof of what this means for CFR.
+The sequences and the infosets are the nodes of a graph. Two nodes keep the same colour as long as they *see* the same.
+A sequence sees the colour of its infoset, the colours of the infosets that follow it, and its payoffs, each with the
+colour of the opponent's sequence. An infoset sees the colour of its parent sequence, the colours of its actions'
+sequences, and the chance reach of its histories, each with the colour of the opponent's sequence. Colours are refined
+until none of them splits. The classes, each of which has the nodes of one colour, are then an equitable partition
+(Grohe, Kersting, Mladenov, Selman, "Dimension reduction via colour refinement", ESA 2014); docs/adr/0020 has the proof
+of what this means for CFR.
 """
 
 from __future__ import annotations
@@ -19,25 +20,26 @@ from rlccfr.games.flat_tree import Classes
 from rlccfr.games.records import SequenceView
 
 RELATIVE = 1e-12
-"""Neighbours in sorted order count as equal if they differ by at most this share of the lower one's size."""
+"""Neighbouring numbers in ascending order count as equal if they differ by at most this share of the lower one's size.
+"""
 
 ABSOLUTE = 1e-15
-"""Numbers of at most this share of the largest one count as 0, and smaller differences as none."""
+"""Numbers, and differences of numbers, count as 0 if they are at most this share of the largest number."""
 
 MOST_ROUNDS = 200
-"""Number of rounds after which a game counts as without symmetry; only games of several hundred moves need more."""
+"""Number of rounds after which a game counts as having no symmetry; only games of several hundred moves need more."""
 
 SEED = 20260
-"""Seed of the colours."""
+"""Seed of the random numbers that stand for colours."""
 
 
 class _Edges(NamedTuple):
-    """What each node sees, grouped by the node that sees; a node is a sequence or an infoset."""
+    """The edges from each node to the nodes that it sees, grouped by the node that sees."""
 
     seen: np.ndarray  # (edges,): the node that is seen
-    weight: np.ndarray  # (edges,) of uint64: random; one per kind of edge and number on it
-    seers: np.ndarray  # (seers,): the nodes that see anything, ascending
-    begin: np.ndarray  # (seers,): where the edges of each of them begin
+    weight: np.ndarray  # (edges,) uint64: random weight, equal for edges of one kind with equal numbers on them
+    seers: np.ndarray  # (seers,): the nodes that see any node, ascending
+    begin: np.ndarray  # (seers,): where the edges of each of these nodes begin
 
 
 def payoff_matrix(view: SequenceView, player: int = 0) -> sparse.csr_array:
@@ -52,7 +54,7 @@ def payoff_matrix(view: SequenceView, player: int = 0) -> sparse.csr_array:
     width = blocks["own_end"].astype(np.int64) - own_begin
     height = blocks["opponent_end"].astype(np.int64) - opponent_begin
 
-    # A block has a line for each of the opponent's sequences, and in it a column for each of the player's.
+    # A block has a row for each of the opponent's sequences, and a column for each of the player's.
     size = width * height
     block = np.repeat(np.arange(len(size)), size)
     place_in_block = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
@@ -68,7 +70,7 @@ def payoff_matrix(view: SequenceView, player: int = 0) -> sparse.csr_array:
 
 
 def without_residues(payoff: sparse.csr_array) -> sparse.csr_array:
-    """Return a matrix without the entries that are 0 but for rounding."""
+    """Return a matrix without the entries that differ from 0 only by rounding."""
     cleaned = payoff.copy()
     sizes = np.abs(cleaned.data)
     cleaned.data[sizes <= ABSOLUTE * sizes.max(initial=0.0)] = 0.0
@@ -79,9 +81,9 @@ def without_residues(payoff: sparse.csr_array) -> sparse.csr_array:
 def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
     """Return the classes of a game's sequence form.
 
-    Colours are random numbers of 64 bits, and a node's next colour is a sum over what it sees, modulo 2^64. Two
-    different sums are equal with a probability of less than 2^-50; :func:`rlccfr.games.quotient.quotient` checks the
-    classes.
+    Colours are random numbers of 64 bits, and a node's next colour depends on a weighted sum, modulo 2^64, of the
+    colours that it sees. Nodes that see different things get equal sums with a probability of less than 2^-50;
+    :func:`rlccfr.games.quotient.quotient` checks the classes.
 
     Args:
         view: the sequence form, of n infosets and m sequences.
@@ -116,7 +118,7 @@ def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
 
 
 def _edges(view: SequenceView, payoff: sparse.csr_array, random: np.random.Generator) -> _Edges:
-    """Return all edges of the sequence form as a graph, whose nodes are the sequences, followed by the infosets."""
+    """Return all edges of the graph, whose nodes are the sequences, followed by the infosets."""
     num_infosets = len(view.parent)
     num_sequences = payoff.shape[0] - 2
     infoset = num_sequences + 2 + np.arange(num_infosets)
@@ -127,7 +129,7 @@ def _edges(view: SequenceView, payoff: sparse.csr_array, random: np.random.Gener
     # Edges of the tree, in both directions; all edges of one kind have the same weight.
     tree_edges = [(owner, sequence), (sequence, owner), (infoset, parent), (parent, infoset)]
     tree_weights = random.integers(0, 2**64, len(tree_edges), dtype=np.uint64) | np.uint64(1)
-    # Edges with numbers: payoffs, in both directions, and chance's reach.
+    # Edges with numbers on them: payoffs, in both directions, and chance's reach.
     entries = payoff.tocoo()
     payoff_weights = _weights(entries.data, random)
     mass_owner = np.repeat(infoset, _counts(view.mass_begin))
@@ -150,11 +152,11 @@ def _counts(begin: np.ndarray) -> np.ndarray:
 
 
 def _weights(numbers: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return a random odd weight for each number; numbers that are equal up to rounding get the same one."""
+    """Return a random odd weight for each number; numbers that are equal up to rounding get equal weights."""
     order = np.argsort(numbers, kind="stable")
     ascending = numbers[order]
     tolerance = np.maximum(RELATIVE * np.abs(ascending[:-1]), ABSOLUTE * np.abs(numbers).max(initial=0.0))
-    with np.errstate(over="ignore"):  # of a difference above the largest double, which is no rounding
+    with np.errstate(over="ignore"):  # a difference above the largest double becomes infinite, and is a step
         is_step = np.diff(ascending) > tolerance
     group = np.concatenate([[0], np.cumsum(is_step)])[: len(numbers)]
     group_weight = random.integers(0, 2**64, len(numbers) + 1, dtype=np.uint64) | np.uint64(1)
@@ -173,7 +175,7 @@ def _split_colours(colour: np.ndarray, sight: np.ndarray) -> np.ndarray:
 
 
 def by_first(colour: np.ndarray) -> np.ndarray:
-    """Number colours anew, in order of their first members."""
+    """Renumber colours in order of their first members."""
     _, first, colour_number = np.unique(colour, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))

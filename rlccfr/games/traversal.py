@@ -16,10 +16,10 @@ from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.games.size import check_memory, check_size, too_many_histories
 
 MOST_MOVES = 10_000
-"""Largest number of moves on a path; a game that never ends would be followed without end."""
+"""Largest number of moves on a path; a game that never ends would otherwise be followed forever."""
 
 NO_TEXT = -1
-"""Number in place of an infoset's at a history whose information state is not a text."""
+"""Number instead of an infoset's for a history whose information state is not a string."""
 
 REPORT_EVERY = 20_000
 """Number of histories between two checks of free memory and two calls of ``progress``: about a sixth of a second."""
@@ -29,8 +29,8 @@ LastMove = tuple[int, ...]
 
 
 _Child = tuple[int, float, tuple[LastMove, LastMove]]
-"""A history that is still to be visited: the action or outcome that leads to it, the probability of that outcome or 1,
-and each player's last move. Its state is made only at the visit, since some states take megabytes."""
+"""A history that is still to be visited: the action or chance outcome that leads to it, its probability (1 for an
+action), and each player's last move. Its state is made only at the visit, since some states take megabytes."""
 
 
 class _OpenHistory(NamedTuple):
@@ -39,12 +39,12 @@ class _OpenHistory(NamedTuple):
     state: Any
     number: int
     depth: int
-    child_share: float  # each child's share of all work, as if siblings were of equal size
+    child_share: float  # each child's share of all work, as if siblings had subtrees of equal size
     children: list[_Child]  # the last one is visited next
 
 
 class _Columns:
-    """The histories visited so far, depth first, with one column per property; only terminal ones have returns."""
+    """The histories visited so far, depth first, as one array per property; returns are stored only for terminals."""
 
     def __init__(self) -> None:
         self.parent = array("i")
@@ -63,11 +63,11 @@ class _Columns:
         """Add a history.
 
         Args:
-            parent: the history above.
-            action: the action or outcome that leads to the new one.
-            probability: that of the outcome; 1 after an action.
+            parent: the history's parent.
+            action: the action or chance outcome that leads to the history.
+            probability: probability of the chance outcome; 1 after an action.
             actor: 0, 1, CHANCE or TERMINAL.
-            infoset: the actor's infoset; -1 where nobody decides.
+            infoset: the actor's infoset; -1 where no player moves.
         """
         self.parent.append(parent.number)
         self.depth.append(parent.depth + 1)
@@ -102,20 +102,20 @@ def traverse(
     progress: Callable[[float], None] | None,
     utility_sum: float = 0.0,
 ) -> tuple[Traversal, int]:
-    """Visit every history, depth first, and check what the game claims; see :mod:`rlccfr.games.claims`.
+    """Visit every history, depth first, and check the game's claims; see :mod:`rlccfr.games.claims`.
 
     Args:
         game, name: the game, and its name for errors.
-        restore_recall: whether to tell histories of one information state apart by the player's own last move.
+        restore_recall: whether to distinguish histories of one information state by the player's own last move.
         max_histories: largest number of histories.
-        progress: function that is called now and then with the share done.
+        progress: function that is called now and then with the share that is done.
         utility_sum: what the players' utilities must sum to.
 
     Returns:
         The traversal, and the number of infosets without perfect recall.
 
     Raises:
-        GameError: a claim is broken, or there are more histories than ``max_histories`` or than memory holds.
+        GameError: a claim is broken, or there are more histories than ``max_histories`` or than fit into memory.
     """
     columns = _Columns()
     infosets = _SeenInfosets(restore_recall)
@@ -134,15 +134,17 @@ def _visit_all(
     max_histories: int,
     progress: Callable[[float], None] | None,
 ) -> None:
-    """Add all histories of a game to ``columns``, depth first, and their infosets to ``infosets``; see
-    :func:`traverse`."""
+    """Add all histories of a game to ``columns``, depth first, and their infosets to ``infosets``.
+
+    See :func:`traverse`.
+    """
     share_done = 0.0
-    # The root is the only child of a history that does not exist.
+    # The root is treated as the only child of a history that does not exist.
     stack = [_OpenHistory(None, -1, -1, 1.0, [(-1, 1.0, ((), ()))])]
     while stack:
         parent = stack[-1]
         number = len(columns)
-        if not parent.children:  # all below it is visited
+        if not parent.children:  # all histories below it have been visited
             stack.pop()
             continue
         if number >= max_histories or parent.depth > MOST_MOVES:
@@ -159,7 +161,7 @@ def _visit_all(
             infoset = infosets.number(actor, key, last_moves[actor], actions) if isinstance(key, str) else NO_TEXT
             columns.add(parent, action, probability, actor, infoset)
             if infoset == NO_TEXT:
-                raise columns.broken(name, f"the information state is {brief(key)}; it must be a text")
+                raise columns.broken(name, f"the information state is {brief(key)}; it must be a string")
             children = _after_decision(actor, infoset, actions, last_moves)
         elif actor == GAME_ENDS:
             columns.add(parent, action, probability, TERMINAL, -1)
@@ -182,7 +184,7 @@ def _check_room(
     progress: Callable[[float], None] | None,
     share_done: float,
 ) -> None:
-    """Refuse a game that does not fit into the limit or into memory, and call ``progress`` with the share done.
+    """Check that a game fits into the limit and into memory, and call ``progress`` with the share that is done.
 
     See :mod:`rlccfr.games.size`.
     """
@@ -194,7 +196,7 @@ def _check_room(
 
 
 def _too_large(name: str, num_visited: int, max_histories: int) -> GameError:
-    """Return the error for a game with more histories than the limit, or else with a path that is too long."""
+    """Return the error for a game with too many histories or, if it has not, with a path that is too long."""
     if num_visited >= max_histories:
         return too_many_histories(name, max_histories)
     return GameError(
@@ -203,7 +205,7 @@ def _too_large(name: str, num_visited: int, max_histories: int) -> GameError:
 
 
 def _stuck(actor: int) -> str:
-    """Return what is wrong with a history after which nothing may follow, although ``actor`` has to move."""
+    """Return what is wrong with a history that has no children, although ``actor`` has to move."""
     if actor in (0, 1):
         return no_moves(actor)
     if actor == CHANCE_MOVES:
@@ -226,7 +228,7 @@ def _after_decision(
 def _after_chance(state: State, last_moves: tuple[LastMove, LastMove]) -> list[_Child]:
     """Return the histories below a chance node, the last outcome first, without outcomes of probability 0.
 
-    Numbers that are not probabilities are kept: a later check refuses the game.
+    Numbers that are not probabilities are kept, so that a later check reports them.
     """
     outcomes = reversed(state.chance_outcomes())
     return [(outcome, probability, last_moves) for outcome, probability in outcomes if probability != 0]
@@ -244,7 +246,7 @@ def _breadth_first(columns: _Columns, infosets: _SeenInfosets) -> Traversal:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     arrays = {name: column[order] for name, column in arrays.items()}
-    # Parents are histories, which have new numbers now.
+    # Histories have been renumbered, so parents are, too.
     arrays["parent"] = np.where(arrays["parent"] >= 0, rank[arrays["parent"]], -1)
     return Traversal(
         **arrays,
@@ -255,11 +257,11 @@ def _breadth_first(columns: _Columns, infosets: _SeenInfosets) -> Traversal:
 
 
 class _SeenInfosets:
-    """Numbering of infosets in order of discovery, which also finds those without perfect recall.
+    """Numbers of the infosets, in order of discovery, and a record of those without perfect recall.
 
     Attributes:
         owners: player of each infoset.
-        levels: number of earlier moves of that player.
+        levels: number of the player's earlier moves at each infoset.
         keys: information state of each infoset.
         forgetful: numbers of the infosets whose histories differ in their owner's last move.
     """
@@ -277,15 +279,15 @@ class _SeenInfosets:
     def number(self, player: int, text: str, last_move: LastMove, actions: list[int]) -> int:
         """Return the number of the infoset with information state ``text``, and put its actions in order.
 
-        Histories of one infoset may list the same actions in different orders. Then ``actions`` is brought to the
-        order of the infoset's first history, so that an action has the same place at all of them. Actions that differ
-        otherwise are left as they are.
+        Histories of one infoset may list the same actions in different orders. If so, ``actions`` is put into the order
+        of the infoset's first history, so that an action has the same index at all of them. If the actions themselves
+        differ, they are left as they are.
 
         Args:
             player: the infoset's owner.
             text: the information state.
-            last_move: its owner's last move.
-            actions: the actions that the history offers.
+            last_move: the owner's last move.
+            actions: the legal actions of the history.
         """
         key = (player, text, last_move) if self._restore_recall else (player, text)
         infoset = self._numbers.setdefault(key, len(self._numbers))

@@ -22,12 +22,12 @@ _CARDS = re.compile(r"(?:[2-9TJQKA][cdhs])+")
 
 
 class Knowledge(NamedTuple):
-    """What a player knows in a game of cards.
+    """What a player knows in a card game.
 
     Attributes:
         hand: the player's cards.
         board: the cards that both players see.
-        facts: what else there is to say, such as the moves so far.
+        facts: what else the player knows, such as the moves so far, one line each.
     """
 
     hand: Sequence[str]
@@ -36,7 +36,7 @@ class Knowledge(NamedTuple):
 
 
 def payoff_unit(game: Game) -> str:
-    """Return what a game's payoffs are counted in, as a word for people: chips in poker, otherwise points."""
+    """Return the unit of a game's payoffs as a word to display: chips in poker, otherwise points."""
     name = getattr(game, "openspiel_name", game.name)
     is_poker = "poker" in name or game.big_blind is not None or game.pot is not None
     return "chips" if is_poker else "points"
@@ -60,7 +60,7 @@ def in_words(game: str, text: str) -> str:
     """Return in one line what a player knows, such as ``K♥, board Q♠, moves: call call | raise``.
 
     Args:
-        game, text: see :func:`described`; the text of a game without cards comes back as it is.
+        game, text: see :func:`described`; the text of a game without cards is returned unchanged.
     """
     knowledge = knowledge_in(game, text)
     if not knowledge:
@@ -70,7 +70,7 @@ def in_words(game: str, text: str) -> str:
 
 
 def move_in_words(game: str, name: str) -> str:
-    """Return a move's name without numbers of players, and a card's name for a number that chance deals.
+    """Return a move's name without the player's number; for a number that chance deals, return the card's name.
 
     Args:
         game: OpenSpiel's name of the game.
@@ -117,7 +117,7 @@ def drawn(cards: Sequence[str]) -> list[str]:
 
 
 def plain(line: str, encoding: str) -> str:
-    """Return a line in characters that an encoding has."""
+    """Return a line as it is if the encoding has all of its characters, and in ASCII otherwise."""
     try:
         line.encode(encoding)
     except (UnicodeEncodeError, LookupError):
@@ -126,14 +126,14 @@ def plain(line: str, encoding: str) -> str:
 
 
 def _plain_sign(sign: str) -> str:
-    """Return the ASCII character for a suit or a line of a card; any other character as it is."""
+    """Return the ASCII character for a suit or a box-drawing character; any other character as it is."""
     if "┌" <= sign <= "┘":  # the corners
         return "+"
     return PLAIN_SIGNS.get(sign, sign)
 
 
 def _drawn_hand_and_board(hand: Sequence[str], board: Sequence[str]) -> list[str]:
-    """Return a picture of a hand as lines; if there is a board, it is at the right, and words below name both."""
+    """Return a picture of a hand as lines; a board, if there is one, is to its right, with labels below both."""
     if not board:
         return drawn(hand)
     lines = [f"{of_hand}   {of_board}" for of_hand, of_board in zip(drawn(hand), drawn(board), strict=True)]
@@ -143,7 +143,7 @@ def _drawn_hand_and_board(hand: Sequence[str], board: Sequence[str]) -> list[str
 
 
 def _card_names(cards: str) -> list[str]:
-    """Return the names of cards such as ``KhQd``; none for a text that names no cards."""
+    """Return the names of cards such as ``KhQd``; an empty list if the string does not name cards."""
     return [card[0] + SUITS[card[1]] for card in re.findall("..", cards)] if _CARDS.fullmatch(cards) else []
 
 
@@ -164,6 +164,6 @@ def _leduc(fields: dict[str, str], names: Sequence[str]) -> Knowledge:
 
 
 def _moves(letters: str, words: dict[str, str]) -> str:
-    """Return moves in words; the size of a raise, a number of more than one digit, stays."""
+    """Return moves in words; a number of more than one digit is the size of a raise, and stays as it is."""
     moves = " ".join(words.get(move, move) for move in re.findall(r"\d\d+|.", letters))
     return f"moves: {moves or 'none yet'}"

@@ -1,4 +1,4 @@
-"""Gambit's files as games: their names, and the OpenSpiel strings that stand for them."""
+"""Gambit's files as games: their names, and the corresponding OpenSpiel strings."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def is_file(name: str) -> bool:
 
 
 def is_of_file(openspiel_name: str) -> bool:
-    """Return whether an OpenSpiel string is that of a Gambit file's game."""
+    """Return whether an OpenSpiel string stands for a game from a Gambit file."""
     return openspiel_name.startswith(f"{NAME}(")
 
 
 def spiel_name(path: str) -> str:
-    """Return the OpenSpiel string of a file: it has the file's name, and a digest of the content.
+    """Return the OpenSpiel string of a file, which contains the file's name and a digest of its content.
 
     Raises:
         GameError: the file can't be read.
@@ -58,25 +58,25 @@ def source_of(openspiel_name: str) -> Path | None:
 
 
 def refuse_source(path: Path, openspiel_name: str) -> None:
-    """Refuse to overwrite the file that a game was read from, since the new text would differ from the file's.
+    """Raise an error if a path is the file that a game was read from, which must not be overwritten.
 
     Raises:
         GameError: the path is that file.
     """
     source = source_of(openspiel_name)
     if source is not None and path.exists() and source.exists() and path.samefile(source):
-        raise GameError(f"{path_shown(source)} is the file of the game itself: write to another file")
+        raise GameError(f"{path_shown(source)} is the file that the game was read from: write to another file")
 
 
 def path_shown(path: Path) -> str:
-    """Return a file's absolute path as people write it: relative to the current folder if the file is below it."""
+    """Return a file's absolute path for display: relative to the current folder if the file is below it."""
     folder = Path.cwd()
     return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def digest_of(text: str) -> str:
-    """Return a digest of a file's text, which tells its versions apart."""
-    return f"x{hashlib.sha256(text.encode()).hexdigest()[:16]}"  # OpenSpiel would take digits alone for a number
+    """Return a digest of a file's text, which distinguishes its versions."""
+    return f"x{hashlib.sha256(text.encode()).hexdigest()[:16]}"  # OpenSpiel would read digits alone as a number
 
 
 def read(path: Path) -> str:
@@ -98,8 +98,8 @@ def read_text(path: Path, kind: str) -> str:
     try:
         size = path.stat().st_size
         if size > LARGEST:
-            raise GameError(f"{name} has {size:,} bytes; files of at most {LARGEST:,} are read")
-        return path.read_text(encoding="utf-8-sig")  # some programs of Windows write a byte order mark
+            raise GameError(f"{name} has {size:,} bytes; files of at most {LARGEST:,} bytes can be read")
+        return path.read_text(encoding="utf-8-sig")  # some Windows programs write a byte order mark
     except FileNotFoundError:
         raise GameError(f"there is no file {name}; name {kind}") from None
     except OSError as error:
@@ -107,4 +107,4 @@ def read_text(path: Path, kind: str) -> str:
         raise GameError(f"can't read {name} ({error.strerror}); {advice}") from None
     except UnicodeDecodeError:
         short_kind = kind.partition(" of ")[0]
-        raise GameError(f"{name} is not text in UTF-8, so it is not {short_kind}; save it again as text") from None
+        raise GameError(f"{name} is not UTF-8 text, so it is not {short_kind}; save it again as text") from None

@@ -1,4 +1,4 @@
-"""Reading of Gambit's files of extensive games.
+"""A parser of Gambit's files of extensive games.
 
 Source of the format: Gambit's documentation, "The extensive game (.efg) file format".
 """
@@ -14,18 +14,19 @@ from fractions import Fraction
 from rlccfr.errors import GameError, brief
 
 LARGEST_NUMBER = 10**300
-"""Largest absolute value of a number; doubles go little further."""
+"""Largest absolute value of a number; the range of doubles ends soon after it."""
 
 DEEPEST = 1_000
 """Largest number of moves on a path."""
 
 ROUNDED = 1e-5
-"""Largest distance of a sum of probabilities from 1, since files may round them to six decimals."""
+"""Largest difference between a sum of probabilities and 1, since files may round probabilities to six decimals."""
 
 CHANCE, TERMINAL = -1, -2
-"""Who moves at a node, if not a player."""
+"""The actor of a node at which no player moves."""
 
-# A text in quotation marks, a bracket or comma, or a word; else the last group has a mark that is not closed.
+# A string in quotation marks, a bracket or comma, or a word; otherwise, the last group is a quotation mark that is not
+# closed.
 _TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([{},])|([^\s{},"]+)|(\S))', re.DOTALL)
 _NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)")
 
@@ -36,8 +37,8 @@ class Described:
 
     Attributes:
         label: its name.
-        actions: names of the actions; none for an outcome.
-        numbers: the probabilities of an event's actions, or the payoffs of an outcome.
+        actions: names of the actions; empty for an outcome.
+        numbers: the probabilities of an event's actions, or the payoffs of an outcome; empty for an infoset.
     """
 
     label: str
@@ -51,9 +52,9 @@ class Node:
 
     Attributes:
         actor: 0 or 1, CHANCE or TERMINAL.
-        set: number of its information set, or of its event of chance; 0 at the end.
-        described: what the file says of that set or event.
-        payoffs: payoffs of the node's outcome, summed over the path to it.
+        set: number of its infoset, or of its chance event; 0 at a terminal node.
+        described: the file's description of that infoset or event.
+        payoffs: both players' payoffs, summed over the outcomes on the path to the node, its own included.
         children: numbers of the nodes below, in the order of the actions.
     """
 
@@ -73,9 +74,9 @@ class Extensive:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Return distinct names: an empty name becomes its place in the list, a repeated name gets a number at its end."""
+    """Return distinct names: an empty name becomes its index in the list, a repeated name gets a number at its end."""
     labels = dict[str, None]()
-    last_number = dict[str, int]()  # the last one tried for each name, so that many equal names take linear time
+    last_number = dict[str, int]()  # last number tried for each name, so that many equal names take linear time
     for place, name in enumerate(names):
         stem = name or str(place)
         label = stem
@@ -106,7 +107,7 @@ def comment_of(text: str, name: str) -> tuple[str, str]:
     """Return the comment of a file's text, and the text of the nodes, which is not parsed.
 
     Raises:
-        GameError: what comes before the nodes breaks the format's rules.
+        GameError: the text before the nodes breaks the format's rules.
     """
     try:
         parser = _Parser(text.rstrip())
@@ -124,12 +125,12 @@ class _Fault(Exception):
 
 
 class _Parser:
-    """A parser of nodes in prefix order, with a stack in place of recursion."""
+    """A parser of a tree whose nodes are listed in prefix order, with a stack instead of recursion."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._position = 0  # where the last token that was taken begins
-        self._next_position = 0  # where the next one begins
+        self._position = 0  # where the last token that was read begins
+        self._next_position = 0  # where the next token begins
         self._tokens = self._scan()
         self._next = next(self._tokens, "")
         self._sets: dict[tuple[int, int], Described] = {}
@@ -159,7 +160,7 @@ class _Parser:
         return Extensive(nodes, comment)
 
     def comment(self) -> str:
-        """Read what comes before the nodes, and return the file's comment."""
+        """Read the text before the nodes, and return the file's comment."""
         for word in ("EFG", "2"):
             self._expect(word)
         if self._word() not in ("R", "D"):
@@ -178,11 +179,11 @@ class _Parser:
         """Read one node.
 
         Args:
-            payoffs: payoffs summed over the path to it.
+            payoffs: payoffs summed over the path to the node's parent.
         """
         kind = self._word()
         if kind not in ("c", "p", "t"):
-            raise self._fault(f"a node begins with c, p or t, not with {brief(kind)}")
+            raise self._fault(f"a node must begin with c, p or t, not with {brief(kind)}")
         self._string("the node's name")
         actor = TERMINAL
         number = 0
@@ -195,7 +196,7 @@ class _Parser:
         return Node(actor, number, described, (payoffs[0] + gained[0], payoffs[1] + gained[1]))
 
     def _set(self, actor: int, number: int) -> Described:
-        """Return what is said of an information set or an event, here or where it first appeared.
+        """Return the description of an infoset or a chance event, given here or where it first appeared.
 
         Where a file repeats a description, it must be the same: one number must not stand for two things.
         """
@@ -222,13 +223,16 @@ class _Parser:
         return self._sets.setdefault((actor, number), described)
 
     def _outcome(self) -> tuple[Fraction, Fraction]:
-        """Return the payoffs of the outcome that ends a node's description; a repeated description must be the same."""
+        """Read the outcome at the end of a node's description, and return its payoffs.
+
+        A repeated description of an outcome must be the same.
+        """
         number = self._whole(0)
         what = f"outcome {number}"
         earlier = self._outcomes.get(number)
         if self._is_described(what, "payoffs"):
             if number == 0:
-                raise self._fault("outcome 0 means no payoffs: give the outcome another number, or leave them out")
+                raise self._fault("outcome 0 means no payoffs: give the outcome another number, or omit its payoffs")
             described = Described(self._string("a name"), numbers=tuple(self._payoffs()))
             if earlier is not None:
                 if earlier.numbers != described.numbers:
@@ -244,8 +248,8 @@ class _Parser:
         """Return whether a description comes next.
 
         Args:
-            what: what would be described.
-            contents: what its list holds.
+            what: what the description would be of, for the error.
+            contents: what the description lists in braces, for the error.
         """
         if self._next == "{":
             self._word()
@@ -272,7 +276,7 @@ class _Parser:
         return payoffs
 
     def _events(self) -> tuple[list[str], list[Fraction]]:
-        """Read the names and probabilities of chance's outcomes in braces."""
+        """Read the names and probabilities of chance outcomes in braces."""
         self._expect("{")
         names = []
         probabilities = []
@@ -283,7 +287,7 @@ class _Parser:
         return names, probabilities
 
     def _list(self) -> list[str]:
-        """Read names in brackets."""
+        """Read names in braces."""
         self._expect("{")
         names = []
         while self._next != "}":
@@ -319,14 +323,14 @@ class _Parser:
             raise self._fault(f"{word!r} is expected, not {brief(token)}")
 
     def _word(self) -> str:
-        """Return the next token and go on; the empty string stands for the end."""
+        """Return the next token and advance; the token at the end is the empty string."""
         token = self._next
         self._position = self._next_position
         self._next = next(self._tokens, "")
         return token
 
     def _scan(self) -> Iterator[str]:
-        """Yield the tokens, and set where each begins."""
+        """Yield the tokens, and record where each begins."""
         for match in _TOKEN.finditer(self._text):
             group = match.lastindex or 0
             self._next_position = match.start(group)
@@ -337,7 +341,7 @@ class _Parser:
         self._next_position = len(self._text)
 
     def _fault(self, what: str) -> _Fault:
-        """Return the error for what is wrong with the last token."""
+        """Return the error for a fault at the last token."""
         ended = self._position == len(self._text)
         line = self._text.count("\n", 0, self._position) + 1
         return _Fault(line, "the file ends too soon" if ended else what)

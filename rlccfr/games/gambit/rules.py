@@ -19,14 +19,17 @@ from rlccfr.games.generated.spiel import CHANCE, TERMINAL, Rules, Text, register
 from rlccfr.games.playable import State
 
 BITS = 1_200
-"""Binary places of probabilities before they are scaled: all that doubles hold, and 100 more for the least of them."""
+"""Bits after the binary point of probabilities before they are scaled.
+
+The smallest double needs 1,074; the others keep the precision of the smallest probabilities.
+"""
 
 
 class Gambit(Rules):
     """The game that a file describes, played as the zero-sum game of the first player's payoffs.
 
     Args:
-        file: absolute name of the file, percent-encoded, because OpenSpiel's strings give some characters a meaning.
+        file: absolute path of the file, percent-encoded, because some characters have a meaning in OpenSpiel's strings.
         digest: digest of the content.
 
     Raises:
@@ -51,7 +54,7 @@ class Gambit(Rules):
         self.most_actions = max((len(node.children) for node in nodes if node.actor >= 0), default=1)
         self.most_outcomes = max((len(node.children) for node in nodes if node.actor == reader.CHANCE), default=1)
         self.most = max(abs(float(node.payoffs[0])) for node in nodes)
-        self._event_outcomes: dict[int, list[tuple[int, float]]] = {}  # of the events of chance met so far
+        self._event_outcomes: dict[int, list[tuple[int, float]]] = {}  # by number of each chance event met so far
 
     def new_initial_state(self) -> State:
         return NodeState(self, 0)
@@ -66,7 +69,7 @@ class Gambit(Rules):
         return self.outcomes_at(self._node(past))
 
     def outcomes_at(self, node: reader.Node) -> list[tuple[int, float]]:
-        """Return the outcomes of a node of chance with their probabilities, scaled if the file has rounded them."""
+        """Return the outcomes of a chance node with their probabilities, scaled to sum to 1 if the file rounds them."""
         if node.set not in self._event_outcomes:
             # Whole numbers: the exact sum of many fractions may have a denominator of a million digits.
             shares = [(chance.numerator << BITS) // chance.denominator for chance in node.described.numbers]
@@ -78,7 +81,7 @@ class Gambit(Rules):
         return float(self._node(past).payoffs[0])
 
     def seen(self, past: tuple[int, ...], player: int) -> str:
-        """Return the player's infoset or, where the player does not move, the player's last infoset and action."""
+        """Return the player's infoset or, if the player is not to move, the player's last infoset and action."""
         node = self._node(past)
         if node.actor == player:
             return _infoset_name(node)
@@ -128,18 +131,18 @@ class NodeState(NamedTuple):
 
 
 def _spiel_actor(node: reader.Node) -> Any:
-    """Return who moves at a node, as OpenSpiel says it."""
+    """Return the actor of a node as OpenSpiel's player id."""
     return {reader.CHANCE: CHANCE, reader.TERMINAL: TERMINAL}.get(node.actor, node.actor)
 
 
 def _infoset_name(node: reader.Node) -> str:
-    """Return the name of the infoset of the player who decides at a node."""
+    """Return the name of the infoset of the player to move at a node."""
     label = node.described.label
     return f"player {node.actor}, infoset {node.set}" + (f": {label}" if label else "")
 
 
 def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
-    """Return the second player's payoffs, which must be a falling linear function of the first player's.
+    """Return the second player's payoffs, which must be a decreasing linear function of the first player's.
 
     Raises:
         GameError: they are not, or the function has numbers beyond double precision.
@@ -156,7 +159,7 @@ def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
     allowed = dict(zip(ends, _tolerances(ends, slope), strict=True))
     for first, second in ends:
         expected = worst[1] - slope * (first - worst[0])
-        # The line is drawn between two ends; what rounding did to these counts the less, the further they are.
+        # The line is drawn between two terminal nodes, whose rounding errors count in proportion to their nearness.
         share = (best[0] - first) / spread if spread else Fraction(1)
         line_tolerance = share * allowed[worst] + (1 - share) * allowed[best]
         if abs(expected - second) > allowed[first, second] + line_tolerance:
@@ -167,14 +170,14 @@ def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
         payoffs = OpponentPayoffs(slope=0.0)
     if not payoffs.slope:
         raise GameError(
-            f"{name} is zero-sum only if one player's payoffs are scaled by a factor beyond double precision; rescale "
-            "them in the file"
+            f"{name} is zero-sum only if one player's payoffs are scaled by a factor beyond the range of doubles; "
+            "rescale them in the file"
         )
     return payoffs
 
 
 def _tolerances(ends: list[tuple[Fraction, Fraction]], slope: Fraction) -> list[Fraction]:
-    """Return by how much the second player's payoff at each end may be off because the file rounds its numbers."""
+    """Return the error of the second player's payoff at each terminal that may come from rounding in the file."""
     sizes = [abs(second) + slope * abs(first) for first, second in ends]
     largest = max(sizes)
     if not largest:
@@ -184,11 +187,11 @@ def _tolerances(ends: list[tuple[Fraction, Fraction]], slope: Fraction) -> list[
 
 
 def _not_zero_sum(name: str, ends: list[tuple[Fraction, Fraction]]) -> GameError:
-    """Return the error for a game whose payoffs at some ends do not lie on a falling line."""
+    """Return the error for a game whose payoffs at some terminal nodes do not lie on a decreasing line."""
     pairs = [f"({float(first):.12g}, {float(second):.12g})" for first, second in dict.fromkeys(ends)]
     return GameError(
-        f"{name} is not zero-sum, nor by a change of scale: the players' payoffs are "
-        f"{', '.join(pairs[:-1])} and {pairs[-1]} at some ends; only zero-sum games are solved"
+        f"{name} is not zero-sum, even after a change of scale: the players' payoffs are "
+        f"{', '.join(pairs[:-1])} and {pairs[-1]} at some terminal nodes; only zero-sum games are solved"
     )
 
 

@@ -1,6 +1,6 @@
-"""Writing games, with a policy if there is one, to Gambit's files of extensive games.
+"""A writer of games, optionally with a policy, to Gambit's files of extensive games.
 
-Gambit has no file format for strategies. A policy stands in the file's comment, in the form in which Gambit's own
+Gambit has no file format for strategies. A policy is written into the file's comment, in the form in which Gambit's own
 command-line tools print one: ``NE`` and the probabilities of all actions, by player, infoset and action.
 """
 
@@ -28,7 +28,7 @@ def to_efg(tree: GameTree, comment: str = "", nodes: str | None = None) -> str:
 
     Args:
         comment: text that Gambit keeps with the game.
-        nodes: what :func:`nodes_of` returns, if it has been called before.
+        nodes: result of :func:`nodes_of`, if it is available; by default it is computed.
     """
     head = f'EFG 2 R {_quoted(tree.name)} {{ "player 0" "player 1" }}\n{_quoted(comment)}\n\n'
     return head + (nodes_of(tree) if nodes is None else nodes)
@@ -37,7 +37,7 @@ def to_efg(tree: GameTree, comment: str = "", nodes: str | None = None) -> str:
 def nodes_of(tree: GameTree) -> str:
     """Return the part of a file that describes the nodes.
 
-    Payoffs are written as the shortest decimals that are read back as the same numbers. Probabilities of chance are
+    Payoffs are written as the shortest decimals that are read back as the same numbers. Chance probabilities are
     written as fractions that sum to 1.
     """
     action_names = edge_names(tree)
@@ -50,7 +50,7 @@ def nodes_of(tree: GameTree) -> str:
     for history in preorder(tree):
         record = tree.histories[history]
         if record["actor"] == TERMINAL:
-            # Ends with equal payoffs share an outcome, named by its payoff.
+            # Terminals with equal payoffs share an outcome, which is named by its payoff.
             payoff = float(utility[history])
             number = outcome_numbers.setdefault(payoff, len(outcome_numbers) + 1)
             opponent_payoff = -payoff if opponent == ZERO_SUM else opponent.at(payoff)
@@ -62,7 +62,7 @@ def nodes_of(tree: GameTree) -> str:
         if record["actor"] == CHANCE:
             chances = fractions(tree.probability[children].tolist())
             moves = " ".join(f"{action} {chance}" for action, chance in zip(actions, chances, strict=True))
-            event = len(lines) + 1  # each node of chance is an event of its own
+            event = len(lines) + 1  # each chance node is an event of its own
             lines.append(f'c "" {event} "" {{ {moves} }} 0')
         else:
             infoset = int(record["infoset"])
@@ -79,10 +79,10 @@ def profile(tree: GameTree, probabilities: np.ndarray) -> str:
 
 
 def read_profile(tree: GameTree, text: str) -> np.ndarray:
-    """Return the probabilities, (m,), in a text that :func:`profile` returned.
+    """Return the probabilities, (m,), in a string that :func:`profile` returned.
 
     Raises:
-        ValueError: the text is not a policy of this game.
+        ValueError: the string is not a policy of this game.
     """
     head, *numbers = re.split(r"\s*,\s*", text.strip())
     if head != "NE" or len(numbers) != tree.num_sequences:
@@ -93,15 +93,16 @@ def read_profile(tree: GameTree, text: str) -> np.ndarray:
 
 
 def fractions(chances: list[float]) -> list[Fraction]:
-    """Return fractions that sum to exactly 1 and are read back as the given probabilities.
+    """Return probabilities as fractions that sum to exactly 1.
 
-    Fractions with small denominators are returned if there are such fractions. Otherwise the fraction of the largest
-    probability makes up for the rounding of all probabilities, so this one may be read back slightly changed.
+    They are read back as the given probabilities, with one possible exception. If no fractions with small denominators
+    fit, the fraction of the largest probability is adjusted for the rounding errors of all, so it may be read back
+    slightly changed.
     """
     small = [Fraction(chance).limit_denominator(10**6) for chance in chances]
     if sum(small) == 1 and [float(fraction) for fraction in small] == chances:
         return small
-    # A double is a fraction exactly, but doubles may not sum to exactly 1.
+    # Each double is exactly a fraction, but doubles may not sum to exactly 1.
     exact = [Fraction(chance) for chance in chances]
     largest = max(range(len(exact)), key=exact.__getitem__)
     exact[largest] += 1 - sum(exact)
@@ -121,7 +122,7 @@ def preorder(tree: GameTree) -> Iterator[int]:
 
 
 def _infoset_numbers(tree: GameTree) -> np.ndarray:
-    """Return each infoset's number in the file, (n,), from 1 per player, in the order of first appearance."""
+    """Return each infoset's number in the file, (n,): from 1 for each player, in the order of first appearance."""
     numbers = np.zeros(tree.num_infosets, np.int64)
     num_met = [0, 0]
     for history in preorder(tree):
@@ -134,7 +135,7 @@ def _infoset_numbers(tree: GameTree) -> np.ndarray:
 
 
 def _infoset_names(tree: GameTree) -> Sequence[str]:
-    """Return the keys of the infosets; of a game from a Gambit file, the labels that the file gave."""
+    """Return the names of the infosets: their keys or, in a game from a Gambit file, the labels in that file."""
     if not is_of_file(tree.openspiel_name):
         return tree.infoset_keys
     return [key.partition(": ")[2] or key for key in tree.infoset_keys]
@@ -150,7 +151,11 @@ def _sequence_order(tree: GameTree) -> np.ndarray:
 
 
 def _number(text: str) -> float:
-    """Return a decimal or a fraction as a float; a fraction of more than :data:`LONGEST` characters is refused."""
+    """Return a decimal or a fraction as a float.
+
+    Raises:
+        ValueError: it is not a number, or is a fraction of more than :data:`LONGEST` characters.
+    """
     if "/" not in text:
         return float(text)
     if len(text) > LONGEST:
@@ -167,8 +172,8 @@ def _labels(names: Sequence[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in quotation marks, with slashes for backslashes.
+    """Return a string in quotation marks, with slashes instead of backslashes.
 
-    Gambit has no way to write a backslash before a quotation mark.
+    Gambit's format can't represent a backslash before a quotation mark.
     """
     return '"' + text.replace("\\", "/").replace('"', '\\"') + '"'

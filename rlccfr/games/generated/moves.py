@@ -1,4 +1,4 @@
-"""Generated games of hidden moves: players with types move in turn, and each may see the other's move or not."""
+"""Generated games of hidden moves: two players with private types move, and may or may not see each other's moves."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from rlccfr.games.generated.spiel import CHANCE, TERMINAL, Parameter, Rules, register
 
 VERSION = 1
-"""Version of the games that seeds stand for; part of the seed of all draws."""
+"""Version of the generator, which is part of the seed of all draws: another version makes other games from a seed."""
 
 MOST_ENDS = 4_000_000
-"""Most ends of a game, each of which has a random number."""
+"""Largest number of terminal histories of a game; each of them needs a random number."""
 
 
 class Moves(Rules):
-    """A fixed number of moves by two players, each of whom has a type that the other one does not know.
+    """A fixed number of moves by two players, each of whom has a type that the opponent does not know.
 
-    Who moves at each step is drawn per game. So is what the opponent sees of each action: all of it, part of it (two
-    actions look alike), or nothing. The payoff is a sum of random tables: one for each two successive moves with the
-    types, and one for the types and all moves together.
+    The player at each move is drawn per game. So is what the opponent sees of the move: the action, the action except
+    that two look alike, or nothing of it. The payoff is a sum of entries of random tables: one table for each pair of
+    successive moves together with the types, and one for the types and all moves together.
 
     Args:
-        types: number of types of each player; their pair is drawn from a random joint distribution.
+        types: number of types of each player; the pair of types is drawn from a random joint distribution.
         moves: number of moves.
         actions: number of actions at each move.
     """
@@ -32,10 +32,11 @@ class Moves(Rules):
     def __init__(self, seed: int, types: int, moves: int, actions: int) -> None:
         if types**2 * actions**moves > MOST_ENDS:
             raise ValueError(
-                f"a game of {types} types, {moves} moves and {actions} actions has too many ends: take fewer of one of "
-                "them"
+                f"a game of {types} types, {moves} moves and {actions} actions has too many terminal histories: reduce "
+                "one of these numbers"
             )
-        random = np.random.RandomState([VERSION, seed, types, moves, actions])  # its draws never change
+        # RandomState, since its draws are the same in all versions of NumPy.
+        random = np.random.RandomState([VERSION, seed, types, moves, actions])
         self.num_moves = moves
         self.num_actions = actions
         pair = random.exponential(size=(types, types))
@@ -61,7 +62,7 @@ class Moves(Rules):
         return looks
 
     def actor(self, past: tuple[int, ...]) -> Any:
-        moves_so_far = len(past) - 2  # behind both players' types
+        moves_so_far = len(past) - 2  # the first two entries are the players' types
         if moves_so_far < 0:
             return CHANCE
         return TERMINAL if moves_so_far == self.num_moves else int(self.mover[moves_so_far])

@@ -1,4 +1,4 @@
-"""Generated poker: hands from a random joint distribution, random strengths, and stakes drawn per game."""
+"""Generated poker: hands from a random joint distribution, random hand strengths, and random stakes."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ FOLD, CALL, RAISE = 0, 1, 2
 NAMES = ("Fold", "Call", "Raise")
 ANTE = 1.0
 VERSION = 1
-"""Version of the games that seeds stand for; part of the seed of all draws."""
+"""Version of the generator, which is part of the seed of all draws: another version makes other games from a seed."""
 
 
 class Table(NamedTuple):
-    """What is on the table after both hands are dealt."""
+    """The public state of a game after both hands are dealt."""
 
-    over: int  # rounds of betting that are over
+    over: int  # number of betting rounds that are over
     board: int  # -1 before it is dealt
     to_move: int  # the player who acts next
     paid: tuple[float, float]  # what each player has put into the pot
     raises: int  # in this round
-    acted: bool  # whether somebody has acted in this round
+    acted: bool  # whether a player has acted in this round
     folded: int  # the player who has folded, or -1
 
 
 class Poker(Rules):
-    """Two rounds of betting with a public board in between, or one round without.
+    """Two betting rounds with a public board dealt in between, or one betting round without a board.
 
     Each player gets a hand; the pair is drawn from a random joint distribution. Hand and board together have a random
     strength for each player, a whole number, so that ties happen. The player with the greater strength wins the pot.
@@ -41,7 +41,8 @@ class Poker(Rules):
     """
 
     def __init__(self, seed: int, hands: int, boards: int, raises: int) -> None:
-        random = np.random.RandomState([VERSION, seed, hands, boards, raises])  # its draws never change
+        # RandomState, since its draws are the same in all versions of NumPy.
+        random = np.random.RandomState([VERSION, seed, hands, boards, raises])
         self.raises = raises
         self.rounds = 1 if boards == 1 else 2
         pair = random.exponential(size=(hands, hands))
@@ -57,7 +58,7 @@ class Poker(Rules):
         self.largest_payoff = ANTE + raises * float(self.stakes.sum())
 
     def _table(self, past: tuple[int, ...]) -> Table:
-        """Return what is on the table after these deals and actions."""
+        """Return the public state after these deals and actions."""
         table = Table(0, -1 if self.rounds == 2 else 0, 0, (ANTE, ANTE), 0, False, -1)
         for action in past[2:]:
             table = table._replace(board=action) if self._awaits_board(table) else self._after(table, action)
@@ -67,7 +68,7 @@ class Poker(Rules):
         return table.over == 1 and table.board < 0
 
     def _after(self, table: Table, action: int) -> Table:
-        """Return the table after a player's action."""
+        """Return the public state after a player's action."""
         mover = table.to_move
         paid = list(table.paid)
         if action == FOLD:

@@ -17,12 +17,12 @@ CHANCE, TERMINAL = pyspiel.PlayerId.CHANCE, pyspiel.PlayerId.TERMINAL
 
 
 class Rules(ABC):
-    """The rules of one game; a state is the tuple of all actions and outcomes so far.
+    """The rules of one game; a history, ``past``, is the tuple of all actions and chance outcomes so far.
 
     Attributes:
-        most_actions: largest number of actions at a state.
-        most_outcomes: largest number of outcomes of chance at a state.
-        longest_path: largest number of actions and outcomes on a path.
+        most_actions: largest number of actions at a history.
+        most_outcomes: largest number of chance outcomes at a history.
+        longest_path: largest number of actions and chance outcomes on a path.
         largest_payoff: bound on the utility's absolute value.
     """
 
@@ -32,19 +32,19 @@ class Rules(ABC):
     largest_payoff: float
 
     def __deepcopy__(self, memo: Any) -> Rules:
-        """Return the rules themselves, which never change: OpenSpiel copies them with every state."""
+        """Return the rules themselves, since they never change: OpenSpiel would copy them with every state."""
         return self
 
     opponent_payoffs: OpponentPayoffs = ZERO_SUM
-    """What player 1 gets beside player 0's utility, in a game that is not zero-sum."""
+    """Player 1's payoffs as a function of player 0's utility, for a game that is not zero-sum."""
 
     def new_initial_state(self) -> State:
-        """Return the root of the game for the traversal, which then need not go through OpenSpiel's states."""
+        """Return the root of the game for the traversal, which then does without OpenSpiel's states."""
         return _History(self, ())
 
     @abstractmethod
     def actor(self, past: tuple[int, ...]) -> Any:
-        """Return 0, 1, CHANCE or TERMINAL."""
+        """Return who is to move: 0, 1 or CHANCE; TERMINAL at the end."""
 
     @abstractmethod
     def actions(self, past: tuple[int, ...]) -> list[int]:
@@ -52,23 +52,23 @@ class Rules(ABC):
 
     @abstractmethod
     def outcomes(self, past: tuple[int, ...]) -> list[tuple[int, float]]:
-        """Return the outcomes of chance, ascending, with their probabilities."""
+        """Return the chance outcomes, ascending, with their probabilities."""
 
     @abstractmethod
     def utility(self, past: tuple[int, ...]) -> float:
-        """Return player 0's utility at the end."""
+        """Return player 0's utility at a terminal history."""
 
     @abstractmethod
     def seen(self, past: tuple[int, ...], player: int) -> str:
-        """Return all that a player has seen and done."""
+        """Return a player's information state string: all that the player has seen and done."""
 
     @abstractmethod
     def name(self, past: tuple[int, ...], action: int) -> str:
-        """Return the name of an action or outcome."""
+        """Return the name of an action or a chance outcome."""
 
 
 class _History(NamedTuple):
-    """A history by a game's rules; making it is ten times as fast as copying one of OpenSpiel's states in Python."""
+    """A history under a game's rules; making one is ten times as fast as copying an OpenSpiel state in Python."""
 
     rules: Rules
     past: tuple[int, ...]
@@ -94,13 +94,13 @@ class _History(NamedTuple):
 
 
 def rules_of(game: Any) -> Rules | None:
-    """Return the rules of a game that :func:`register` has registered; None for any other game of OpenSpiel's."""
+    """Return the rules of a game that :func:`register` has registered; None for any other OpenSpiel game."""
     rules = getattr(game, "rules", None)
     return rules if isinstance(rules, Rules) else None
 
 
 class Parameter(NamedTuple):
-    """A parameter of a generated game, which is a whole number."""
+    """A parameter of a generated game that is a whole number."""
 
     default: int
     least: int
@@ -108,7 +108,7 @@ class Parameter(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A text that is a parameter of a game, such as the name of a file."""
+    """A parameter of a game that is a string, such as the name of a file."""
 
     default: str
 
@@ -120,7 +120,8 @@ def register(
 
     Args:
         name: OpenSpiel's short name.
-        parameters: each parameter by its name.
+        long_name: OpenSpiel's long name.
+        parameters: the parameters, by name.
         rules_of: function that is given the parameters as keyword arguments, and returns the rules.
     """
     defaults = {parameter: bounds.default for parameter, bounds in parameters.items()}
@@ -208,7 +209,7 @@ class _State(pyspiel.State):  # type: ignore[misc]
 
 
 class _Observer:
-    """What a player has seen, as OpenSpiel's Python games give it; there is no tensor."""
+    """An observer of what a player has seen, as OpenSpiel expects it of games in Python; it has no tensor."""
 
     def __init__(self) -> None:
         self.tensor = np.zeros(0, np.float32)

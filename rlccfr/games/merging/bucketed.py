@@ -1,8 +1,8 @@
-"""A public-tree game of cards whose hands are merged into buckets: a small game, compiled history by history.
+"""The abstract game of a public-tree game of cards whose hands are merged into buckets: a small compiled game.
 
-In each round, chance deals each player a bucket, with the probability that hands of the two buckets meet on any board.
-At a showdown, players get the mean payoff of such hands. So the boards are gone, and a run over the small game makes no
-passes over the public tree.
+In each round, chance deals each player a bucket. The probability of a pair of buckets is the probability, over all
+boards, that the players hold hands of these buckets. At a showdown, players get the mean payoff of such hands. So the
+abstract game has no boards, and a run on it makes no passes over the public tree.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from rlccfr.kernels.public.buckets import expand
 
 @dataclass(frozen=True, eq=False)
 class BucketedGame:
-    """A public-tree game, and the game in which players see buckets.
+    """A public-tree game, and the abstract game in which players see buckets instead of hands.
 
     Attributes:
         whole: the game before merging.
-        tree: the game of buckets.
+        tree: the abstract game.
         bucket: (rows,) bucket of each private state in its round, in the order of the public view's ``above``.
-        place: (nodes,) at each decision of ``whole``, where the entries of its betting line begin in ``first``.
+        place: (nodes,) for each decision node of ``whole``, where the entries of its betting line begin in ``first``.
         first: the first sequence of each bucket in ``tree``, betting line by betting line.
         mass: (rows,) mass of each row of player 0, in the order of ``bucket``; see
             :func:`rlccfr.games.public.masses.row_masses`.
@@ -51,7 +51,7 @@ class BucketedGame:
 
     @property
     def walked(self) -> GameTree:
-        """The game that components are bound to, and in which samplers draw: the game of buckets."""
+        """The game that components are bound to, and in which samplers draw: the abstract game."""
         return self.tree
 
     @property
@@ -64,10 +64,10 @@ class BucketedGame:
         return type(other) is BucketedGame and np.array_equal(self.bucket, other.bucket)
 
     def expand(self, table: np.ndarray) -> np.ndarray:
-        """Return a policy of ``whole``, (m,), in which each private state plays the policy of its bucket.
+        """Return a policy of ``whole``, (m,), in which each private state has the policy of its bucket.
 
         Args:
-            table: (sequences of ``tree``,) entries to which the buckets' policies are proportional.
+            table: (sequences of ``tree``,) table to which the buckets' policies are proportional.
         """
         policy = np.empty(self.whole.num_sequences, self.whole.dtype)
         expand(self.whole.view, self.place, self.first, self.bucket, self.tree.normalised(table), policy)
@@ -81,20 +81,20 @@ def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
         bucket: bucket of each private state in its round, in the order of the view's ``above``.
 
     Raises:
-        ComponentError: the game has no cards; the buckets do not split the buckets of the round before; or there are so
-            many buckets that the game of buckets is too large.
+        ComponentError: the game has no cards or has a lock; the buckets do not split the buckets of the round before;
+            or there are so many buckets that the abstract game is too large.
     """
     refuse_lock(game)
     if not game.deals:
         raise ComponentError(
-            f"on public trees, buckets are made of hands, which {game.name!r} lacks: take abstraction='none'"
+            f"on public trees, buckets are made of hands, which {game.name!r} lacks: use abstraction='none'"
         )
     bucket, parent_buckets = numbered(game, bucket)
     exemplar = exemplars(game)
     rounds = pairs_of(game, bucket, parent_buckets, _uses(game, np.unique(exemplar)))
     histories = _Histories(game, rounds)
     tree = histories.compiled()
-    # The compiler numbers infosets anew, so each betting line's are looked up by their names.
+    # The compiler renumbers infosets, so those of each betting line are looked up by their names.
     infosets = {key: infoset for infoset, key in enumerate(tree.infoset_keys)}
     first_sequence = tree.view.first_sequence[[infosets[key] for key in histories.keys]].astype(np.int64)
     return BucketedGame(
@@ -108,7 +108,7 @@ def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
 
 
 def _uses(game: PublicGame, lines: np.ndarray) -> np.ndarray:
-    """Return how many histories each pair of buckets, and each half of a pair, makes in a round, (rounds, 2).
+    """Return how many histories there are in a round per pair of buckets, and per half of a pair, (rounds, 2).
 
     Args:
         lines: a public node of each betting line.
@@ -125,7 +125,7 @@ def _uses(game: PublicGame, lines: np.ndarray) -> np.ndarray:
 
 
 def exemplars(game: PublicGame) -> np.ndarray:
-    """Return for each public node the first node with the same betting line, whatever the board, (nodes,)."""
+    """Return for each public node the first node with the same betting line on any board, (nodes,)."""
     nodes = game.view.nodes
     exemplar = np.zeros(game.num_nodes, np.int64)
     level = np.zeros(1, np.int64)
@@ -142,23 +142,23 @@ def exemplars(game: PublicGame) -> np.ndarray:
 
 
 class _Edges(NamedTuple):
-    """How the histories of a block are reached, (histories,)."""
+    """How the histories of a block are reached; the arrays are (histories,)."""
 
     parent: np.ndarray
     action: np.ndarray  # number of the action, or the bucket dealt
-    probability: np.ndarray  # that of the bucket dealt, else 1
+    probability: np.ndarray  # probability of the bucket dealt; 1 after an action
     depth: int
 
 
 class _Histories:
-    """The histories of a game of buckets, block by block: one for each pair of buckets at a betting line.
+    """The histories of an abstract game, in blocks; most blocks have one history per pair of buckets at a betting line.
 
     Args:
         rounds: the pairs of each round.
 
     Attributes:
-        keys: name of each infoset, those of a betting line in the order of the buckets.
-        place: (nodes,) at one node of each betting line, the index in ``keys`` of the line's first infoset.
+        keys: name of each infoset; the infosets of a betting line are in the order of their buckets.
+        place: (nodes,) index in ``keys`` of the betting line's first infoset, set at only one node of each line.
     """
 
     def __init__(self, game: PublicGame, rounds: list[Pairs]) -> None:
@@ -198,7 +198,7 @@ class _Histories:
         Args:
             node: the public node after the deal.
             round_index: the round's number.
-            begin: number of the first history at which chance deals; there is one for each pair of the round before.
+            begin: number of the first history at which chance deals; there is one per pair of the round before.
             depth: depth of the first histories that are added.
             moves: number of earlier moves of each player.
         """
@@ -243,7 +243,7 @@ class _Histories:
         return infosets
 
     def compiled(self) -> GameTree:
-        """Return the game."""
+        """Compile the histories, and return the abstract game."""
         columns = {name: np.concatenate([block[name] for block in self._blocks]) for name in self._blocks[0]}
         order = self._breadth_first(columns["parent"], columns["depth"], columns["action"])
         rank = np.empty_like(order)
@@ -262,7 +262,7 @@ class _Histories:
     def _breadth_first(self, parent: np.ndarray, depth: np.ndarray, action: np.ndarray) -> np.ndarray:
         """Return the histories level by level, children in the order of their parents and actions."""
         levels = [np.zeros(1, np.int64)]
-        rank = np.zeros(len(parent), np.int64)  # place of each history within its level
+        rank = np.zeros(len(parent), np.int64)  # index of each history within its level
         by_depth = np.argsort(depth, kind="stable")
         ends = np.cumsum(np.bincount(depth))
         for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from rlccfr.games.merging.merged import MergedGame
 
 Buckets = Callable[[Any], np.ndarray]
-"""Function of a game that returns buckets: any numbers, equal ones for one bucket.
+"""Function of a game that returns buckets as numbers; equal numbers mean one bucket.
 
-For a compiled game they are those of its infosets, (n,). For a public-tree game they are those of each private state in
-its round, in the layout of the public view's ``above``.
+For a compiled game, there is one number per infoset, (n,). For a public-tree game, there is one per private state in
+its round, in the order of the public view's ``above``.
 """
 
 _merged_games: WeakKeyDictionary[Game, dict[Hashable, Any]] = WeakKeyDictionary()
@@ -29,15 +29,16 @@ def merged_game(game: Game, buckets: Buckets, key: Hashable) -> MergedGame | Buc
     """Return a game with its infosets merged; it is made at first use and kept with the game.
 
     Args:
-        key: key under which the merged game is kept; it must differ between different functions ``buckets``.
+        buckets: function that returns the buckets.
+        key: key under which the merged game is kept; different functions ``buckets`` need different keys.
 
     Raises:
-        ComponentError: the buckets are not a sound map, or the function refuses the game.
+        ComponentError: some infosets can't share a bucket, or the function does not support the game.
     """
     of_this_game = _merged_games.setdefault(game, {})
     if key not in of_this_game:
         new: Any = game.form.part("merge")(game, buckets(game))
-        # Without references to the game, which would then never be freed.
+        # References to the game are left out, since they would keep it from ever being freed.
         of_this_game[key] = replace(new, whole=None, tree=None if new.tree is game else new.tree)
     cached = of_this_game[key]
     merged: MergedGame | BucketedGame = replace(cached, whole=game, tree=cached.tree or game)

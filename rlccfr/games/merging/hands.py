@@ -34,7 +34,7 @@ def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) ->
     """Split the hands of each round by features, within the buckets of the round before.
 
     Args:
-        name: component that asks for the buckets, for error messages.
+        name: component that needs the buckets, for error messages.
         feature: function from hand strengths to features; before the last public card, features are means over the
             cards that may still come.
         splitter: function that splits hands by their features, and returns their buckets.
@@ -44,12 +44,12 @@ def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) ->
         in its round, in the order of the view's ``above``.
 
     Raises:
-        ComponentError: the game has no public tree, or no hands that are shown down.
+        ComponentError: the game has no public tree or no showdowns, or is a public-tree game with a lock.
     """
     if isinstance(game, PublicGame):
         return _by_cards(game, name, feature, splitter)
     tree = checked_tree(game, f"the abstraction {name!r}")
-    if isinstance(tree, LockedTree):  # in which some rounds of betting are chance's
+    if isinstance(tree, LockedTree):  # some of its betting is by chance nodes, so buckets come from the unlocked game
         of_kept: np.ndarray = hand_buckets(tree.lock.game, name, feature, splitter)[tree.kept_infosets]
         return of_kept
     rounds = rounds_of(tree, name)
@@ -58,24 +58,24 @@ def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) ->
 
 
 def refuse_lock(game: PublicGame) -> None:
-    """Refuse a locked game: hands of a bucket play alike, and a lock may fix some of them.
+    """Raise an error for a locked game: all hands of a bucket share a policy, but a lock may fix only some of them.
 
     Raises:
         ComponentError: the game has a lock.
     """
     if game.lock is not None:
         raise ComponentError(
-            f"buckets of {game.name!r} can't hold a lock, which may fix single hands: take abstraction='none', or "
-            "leave the lock out"
+            f"{game.name!r} with a lock can't have buckets, since the lock may fix single hands of a bucket: use "
+            "abstraction='none', or leave out the lock"
         )
 
 
 def _by_cards(game: PublicGame, name: str, feature: Feature, splitter: Splitter) -> np.ndarray:
-    """Return the bucket of each private state of a public tree in its round; it is the same for both players."""
+    """Return the bucket of each private state of a public tree in its round, (rows,); it holds for both players."""
     refuse_lock(game)
     if not game.deals:
         raise ComponentError(
-            f"{name!r} needs hands that are shown down, as in poker, and {game.name!r} has none; {NONE}"
+            f"{name!r} needs a game with showdowns, as in poker, but {game.name!r} has none; {NONE}"
         )
     rounds = rounds_by_cards(game)
     mass = row_masses(game, 0)
@@ -95,18 +95,18 @@ def _by_cards(game: PublicGame, name: str, feature: Feature, splitter: Splitter)
 def _expected_features(
     game: PublicGame, rounds: list[range], feature: Feature, mass: np.ndarray, above: list[np.ndarray]
 ) -> np.ndarray:
-    """Return the features of each hand, (rows, k): on earlier boards, their mean over the cards that may come.
+    """Return the features of each hand, (rows, k); on incomplete boards, they are means over the cards that may come.
 
     Args:
         rounds: the deals of each round.
         feature: function from hand strengths to features.
         mass: (rows,) weight of each hand in a mean.
-        above: for each deal, the row from which each of its rows comes, at the deal before.
+        above: for each deal, the row at the deal before from which each of its rows comes.
     """
     strengths = _strengths(game, rounds[-1])
     features = np.zeros((len(mass), feature(strengths[:1]).shape[1]))
     features[rows_of(game, rounds[-1])] = feature(strengths)
-    # From the last round back: the features of a hand are the mean of those that it becomes, by their masses.
+    # From the last round back: the features of a hand are the mean over the hands that it becomes, weighted by mass.
     for deals in rounds[:0:-1]:
         rows = rows_of(game, deals)
         rows_before = np.concatenate([above[deal] for deal in deals])
@@ -117,14 +117,14 @@ def _expected_features(
 
 
 def rounds_by_cards(game: PublicGame) -> list[range]:
-    """Return the deals of each round of a game with cards."""
+    """Return the deals of each round of a card game."""
     cards = [len(deal.board) for deal in game.deals]
     ends = np.flatnonzero(np.diff(cards, append=-1)) + 1
     return [range(begin, end) for begin, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
 
 
 def deal_nodes(deals: range) -> np.ndarray:
-    """Return one node record per deal, with only the deal set, for kernels that take nodes."""
+    """Return one node record per deal, with only the deal set, for kernels whose argument is nodes."""
     nodes = np.zeros(len(deals), NODE)
     nodes["deal"] = deals
     return nodes
@@ -138,7 +138,10 @@ def rows_of(game: PublicGame, deals: range) -> slice:
 
 
 def _strengths(game: PublicGame, deals: range) -> np.ndarray:
-    """Return the hand strength of each row of some neighbouring deals: P(win) + P(tie) / 2 against any other hand."""
+    """Return the hand strength of each row of some neighbouring deals.
+
+    It is P(win) + P(tie) / 2 against a uniformly random compatible hand.
+    """
     from rlccfr.kernels.public.buckets import fill_strengths, workspace_size
 
     strengths = np.zeros(len(game.view.above))

@@ -1,4 +1,4 @@
-"""Buckets of private states by k-means on how their hand strengths are distributed."""
+"""Buckets of private states by k-means on the distributions of their hand strengths."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ BINS = 10
 """Number of bins of a histogram."""
 
 DIGITS = 9
-"""Decimals to which features are rounded, so that equal hands have equal ones."""
+"""Number of decimals to which features are rounded, so that equal hands have equal features."""
 
 
 def cumulative_histogram(strengths: np.ndarray) -> np.ndarray:
-    """Return a cumulative histogram of each hand strength, (states, BINS - 1), whose step is as wide as one bin.
+    """Return a cumulative histogram of each hand strength, (states, BINS - 1), which rises over the width of one bin.
 
-    Such rows are averaged over boards. The distance between two averages then grows with how far strength has to be
-    moved, as an earth mover's distance does.
+    These rows are averaged over boards. The distance between two averages then grows with how far strength has to be
+    moved, as the earth mover's distance does.
     """
     edges = np.arange(1, BINS) / BINS
     histogram: np.ndarray = np.clip(BINS * (edges - strengths[:, None]) + 0.5, 0.0, 1.0)
@@ -41,23 +41,23 @@ def kmeans_buckets(game: Game, buckets: int, features: str) -> np.ndarray:
     """Return buckets by :func:`rlccfr.games.merging.hands.hand_buckets`; see :func:`rlccfr.catalog.merging.kmeans`.
 
     Raises:
-        ComponentError: the game has no public tree, or no hands that are shown down; or scikit-learn is not installed.
+        ComponentError: as for :func:`rlccfr.games.merging.hands.hand_buckets`, or scikit-learn is not installed.
     """
     return hand_buckets(game, "kmeans", FEATURES[features], partial(clusters, buckets=buckets))
 
 
 def clusters(points: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:
-    """Return the cluster of each point, (k,); equal points share one.
+    """Return the cluster of each point, (k,); equal points share a cluster.
 
     Args:
         points: (k, features) the points to cluster.
-        mass: (k,) weight of each point; if all weights are 0, all points count alike.
+        mass: (k,) weight of each point; if all weights are 0, all points count equally.
         buckets: number of clusters; there are fewer if fewer points are distinct.
 
     Raises:
         ComponentError: scikit-learn is not installed.
     """
-    # Equal hands are one point, so that they share a cluster.
+    # Equal hands become one point, so that they share a cluster.
     distinct, point_index = np.unique(np.round(points, DIGITS), axis=0, return_inverse=True)
     point_index = point_index.reshape(-1)
     if len(distinct) <= buckets:

@@ -1,7 +1,7 @@
 """A compiled game whose infosets are merged into buckets: the same histories with fewer infosets.
 
-All infosets of a bucket play one policy, and their regrets are added up. The result is a game of its own, on which
-everything runs that runs on a compiled game.
+All infosets of a bucket share one policy, and their regrets are added up. The result is a compiled game, on which
+everything runs that runs on compiled games.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from rlccfr.games.symmetry import by_first, payoff_matrix, refine, without_resid
 
 
 def hash_of(numbers: np.ndarray) -> str:
-    """Return a hash of whole numbers, whatever their type."""
+    """Return a hash of an array of whole numbers; it does not depend on the array's type."""
     return hashlib.sha256(numbers.astype(np.int64).tobytes()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, eq=False)
 class MergedGame:
-    """A game whose infosets are merged; before merging, it has m sequences.
+    """A game of m sequences, and the same game with its infosets merged.
 
     Attributes:
         whole: the game before merging.
         tree: the game with one infoset per bucket; it is ``whole`` itself if no infosets are merged.
-        place: (m,) the sequence of ``tree`` that stands for each sequence of ``whole``.
+        place: (m,) the sequence of ``tree`` that each sequence of ``whole`` is merged into.
     """
 
     whole: GameTree
@@ -40,7 +40,7 @@ class MergedGame:
 
     @property
     def walked(self) -> GameTree:
-        """The game in which samplers draw: ``whole``, whose infosets tell public outcomes from private states."""
+        """The game in which samplers draw: ``whole``, whose infosets distinguish public outcomes."""
         return self.whole
 
     @property
@@ -49,7 +49,7 @@ class MergedGame:
         return hash_of(self.place)
 
     def alike(self, other: object) -> bool:
-        """Return whether both merge the same infosets."""
+        """Return whether this game and another one merge the same infosets."""
         return isinstance(other, MergedGame) and np.array_equal(self.place, other.place)
 
     def expand(self, table: np.ndarray) -> np.ndarray:
@@ -67,7 +67,7 @@ def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
         bucket: (n,) bucket of each infoset.
 
     Raises:
-        ComponentError: members of one bucket differ in their player, their actions or their player's past.
+        ComponentError: members of one bucket differ in their player, their actions or the player's earlier moves.
     """
     bucket = np.asarray(bucket)
     if bucket.shape != (game.num_infosets,):
@@ -85,7 +85,7 @@ def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
     payoff = without_residues(payoff_matrix(game.view))
     view, merged_payoff = _view(game.view, bucket_number, representative, first_sequence, place, payoff)
 
-    # Histories stay as they are, except for the infosets and sequences that they name.
+    # Histories stay as they are, except for their infosets and sequences.
     histories = game.histories.copy()
     is_decision = histories["actor"] < CHANCE
     histories["infoset"][is_decision] = bucket_number[histories["infoset"][is_decision]]
@@ -116,7 +116,7 @@ def _sequences_of(first_sequence: np.ndarray, infosets: np.ndarray) -> np.ndarra
 def _places(
     game: GameTree, bucket_number: np.ndarray, representative: np.ndarray, first_sequence: np.ndarray
 ) -> np.ndarray:
-    """Return for each sequence, (m,), the number of the sequence in the merged game that stands for it.
+    """Return for each sequence, (m,), the sequence of the merged game that it is merged into.
 
     Args:
         bucket_number: (n,) bucket of each infoset.
@@ -147,12 +147,12 @@ def _check_recall(game: GameTree, bucket_number: np.ndarray, representative: np.
     """Check that all members of a bucket come after the same earlier moves of their player.
 
     Raises:
-        ComponentError: they don't, so the owner would forget something.
+        ComponentError: they don't, so the merged game would have imperfect recall.
     """
     parent = place[game.view.parent]
     wrong = np.flatnonzero(parent != parent[representative[bucket_number]])
     if len(wrong):
-        why = "have different pasts, which their player would forget"
+        why = "come after different earlier moves of their player, who would forget them"
         raise _unsound(game, bucket_number, int(wrong[0]), why)
 
 
@@ -160,7 +160,7 @@ def _unsound(game: GameTree, bucket_number: np.ndarray, infoset: int, why: str) 
     """Return the error for an infoset that can't share a bucket with the bucket's first member."""
     first_member = int(np.flatnonzero(bucket_number == bucket_number[infoset])[0])
     first, second = game.infoset_keys[first_member], game.infoset_keys[infoset]
-    hint = "" if game.lock is None else "; a lock on single hands may be why: lock all hands there, or use no buckets"
+    hint = "" if game.lock is None else "; if the lock is on single hands, lock all hands there, or use no buckets"
     return ComponentError(f"infosets {first!r} and {second!r} can't share a bucket: they {why}{hint}")
 
 

@@ -1,4 +1,4 @@
-"""Which buckets of hands meet, round by round, in a public tree of cards."""
+"""The pairs of buckets that the players can hold in each round of a public tree of cards."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from rlccfr.games.symmetry import by_first
 from rlccfr.kernels.public.buckets import add_pairs, workspace_size
 
 MOST_BUCKETS = 5_000
-"""Largest number of buckets in a round; pairs of more do not fit."""
+"""Largest number of buckets in a round; pairs of more buckets would take too much memory."""
 
 MOST_HISTORIES = 20_000_000
-"""Largest number of histories of a game of buckets."""
+"""Largest number of histories of an abstract game."""
 
 BYTES = 350
-"""Memory that compiling takes per history."""
+"""Memory in bytes that compiling takes per history."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The pairs of buckets that players may hold in a round.
+    """The pairs of buckets that players can hold in a round.
 
     Pairs are sorted by the pair of the round before, then by player 0's bucket, then by player 1's. Chance deals player
-    0's bucket first, then player 1's. A *half* of a pair is the state in between: the pair of the round before, with
+    0's bucket first, then player 1's. A *half* of a pair is the state in between: the pair of the round before and
     player 0's new bucket.
 
     Attributes:
@@ -39,7 +39,7 @@ class Pairs:
         probability: (pairs,) probability of each pair, given its half.
         parent: (halves,) the pair of the round before from which each half is dealt.
         half_probability: (halves,) probability of each half, given its parent.
-        win_margin: (pairs,) probability that player 0 has the stronger hand, less the probability that player 1 has.
+        win_margin: (pairs,) probability that player 0 has the stronger hand, minus the probability that player 1 has.
     """
 
     num_buckets: int
@@ -52,7 +52,7 @@ class Pairs:
 
 
 def check_size(histories: int) -> None:
-    """Refuse a game of buckets with too many histories, or with more than memory holds.
+    """Check that an abstract game does not have too many histories, and fits into memory.
 
     Raises:
         ComponentError: it is too large.
@@ -61,8 +61,8 @@ def check_size(histories: int) -> None:
     limit = MOST_HISTORIES if available is None else min(MOST_HISTORIES, available // BYTES)
     if histories > limit:
         raise ComponentError(
-            f"the buckets make a game of at least {histories:,} histories, above the limit of {limit:,}: take fewer "
-            "buckets"
+            f"with these buckets, the abstract game has at least {histories:,} histories, above the limit of "
+            f"{limit:,}: use fewer buckets"
         )
 
 
@@ -73,8 +73,8 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         bucket: bucket of each private state in its round, in the order of the view's ``above``.
 
     Returns:
-        The new number of each private state's bucket, and for each round, (buckets,), the bucket of the round before
-        that each bucket is a part of; 0 in the first round.
+        The new number of each private state's bucket, (rows,); and for each round an array, (buckets,), with the bucket
+        of the round before that each bucket is a part of, 0 in the first round.
 
     Raises:
         ComponentError: the shape or the type is wrong, there are too many buckets, or the buckets of a round do not
@@ -97,7 +97,7 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         if len(first_members) > MOST_BUCKETS:
             raise ComponentError(
                 f"{game.name!r} has {len(first_members):,} buckets in a round, above the limit of {MOST_BUCKETS:,}: "
-                "take fewer"
+                "use fewer"
             )
         if round_index:
             bucket_before = number[np.concatenate([above[deal] for deal in deals])]
@@ -107,8 +107,8 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         parent_bucket = bucket_before[first_members]
         if (parent_bucket[number[rows]] != bucket_before).any():
             raise ComponentError(
-                f"on {game.name!r}, hands share a bucket in round {round_index + 1} but not in the round before, so "
-                f"the player would forget which bucket it was in before: split the buckets of round {round_index + 1}"
+                f"on {game.name!r}, some hands share a bucket in round {round_index + 1} but not in the round before, "
+                f"so the player would forget the earlier bucket: split the buckets of round {round_index + 1}"
             )
         parent_buckets.append(parent_bucket)
     return number, parent_buckets
@@ -118,18 +118,17 @@ def pairs_of(game: PublicGame, bucket: np.ndarray, parent_buckets: list[np.ndarr
     """Return the pairs of each round.
 
     Args:
-        bucket, parent_buckets: what :func:`numbered` returns.
-        uses: (rounds, 2) number of histories that each pair has in a round of the game of buckets, and that each half
-            has.
+        bucket, parent_buckets: the results of :func:`numbered`.
+        uses: (rounds, 2) number of histories per pair, and per half, in each round of the abstract game.
 
     Raises:
-        ComponentError: the game of buckets is too large.
+        ComponentError: the abstract game is too large.
     """
     num_histories = 1  # the root
     mass = row_masses(game, 0)
     vectors = np.zeros(workspace_size(int(game.view.deals["rows"].max())))
     pairs_by_round: list[Pairs] = []
-    # Before the first round, there is one pair, of the bucket of all hands.
+    # Before the first round, all hands are in one bucket, so there is one pair.
     pair_before = np.zeros((1, 1), np.int64)
     probability_before = np.ones(1)
     for deals, parent_bucket, round_uses in zip(rounds_by_cards(game), parent_buckets, uses, strict=True):
@@ -139,7 +138,7 @@ def pairs_of(game: PublicGame, bucket: np.ndarray, parent_buckets: list[np.ndarr
         won = np.zeros((num_buckets, num_buckets))
         add_pairs(game.view, deal_nodes(deals), bucket, mass, vectors, last_met, weights, won)
 
-        # Pairs that meet, sorted by the pair before, then by player 0's bucket: by halves.
+        # The possible pairs, sorted by the pair before, then by player 0's bucket, so that pairs of a half are neighbours.
         bucket_0, bucket_1 = np.nonzero(weights)
         parent = pair_before[parent_bucket[bucket_0], parent_bucket[bucket_1]]
         order = np.lexsort((bucket_1, bucket_0, parent))

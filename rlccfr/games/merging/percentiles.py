@@ -8,14 +8,14 @@ from rlccfr.game import Game
 from rlccfr.games.merging.hands import hand_buckets
 
 TIE = 1e-9
-"""Largest difference between numbers that count as equal, so that rounding decides nothing."""
+"""Largest difference between numbers that count as equal, so that results do not depend on rounding."""
 
 
 def equity_buckets(game: Game, buckets: int) -> np.ndarray:
     """Return buckets by :func:`rlccfr.games.merging.hands.hand_buckets`; see :func:`rlccfr.catalog.merging.equity`.
 
     Raises:
-        ComponentError: the game has no public tree, or no hands that are shown down.
+        ComponentError: as for :func:`rlccfr.games.merging.hands.hand_buckets`.
     """
 
     def split(features: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -25,13 +25,13 @@ def equity_buckets(game: Game, buckets: int) -> np.ndarray:
 
 
 def percentiles(values: np.ndarray, mass: np.ndarray, buckets: int) -> np.ndarray:
-    """Return buckets, (k,), of equal mass up to ties.
+    """Return the bucket of each number, (k,); buckets have equal masses, except for the effect of ties.
 
     Equal values share one bucket: the one in which the middle of their total mass lies.
 
     Args:
         values: (k,) numbers.
-        mass: (k,) mass of each number; if all masses are 0, all numbers count alike.
+        mass: (k,) mass of each number; if all masses are 0, all numbers count equally.
         buckets: number of buckets.
     """
     order = np.argsort(values, kind="stable")

@@ -1,6 +1,7 @@
 """Buckets of private states, round by round, in a compiled game in which only chance hides anything.
 
-Boards are not told apart: an infoset's bucket is its betting line, with its player's buckets of private states so far.
+Boards are not distinguished: an infoset's bucket is given by its betting line and by the buckets that its player's
+private states have been in so far.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from rlccfr.games.records import TERMINAL
 Splitter = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Function of the features (states, k) and masses (states,) of private states that returns buckets, (states,)."""
 
-NONE = "take abstraction='none' instead"
+NONE = "use abstraction='none' instead"
 """Advice at the end of errors."""
 
 
 class Rounds:
-    """The private states of a game at each deal; a deal is what both players have seen right after chance's moves.
+    """The private states of a game at each deal; a deal is what both players have seen right after chance moves.
 
     Attributes:
         tree: the public tree.
@@ -31,8 +32,8 @@ class Rounds:
         above: for each deal and player, the private state at the deal before, (states,).
         mass: for each deal and player, the probability of each private state, (states,).
         parent: (deals,) the deal before each deal; -1 for the first.
-        line: (nodes,) number of the betting line that leads to each public node; outcomes of chance count as alike.
-        dealt_on: (deals,) number of the line that ends with each deal's chance move.
+        line: (nodes,) number of the betting line that leads to each public node; chance outcomes are not distinguished.
+        dealt_on: (deals,) number of the betting line that ends with each deal's chance move.
 
     Raises:
         GameError: players hide more than what chance has dealt them.
@@ -70,27 +71,27 @@ class Rounds:
                     self.dealt_on[child_deal] = self.line[child]
 
     def decides(self, deal: int, player: int) -> bool:
-        """Return whether a player acts between a deal and the next move of chance."""
+        """Return whether a player acts between a deal and the next chance move."""
         return self.tree.deals[deal].rows[player] is not None
 
     def split(self, features: list[list[np.ndarray]], splitter: Splitter) -> np.ndarray:
         """Return the bucket of each infoset, (n,).
 
-        Of a betting line's private states, those that share a bucket at the deal before are split further; those in
-        different buckets stay apart.
+        Private states of a betting line that share a bucket at the deal before may be split; those in different buckets
+        stay in different buckets.
 
         Args:
             features: for each deal and player, features of private states, (states, k).
             splitter: function that splits private states.
         """
-        # First buckets of private states; lines are in the order of the game, so those of the deal before are set.
+        # First, buckets of private states. Lines are in the order of the game, so the deal before already has buckets.
         bucket = [[np.zeros(len(rows), np.int64) for rows in above] for above in self.above]
         for player in range(2):
             for line in np.unique(self.dealt_on):
                 deals = [deal for deal in np.flatnonzero(self.dealt_on == line).tolist() if self.parent[deal] >= 0]
                 self._split_line(deals, player, features, splitter, bucket)
 
-        # Then buckets of infosets: a betting line with a bucket of its player's private states.
+        # Then, buckets of infosets: one for each betting line and bucket of its player's private states.
         infoset_bucket = np.zeros(self.game.num_infosets, np.int64)
         numbers: dict[tuple[int, int, int], int] = {}
         for node, (kind, _, _, deal) in enumerate(self.tree.nodes):
@@ -120,7 +121,7 @@ class Rounds:
             for deal, bucket_before in zip(deals, buckets_before, strict=True):
                 bucket[deal][player] = bucket_before
             return
-        # States of all deals are split together: boards are not told apart.
+        # States of all deals are split together, since boards are not distinguished.
         mass = np.concatenate([self.mass[deal][player] for deal in deals])
         line_features = np.concatenate([features[deal][player] for deal in deals])
         new_bucket = split_within(np.concatenate(buckets_before), line_features, mass, splitter)
@@ -130,7 +131,7 @@ class Rounds:
 
 
 def split_within(before: np.ndarray, features: np.ndarray, mass: np.ndarray, splitter: Splitter) -> np.ndarray:
-    """Return new buckets of private states, (states,), that split their buckets in the round before.
+    """Split the buckets of the round before; return the new bucket of each private state, (states,).
 
     Args:
         before: (states,) bucket of each private state in the round before.
@@ -152,7 +153,7 @@ def rounds_of(game: GameTree, name: str) -> Rounds:
     """Return a game's private states round by round.
 
     Args:
-        name: component that needs them.
+        name: component that needs the rounds, for the error.
 
     Raises:
         ComponentError: the game has no public tree.
@@ -164,9 +165,9 @@ def rounds_of(game: GameTree, name: str) -> Rounds:
 
 
 def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
-    """Return for each deal both players' hand strengths, (states,); they are empty unless hands are shown down there.
+    """Return for each deal both players' hand strengths, (states,); they are empty for a deal without showdowns.
 
-    A hand strength is P(win) + P(tie) / 2 against what the other player may hold.
+    A hand strength is P(win) + P(tie) / 2 against the opponent's possible private states.
 
     Raises:
         ComponentError: which hand wins depends on the betting.
@@ -178,12 +179,15 @@ def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
         if kind != MATRIX or (rounds.game.histories["actor"][members] != TERMINAL).any():
             continue
         sign = np.sign(tree.value[members])
-        if sign.min() == sign.max():  # pays alike whatever is held: a fold, or a board on which all hands tie
+        if sign.min() == sign.max():  # the winner does not depend on the hands: a fold, or a board on which all tie
             if sign[0] == 0:
                 tied[deal] = sign
             continue
         if deal in shown and not np.array_equal(shown[deal], sign):
-            raise ComponentError(f"{name!r} needs hands that have an order, which {rounds.game.name!r} lacks; {NONE}")
+            raise ComponentError(
+                f"{name!r} needs an order of hands at showdowns that does not depend on the betting, which "
+                f"{rounds.game.name!r} lacks; {NONE}"
+            )
         shown[deal] = sign
 
     strengths = [[np.zeros(0), np.zeros(0)] for _ in rounds.rows]
@@ -198,22 +202,22 @@ def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
 
 
 def expected_over_boards(rounds: Rounds, last: list[list[np.ndarray]], name: str) -> list[list[np.ndarray]]:
-    """Return features of private states at all deals; before the last deals, they are means over the outcomes to come.
+    """Return features of private states at all deals; before the last deals, they are means over later outcomes.
 
     Args:
-        last: for each deal and player, features (states, k) or numbers (states,) if it is a last deal, else empty.
+        last: for each deal and player, features (states, k) or (states,) if it is a last deal; empty otherwise.
 
     Returns:
         For each deal and player, features (states, k).
 
     Raises:
-        ComponentError: after some deal, hands are never shown down.
+        ComponentError: there is a deal after which some private states never come to a showdown.
     """
     widths = [table.reshape(len(table), -1).shape[1] for of_players in last for table in of_players if len(table)]
     width = max(widths, default=1)
     features = [[np.zeros((len(above), width)) for above in of_players] for of_players in rounds.above]
     weight = [[np.zeros(len(above)) for above in of_players] for of_players in rounds.above]
-    # A deal comes after the one before it, so its mean is complete when it is added to that one's sums.
+    # Deals are numbered after their parents. In this order, a deal's mean is complete when it is added to its parent's.
     for deal in range(len(features) - 1, -1, -1):
         for player in range(2):
             last_features = last[deal][player]
@@ -238,6 +242,7 @@ def expected_over_boards(rounds: Rounds, last: list[list[np.ndarray]], name: str
     )
     if never_shown:
         raise ComponentError(
-            f"{name!r} needs hands that are shown down, as in poker, and some of {rounds.game.name!r} never are; {NONE}"
+            f"{name!r} needs a game with showdowns, as in poker, but some hands of {rounds.game.name!r} never come to "
+            f"one; {NONE}"
         )
     return features

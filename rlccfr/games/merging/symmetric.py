@@ -14,11 +14,11 @@ def symmetric_buckets(game: Game) -> np.ndarray:
     """Return the class of each infoset, (n,); see :mod:`rlccfr.games.symmetry`.
 
     Raises:
-        ComponentError: a symmetry exchanges actions, so that infosets of a class play permuted policies; or the game is
-            a public-tree game.
+        ComponentError: a symmetry exchanges actions, so that the policies of a class's infosets are permutations of
+            each other; or the game is a public-tree game.
     """
     if not isinstance(game, GameTree):
-        raise ComponentError(f"{game.name!r} has its suits merged already: take abstraction='none'")
+        raise ComponentError(f"{game.name!r} has its suits merged already: use abstraction='none'")
     quotient = quotient_of(game)
     if quotient is None:
         return np.arange(game.num_infosets)
@@ -31,7 +31,7 @@ def symmetric_buckets(game: Game) -> np.ndarray:
     aligned = np.array_equal(quotient.place, quotient.place[counterpart])
     if len(quotient.view.twin) or not aligned:
         raise ComponentError(
-            f"the symmetries of {game.name!r} exchange actions, which buckets can't do: take abstraction='none'; exact "
-            "passes use all symmetries"
+            f"the symmetries of {game.name!r} exchange actions, which buckets can't do: use abstraction='none', since "
+            "exact passes use all symmetries anyway"
         )
     return classes
