@@ -70,9 +70,7 @@ def checked_picture(path: Path) -> Path:
 
     formats = Figure().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".") not in formats:
-        raise RLCCFRError(
-            f"{path.suffix or path.name!r} is not a picture format: choose a file that ends in .png, .svg or .pdf"
-        )
+        raise RLCCFRError(f"a picture is written as .png, .svg or .pdf, not as {path.suffix or path.name!r}")
     require_writable(path)
     return path
 

@@ -1,1 +1,1 @@
-"""Pages on which a person walks through a game and sees what a policy does."""
+"""Pages on which a person moves through a game and sees what a policy does."""

@@ -16,13 +16,13 @@ from rlccfr.policies.analysis import figures_of_histories, figures_of_infosets
 from rlccfr.policy import Policy
 
 MOST_STATES = 200_000
-"""Default limit on the players' states on a page, which is then about ten megabytes long."""
+"""Default limit on the number of players' states on a page; a page with that many has about ten megabytes."""
 
 MOST_NAMES = 3
-"""Largest number of moves to one point that are named; of more moves, the page gives only their number."""
+"""Largest number of moves to one point whose names the page gives; of more moves, it gives only the number."""
 
 ENDS = -1
-"""Who moves at a point where the game has ended."""
+"""Actor of a point at which the game has ended."""
 
 
 class PlayerState(NamedTuple):
@@ -31,9 +31,10 @@ class PlayerState(NamedTuple):
     Attributes:
         text: what the player knows.
         share: probability of the state, given the point.
-        value: the player's expected payoff in the game's units; NaN where play never leads.
-        actions: for each action its name, its probability, and what it would gain against the policy.
-        words: what the player knows, in words for people; empty if only ``text`` is shown.
+        value: the player's expected payoff in the game's units; NaN if the opponent and chance never reach the state.
+        actions: for each action its name, its probability, and its gain: by how much its expected payoff exceeds
+            ``value``.
+        words: what the player knows, in words to display; empty if only ``text`` is shown.
     """
 
     text: str
@@ -48,13 +49,13 @@ class Point(NamedTuple):
 
     Attributes:
         parent: number of the point before it; -1 for the first one.
-        move: name of the move that leads to it.
+        move: name of the move that leads to it; for the first point, the path that leads to it.
         actor: 0 or 1, the player who moves; CHANCE; or ENDS.
         share: probability of the move, given the parent.
         value: player 0's expected payoff, in the game's units.
-        states: states of the player who moves. Their shares sum to less than 1 if some histories of the point have
-            ended, or the opponent moves there.
-        opponent_states: states of the opponent, as they were at the opponent's last decision, and the move made there.
+        states: states of the player who moves. Their shares sum to less than 1 if the game has ended in some histories
+            of the point, or the opponent moves in some.
+        opponent_states: states of the opponent at the opponent's last decision, each with the move made there.
     """
 
     parent: int
@@ -71,8 +72,8 @@ class Content(NamedTuple):
 
     Attributes:
         points: the points of the game, those nearer to the start first.
-        places: place of each action's name among all actions of the game; it decides on colours.
-        ranks: ranks of the cards, the highest first, if states end with a hand of two cards; for a grid of hands.
+        places: index of each action's name among all actions of the game, which determines its colour.
+        ranks: ranks of the cards, the highest first, if the page shows a grid of hands of two cards; otherwise empty.
     """
 
     points: Iterable[Point]
@@ -86,7 +87,8 @@ def any_content(policy: Policy, start: str = "", most: int = MOST_STATES) -> Con
     Args:
         policy: the policy.
         start: path of the first point, for games whose pages can begin anywhere.
-        most: largest number of states, for games too large for a page; points further on are left out, or have none.
+        most: largest number of states, for games that are too large for a page; once it is reached, further points have
+            no states or are left out.
 
     Raises:
         GameError: no point has the path, or a start is given although the game's page can begin only at the root.
@@ -104,7 +106,7 @@ def whole_page(policy: Policy, start: str, most: int) -> Content:
     if start:
         raise GameError(
             f"{policy.game.name!r} has no public tree, so its page can't start at {start!r}: leave out the start, "
-            "and the page shows the whole game"
+            "so that the page shows the whole game"
         )
     return content(policy)
 
@@ -116,9 +118,9 @@ def content(policy: Policy) -> Content:
 
 
 def _places(numbers: np.ndarray, names: Sequence[str]) -> dict[str, int]:
-    """Return the place of each action among all actions of a game.
+    """Return the index of each action's name among all actions of a game.
 
-    Actions are ordered by their numbers; a name that belongs to several numbers takes the place of the least.
+    Actions are ordered by their numbers; a name that belongs to several numbers is placed by the smallest.
 
     Args:
         numbers: (m,) number of each sequence's action.
@@ -136,12 +138,12 @@ class _Points:
     """The points of a compiled game, as an iterable.
 
     Attributes:
-        names: name of each sequence's last move, for people.
-        words: what the player knows at each infoset, for people.
+        names: name of each sequence's action, for display.
+        words: what the player knows at each infoset, in words to display.
         reach: (histories,) probability of each history under the policy.
         last_sequence: (2, histories) each player's last sequence before each history; -1 before the first move.
         order: (histories,) histories sorted by public state; those of state k are ``order[begin[k] : begin[k + 1]]``.
-        begin: (states + 1,) places in ``order``.
+        begin: (states + 1,) where each public state's histories begin in ``order``.
         moves: name of the move that leads to each public state.
         mass: (states,) probability of each public state.
     """
@@ -166,7 +168,7 @@ class _Points:
     def __iter__(self) -> Iterator[Point]:
         state_of_history = self.states.of_history
         value = self.history_figures.value
-        # A state's value is the mean over its histories by their reach, or plain where the policy never leads.
+        # A state's value is the mean over its histories, weighted by reach; unweighted if the policy never leads there.
         reach_weighted_value = np.bincount(state_of_history, self.reach * value)
         plain_mean_value = np.bincount(state_of_history, value) / np.diff(self.begin)
         for number, parent in enumerate(self.states.parent.tolist()):
@@ -175,7 +177,7 @@ class _Points:
             parent_mass = self.mass[parent] if parent >= 0 else 1.0
             actors = self.tree.histories["actor"][histories]
             actor = int(actors.min())
-            acting = histories[actors == actor]  # at the state's other histories the game may have ended
+            acting = histories[actors == actor]  # the state's other histories may have ended
             has_decision = actor < CHANCE
             yield Point(
                 parent,
@@ -213,7 +215,7 @@ class _Points:
         return states
 
     def _states_of_opponent(self, histories: np.ndarray, opponent: int, mass: float) -> list[PlayerState]:
-        """Return the opponent's states at some histories, as they were at the opponent's last decision.
+        """Return the opponent's states at some histories: those at the opponent's last decision, with the move made.
 
         Args:
             histories: (k,) the histories.
@@ -245,7 +247,7 @@ class _Points:
         return last_sequence
 
     def _moves(self) -> list[str]:
-        """Return for each point the name of the move that leads to it or, if there are many moves, their number."""
+        """Return for each point the name of the move that leads to it or, if many moves do, their number."""
         tree = self.tree
         num_states = len(self.states.parent)
         # Each pair of a public state and an action that leads to it, with the first history after that move.

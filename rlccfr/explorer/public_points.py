@@ -35,9 +35,10 @@ def public_page(policy: PublicPolicy, start: str, most: int) -> Content:
 
 
 def _places_of_actions(game: PublicGame) -> dict[str, int]:
-    """Return the place of each action's name among all actions, by which the page colours it.
+    """Return the index of each action's name among all actions, which determines its colour on the page.
 
-    Folds, checks and calls come first, then raises of one size, or all-ins and sizes in the order of their amounts.
+    Folds, checks and calls come first. In limit games, raises follow; in no-limit games, all-ins and then the sizes of
+    bets and raises in the order of their amounts.
     """
     has_limits = game.pot is None
     unused = "a" if has_limits else "r"
@@ -49,9 +50,9 @@ def _places_of_actions(game: PublicGame) -> dict[str, int]:
 def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES) -> Iterator[Point]:
     """Yield the points of a public tree below a start, breadth first.
 
-    The points have at most ``most`` states of players in all, but the first one always has its states. Once the next
-    point's states would be too many, that point and those beside it have no states, and the points below are left out:
-    a page could not hold them.
+    The points have at most ``most`` states of players in all, but the first point always has its states. Once the next
+    point's states would exceed this limit, that point and all points that are already queued are yielded without
+    states, and the points below them are left out: a page could not hold them.
 
     Args:
         policy: the policy.
@@ -83,11 +84,11 @@ def num_states_below(game: PublicGame, start: int) -> int:
 
 
 class _Reach(NamedTuple):
-    """How likely play leads to a node.
+    """The factors of the probability that play leads to a node.
 
     Attributes:
-        of_player: for each player, (rows,): probability that the player's own moves lead there, by private state; in a
-            subgame times the weight of its hand.
+        of_player: for each player, (rows,): probability that the player's own moves lead there with each private state;
+            in a subgame, times the weight of the hand.
         chance_factor: probability of one pair of private states and one board, times the number of boards that are
             the same up to suits.
     """
@@ -103,9 +104,9 @@ class _NodeFigures(NamedTuple):
         row_mass: for each player, (rows,): probability that play leads to the node with a private state of the row,
             divided by the reach's chance factor.
         mass: sum of either player's ``row_mass``.
-        probabilities: (actions, rows) policy of the player who acts; empty if nobody does.
-        action_values: (actions, rows) that player's expected payoff after each action; NaN where the opponent never
-            leads there.
+        probabilities: (actions, rows) policy of the player who acts; empty if no player acts.
+        action_values: (actions, rows) that player's expected payoff after each action; NaN where the opponent's moves
+            never lead to the node.
     """
 
     row_mass: list[np.ndarray]
@@ -120,7 +121,7 @@ class _PendingPoint(NamedTuple):
     Attributes:
         node: index of the public node.
         parent: number of the point above; -1 for the first one.
-        reach: how likely play leads to the node.
+        reach: the node's reach.
         share: probability of the move to the node, given the point above.
         value: player 0's expected payoff there; NaN if it is unknown.
     """
@@ -153,8 +154,8 @@ class _PublicPoints:
         while queue:
             pending = queue.popleft()
             figures = self._figures(pending.node, pending.reach)
-            # A chance node may have thousands of children, which are queued already. Those that the page can't hold
-            # are shown without states, so that their moves and probabilities are there.
+            # A chance node may have thousands of children, which are queued already. If the page can't hold their
+            # states, they are shown without states, with only their moves and probabilities.
             num_states = 0 if int(self.nodes["kind"][pending.node]) >= CHANCE else sum(map(len, figures.row_mass))
             is_full = is_full or (num_states > states_left and number > 0)
             states_left -= num_states
@@ -198,7 +199,7 @@ class _PublicPoints:
             reach = self._child_reach(pending.node, child, pending.reach)
             value = float("nan")
             if kind < CHANCE:
-                # The mean over the player's private states, each as likely as it is here.
+                # The mean over the player's private states, weighted by their probabilities at this node.
                 action_mass = figures.row_mass[kind] * figures.probabilities[action]
                 share = float(action_mass.sum() / figures.mass) if figures.mass > 0 else 0.0
                 if share > 0:
@@ -285,7 +286,7 @@ class _PublicPoints:
             action = child - int(self.nodes["first_child"][node])
             player_reach[kind] = player_reach[kind] * self.policy.at(node)[action]
             return _Reach((player_reach[0], player_reach[1]), reach.chance_factor)
-        # Board cards are dealt. Each row after them descends from one row before them, which hands its reach on.
+        # Board cards are dealt. Each row after them descends from one row before them, and inherits its reach.
         view = self.game.view
         deal_index = int(self.nodes["deal"][child])
         deal_before = self.game.deals[int(self.nodes["deal"][node])]
@@ -294,7 +295,7 @@ class _PublicPoints:
             first_edge = int(view.deals["edge"][deal_index, player])
             num_rows = int(view.deals["rows"][deal_index, player])
             player_reach[player] = player_reach[player][view.above[first_edge : first_edge + num_rows]]
-        # This board stands for `orbit` boards that differ in suits alone, and each is dealt with probability `share`.
+        # This board stands for `orbit` boards that differ only in suits, each of them dealt with probability `share`.
         chance_factor = reach.chance_factor * deal_after.orbit * deal_after.share / deal_before.share
         return _Reach((player_reach[0], player_reach[1]), chance_factor)
 

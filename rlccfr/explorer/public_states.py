@@ -1,4 +1,4 @@
-"""What both players have seen: the public states of any compiled game, computed from its infosets alone."""
+"""What both players have seen: the public states of any compiled game, computed from its infosets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.records import CHANCE
 
 Levels = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
-"""Histories of each depth, their parents, and their places among siblings."""
+"""Histories of each depth, their parents, and their indices among their siblings."""
 
 
 class PublicStates(NamedTuple):
@@ -20,7 +20,7 @@ class PublicStates(NamedTuple):
 
     Attributes:
         of_history: (histories,): the public state of each history.
-        parent: (states,): the state before each one; -1 for the root's.
+        parent: (states,): each state's parent; -1 for the state of the root.
     """
 
     of_history: np.ndarray
@@ -28,21 +28,21 @@ class PublicStates(NamedTuple):
 
 
 def public_states(tree: GameTree) -> PublicStates:
-    """Return the public states.
+    """Return the public states of a game.
 
-    Two histories of the same depth are linked if a player can't tell them apart, or can't tell apart two histories
-    below them. Histories that a chain of links connects share a public state, so a public state is common knowledge;
-    see Kovařík et al., "Rethinking formal models of partially observable multiagent decision making", AIJ 2022. An
-    infoset says what a player knows at a decision: what the player can't tell apart there could not be told apart
-    before. At chance nodes and after a player's last decision, infosets say nothing. There the player is assumed to
-    know the names of all moves since the player's last infoset.
+    Two histories of the same depth are linked if a player can't distinguish them, or can't distinguish a history below
+    the one from a history below the other. Histories that a chain of links connects share a public state, so a public
+    state is common knowledge; see Kovařík et al., "Rethinking formal models of partially observable multiagent decision
+    making", AIJ 2022. An infoset says what a player knows at a decision: histories that the player can't distinguish
+    there could not be distinguished before. At chance nodes and after a player's last decision, infosets say nothing.
+    There, the player is assumed to know the names of all moves since the player's last infoset.
     """
     levels: Levels = [(np.zeros(1, np.int64), np.full(1, -1), np.zeros(1, np.int64)), *tree.levels()]
     knowledge = _knowledge(tree, levels)
     says_nothing = _infosets_say_nothing(tree, levels)
     component = np.full(tree.num_histories, -1)
-    place = np.zeros(tree.num_histories, np.int64)  # of each history among those of its depth
-    # From the deepest histories up, since what can't be told apart below can't be told apart above either.
+    place = np.zeros(tree.num_histories, np.int64)  # index of each history among those of its depth
+    # From the deepest histories up: if histories can't be distinguished, their parents can't either.
     for depth in range(len(levels) - 1, -1, -1):
         histories = levels[depth][0]
         place[histories] = np.arange(len(histories))
@@ -64,7 +64,8 @@ def _knowledge(tree: GameTree, levels: Levels) -> np.ndarray:
     for histories, parents, _ in levels[1:]:
         for player in (0, 1):
             decides = tree.histories["actor"][histories] == player
-            # At own decisions the infoset says all; elsewhere, what was known before and the name of the last move.
+            # At the player's decisions, knowledge is the infoset; elsewhere, it is what the player knew before and the
+            # name of the last move.
             infoset_or_before = np.where(decides, tree.histories["infoset"][histories], knowledge[player, parents])
             last_move = np.where(decides, -1, tree.edge_action[histories])
             facts = np.stack([decides, infoset_or_before, last_move], axis=1)
@@ -93,7 +94,7 @@ def _numbered(tree: GameTree, levels: Levels, component: np.ndarray) -> PublicSt
 
     Args:
         tree: the game.
-        levels: histories, their parents and places, depth by depth.
+        levels: histories, their parents, and their indices among siblings, depth by depth.
         component: (histories,) component of each history among those of its depth.
     """
     of_history = np.empty_like(component)

@@ -1,1 +1,1 @@
-"""Games of a person against a policy, in a terminal."""
+"""Games of a person against a policy, played in a terminal."""

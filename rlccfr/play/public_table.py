@@ -1,4 +1,4 @@
-"""Games with a public tree in play."""
+"""Public-tree games, played by a person against a policy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rlccfr.policies.public_policy import PublicPolicy
 
 
 class PublicTable:
-    """A game with a public tree in play; see :class:`rlccfr.play.tables.Table`.
+    """A public-tree game that is being played; see :class:`rlccfr.play.tables.Table`.
 
-    Of all boards that differ only by a permutation of suits, the tree has one. Cards are dealt from the full deck, and
-    a permutation of suits turns them into the tree's cards. In a subgame, each player's hand is drawn from its range.
+    Of boards that differ only by a permutation of suits, the tree has only one. Cards are dealt from the full deck, and
+    a permutation of suits maps them to the tree's cards. In a subgame, each player's hand is drawn from its range.
 
     Args:
-        policy: the policy that plays, and is asked for advice.
-        rng: source of chance's moves.
+        policy: the policy that plays and gives advice.
+        rng: random generator for chance moves.
 
     Raises:
         PolicyError: the private states have no names.
@@ -47,14 +47,14 @@ class PublicTable:
             self._rows = [int(rng.choice(len(of_player), p=of_player)) for of_player in probabilities]
 
     def _dealt_hands(self) -> list[np.ndarray]:
-        """Return a hand for each player; those of ranges are drawn in proportion to the products of their weights."""
+        """Return a hand for each player; in a subgame, a pair is drawn by the product of its hands' weights."""
         game = self._game
         first_deal, second_deal = (game.deal_at(0, player) for player in (0, 1))
         if first_deal is second_deal:
             deck = first_deal.deck
             cards = self._rng.permutation(deck.size)[: 2 * deck.private]
             return [np.sort(hand) for hand in cards.reshape(2, deck.private)]
-        # Player 0's hand with the weight of all pairs that it is in, then player 1's among the hands that it allows.
+        # Player 0's hand is drawn by the total weight of its pairs, then player 1's among the compatible hands.
         second_reach = root_reach(game, 1)
         row_weights = root_reach(game, 0) * allowed_on(game, 0, 0, second_reach)
         first = first_deal.deck.hands[self._drawn(first_deal.hands, np.repeat(row_weights, first_deal.sizes))]
@@ -64,7 +64,7 @@ class PublicTable:
         return [np.sort(first), np.sort(second)]
 
     def _drawn(self, hands: np.ndarray, weights: np.ndarray) -> int:
-        """Return one of some hands, drawn in proportion to their weights."""
+        """Return one of ``hands``, drawn in proportion to their weights."""
         return int(self._rng.choice(hands, p=weights / weights.sum()))
 
     @property
@@ -113,7 +113,7 @@ class PublicTable:
         return float(node["payoff"] * np.sign(strengths[0] - strengths[1]))
 
     def _payoff_of_dice(self, node: np.void) -> float:
-        """Return player 0's payoff after a call: the last bid holds if enough dice count for it."""
+        """Return player 0's payoff after a call: the last bid is true if enough dice match it."""
         matches = self._game.view.matches
         num_faces = matches.shape[1]
         quantity = int(node["table"]) // num_faces + 1
@@ -125,7 +125,7 @@ class PublicTable:
         return float(self._game.view.payoffs[0 if player_0_wins else 1])
 
     def _deal(self) -> None:
-        """Deal the next cards of the board, and go to the node for them."""
+        """Deal the next board cards, and move to their node in the tree."""
         before = self._current_deal()
         nodes = self._game.view.nodes
         children = range(self._first_child(), self._first_child() + int(nodes["num_children"][self._node]))
@@ -133,7 +133,7 @@ class PublicTable:
         dealt_cards = np.concatenate([*self._hands, self._board])
         cards_left = np.setdiff1d(np.arange(before.deck.size), dealt_cards)
         cards = self._rng.choice(cards_left, len(deals[0].board) - len(before.board), replace=False)
-        # Among the permutations of suits that keep the board, one leads from these cards to a board of the tree.
+        # Of the permutations of suits that keep the earlier board, one maps these cards to a board of the tree.
         images = before.permutations[:, self._tree_card[cards]]
         codes = codes_of(images, before.deck.size)
         for child, deal in zip(children, deals, strict=True):
@@ -149,7 +149,7 @@ class PublicTable:
         raise AssertionError("some permutation leads to a board of the tree")
 
     def _find_rows(self) -> None:
-        """Find the row of each player's hand, on the board as it is now."""
+        """Find the row of each player's hand on the current board."""
         for player, hand in enumerate(self._hands):
             deal = self._current_deal(player)
             codes = codes_of(deal.deck.hands, deal.deck.size)

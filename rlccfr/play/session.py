@@ -1,4 +1,4 @@
-"""A session: a series of games, in which the person may ask for the score and for the policy's advice."""
+"""A session: a series of games, during which the person can ask for the score and for the policy's advice."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ HELP = (
     "quit            leave",
 )
 FEWEST_FOR_INTERVAL = 10
-"""Least number of games for which an interval is shown."""
+"""Smallest number of games for which a confidence interval is shown."""
 
 QUIT = ("q", "quit", "exit")
 
 
 class Left(Exception):
-    """The person leaves."""
+    """The person has asked to leave."""
 
 
 class Decision(NamedTuple):
@@ -32,10 +32,10 @@ class Decision(NamedTuple):
 
     Attributes:
         game: number of the game, from 1.
-        state: what the person knew in a game of cards, in one line; empty in other games.
+        state: what the person knew in a card game, in one line; empty in other games.
         actions: names of the actions.
-        probabilities: what the policy does there.
-        action: number of the action that the person took.
+        probabilities: (actions,) the policy's probabilities there.
+        action: index of the action that the person took.
     """
 
     game: int
@@ -46,7 +46,7 @@ class Decision(NamedTuple):
 
 
 def _result(payoff: float, policy_payoff: float) -> str:
-    """Say how a game ended, for the person who gets ``payoff``."""
+    """Return in words how a game ended for the person, who gets ``payoff``."""
     if payoff != -policy_payoff:  # the game is not zero-sum
         return f"You get {payoff:g}, and the policy gets {policy_payoff:g}"
     if payoff == 0:
@@ -61,9 +61,9 @@ class Session:
         deal: function that deals a new game.
         ask: function from a prompt to the person's answer; it raises EOFError at the end of the input.
         tell: function that shows a line.
-        game: OpenSpiel's name of the game, or the name of one with a public tree.
+        game: OpenSpiel's name of the game, or the name of a public-tree game.
         unit: name of the unit of payoffs, such as "chips".
-        rng: source of the policy's moves.
+        rng: random generator for the policy's moves.
 
     Attributes:
         payoffs: the person's payoff in each game that is over.
@@ -99,11 +99,11 @@ class Session:
                 self._game(len(self.payoffs) % 2 if seat is None else seat)
         except (Left, EOFError):
             is_in_game = self._last_decision and self._last_decision.game > len(self.payoffs)
-            if not self.payoffs or is_in_game:  # otherwise the score was just told
+            if not self.payoffs or is_in_game:  # otherwise, the score has just been shown
                 self._tell(f"Score: {self.score()}.")
 
     def score(self) -> str:
-        """Return how the score stands; after ten games, with a 95 % interval of the mean payoff."""
+        """Return the score in words; from ten games on, with a 95 % confidence interval for the mean payoff."""
         count = len(self.payoffs)
         if not count:
             return "no game is over yet"
@@ -147,7 +147,7 @@ class Session:
         self._tell("")
 
     def _answer(self, text: str, actions: Sequence[str]) -> int:
-        """Ask until the person makes a move, and return its number."""
+        """Ask until the person makes a move, and return its index."""
         for line in described(self._name, text):
             self._tell(f"  {line}")
         while True:
@@ -159,7 +159,7 @@ class Session:
             self._reply(answer, actions)
 
     def _action_named(self, answer: str, actions: Sequence[str]) -> int | None:
-        """Return the index of the move that an answer names; None if it names none, or several."""
+        """Return the index of the move that an answer names; None unless it names exactly one."""
         if answer.isdecimal():
             is_number_of_move = len(answer) < 6 and 1 <= int(answer) <= len(actions)
             return int(answer) - 1 if is_number_of_move else None
@@ -171,7 +171,7 @@ class Session:
         return candidates[0] if len(candidates) == 1 else None
 
     def _reply(self, text: str, actions: Sequence[str]) -> None:
-        """Answer an input that is not a move.
+        """Respond to an input that is not a move.
 
         Raises:
             Left: the person wants to leave.
@@ -187,7 +187,7 @@ class Session:
                 lines = self._advice()
             case _:
                 lines = [
-                    f"That is no move here: type a number from 1 to {len(actions)}, the beginning of one name, or ?"
+                    f"That is not a move here: type a number from 1 to {len(actions)}, the beginning of one name, or ?"
                 ]
         for line in lines:
             self._tell(f"  {line}")
@@ -196,9 +196,9 @@ class Session:
         """Return lines on what the policy would have done at the person's last decision."""
         last = self._last_decision
         if last is None:
-            return ["You have not decided anything yet."]
+            return ["You have not made a decision yet."]
         state = f" ({last.state})" if last.state else ""
-        lines = [f"At your last decision, in game {last.game}{state}, the policy has:"]
+        lines = [f"At your last decision, in game {last.game}{state}, the policy's probabilities are:"]
         for action, (name, probability) in enumerate(zip(last.actions, last.probabilities, strict=True)):
             remark = " (your move)" if action == last.action else ""
             lines.append(f"  {name}: {probability:.1%}{remark}")

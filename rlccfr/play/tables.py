@@ -1,4 +1,4 @@
-"""Games in play: what has happened, what each player knows, and what the policy would do."""
+"""Games that are being played: what has happened, what each player knows, and what the policy would do."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rlccfr.policy import Policy
 
 
 class Table(Protocol):
-    """A game in play. Chance's moves are made at once, so a player is to move, or the game has ended."""
+    """A game that is being played. Chance moves are made at once, so a player is to move, or the game has ended."""
 
     @property
     def actor(self) -> int | None:
-        """The player who moves, 0 or 1; None once the game has ended."""
+        """The player to move, 0 or 1; None once the game has ended."""
 
     def known(self, player: int) -> str:
-        """Return what a player knows at its present or last decision; at the end of a card game, all that it knows."""
+        """Return what a player knows at its current or last decision; at the end of a card game, all that it knows."""
 
     def actions(self) -> Sequence[str]:
         """Return the names of the actor's actions."""
@@ -29,18 +29,18 @@ class Table(Protocol):
         """Return the policy's probabilities of the actor's actions, (actions,)."""
 
     def take(self, action: int) -> None:
-        """Make the actor's move."""
+        """Make the actor's move, given by its index in :meth:`actions`, and the chance moves that follow."""
 
     def payoffs(self) -> tuple[float, float]:
-        """Return both players' payoffs, once the game has ended."""
+        """Return both players' payoffs; the game must have ended."""
 
 
 class CompiledTable:
-    """A compiled game in play.
+    """A compiled game that is being played; see :class:`Table`.
 
     Args:
-        policy: the policy that plays, and is asked for advice.
-        rng: source of chance's moves.
+        policy: the policy that plays and gives advice.
+        rng: random generator for chance moves.
     """
 
     def __init__(self, policy: Policy, rng: np.random.Generator) -> None:
@@ -85,7 +85,7 @@ class CompiledTable:
             self._go(children[outcome])
         if self.actor is not None:
             self._known[self.actor] = self._tree.infoset_keys[self._infoset()]
-        elif knowledge_in(self._tree.openspiel_name, self._known[0]):  # other games may say something else at the end
+        elif knowledge_in(self._tree.openspiel_name, self._known[0]):  # other games may return other strings at the end
             self._known = [self._state.information_state_string(player) for player in (0, 1)]
 
     def _infoset(self) -> int:
@@ -97,6 +97,6 @@ class CompiledTable:
         return range(first_child, first_child + int(record["num_children"]))
 
     def _go(self, child: int) -> None:
-        """Go on to a history below, in the tree and in OpenSpiel's game."""
+        """Move to a child of the current history, in the tree and in OpenSpiel's game."""
         self._state.apply_action(int(self._tree.edge_action[child]))
         self._history = child

@@ -1,1 +1,1 @@
-"""Policies of public-tree games, and files of policies."""
+"""Policies of public-tree games; and files, lists, matches, gains and pictures of policies."""

@@ -1,4 +1,4 @@
-"""What a policy is worth at each infoset, and what each action would gain there."""
+"""Expected payoffs of a policy at each infoset, and what each action would gain there."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rlccfr.games.records import CHANCE
 class InfosetFigures(NamedTuple):
     """Figures of a policy at each of n infosets and m sequences, if both players follow it.
 
-    Values are in the game's units, to the infoset's owner, who is taken to have played to reach the infoset. They are
+    Values are in the game's units, to the infoset's owner, who is assumed to have played to reach the infoset. They are
     NaN at infosets that the opponent and chance never reach.
 
     Attributes:
         reach: (n,): probability that the infoset is reached.
         value: (n,): expected payoff there.
-        gain: (m,): by how much an action's expected payoff exceeds ``value``, if the owner takes it and then follows
-            the policy. In an equilibrium, no gain is above 0 at infosets that the owner's own moves reach.
+        gain: (m,): by how much an action's expected payoff exceeds ``value``, if the owner takes the action and then
+            follows the policy. In an equilibrium, no gain is above 0 at infosets that the owner's own moves reach.
     """
 
     reach: np.ndarray
@@ -32,9 +32,9 @@ class HistoryFigures(NamedTuple):
     """Figures of a policy at each history, if both players follow it.
 
     Attributes:
-        parent: (histories,): the history above; -1 for the root.
-        sequence: (histories,): the sequence that leads to it; -1 after chance and at the root.
-        reach: (3, histories): probability that player 0's moves, player 1's and chance's lead to it.
+        parent: (histories,): each history's parent; -1 for the root.
+        sequence: (histories,): the sequence of the action that leads to it; -1 after a chance node and at the root.
+        reach: (3, histories): probabilities that player 0's moves, player 1's moves, and chance's moves lead to it.
         value: (histories,): player 0's expected payoff there.
     """
 
@@ -55,7 +55,7 @@ def figures_of_histories(tree: GameTree, probabilities: np.ndarray) -> HistoryFi
         value=tree.utility.copy(),
     )
     move_probability = tree.probability.copy()
-    # From the root down: reach multiplies along the moves of whoever makes them.
+    # From the root down: a move's probability is a factor of the reach of the one who makes it.
     for level, parents, action in levels:
         actor = histories["actor"][parents]
         by_player = actor < CHANCE
@@ -93,7 +93,7 @@ def figures_of_infosets(tree: GameTree, histories: HistoryFigures) -> InfosetFig
 def counterfactual_values(tree: GameTree, histories: HistoryFigures) -> np.ndarray:
     """Return the counterfactual value of each action to its player, (m,), from the figures at each history.
 
-    It is the expected payoff after the action, weighted by the reach of the opponent and of chance.
+    It is the expected payoff after the action, weighted by the opponent's reach and chance's reach.
     """
     after_move = np.flatnonzero(histories.sequence >= 0)
     parents = histories.parent[after_move]

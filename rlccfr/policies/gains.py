@@ -1,16 +1,16 @@
 """What each player gains by a best response, state by state.
 
-The gain of a player is u(b, o) - u(p, o): o is the opponent's policy, p the player's own, and b a best response to o.
-It is split among the player's decisions. Let the player follow p down to some of its infosets, and b from there on. If
-p is followed at one more infoset I, which p itself reaches with probability x(I), the payoff falls by
+The gain of a player is u(b, o) - u(p, o), where o is the opponent's policy, p the player's own, and b a best response
+to o. It is split among the player's decisions. Start with the policy b, and replace b by p infoset by infoset, from the
+root to the leaves. When it is replaced at an infoset I, which p reaches with probability x(I), the payoff falls by
 
     gain(I) = x(I) (max over a of q(I, a) - sum over a of p(a | I) q(I, a)).
 
-q(I, a) is the counterfactual value of an action that b comes after: it is weighted by the reach of the opponent and of
-chance. From the root to the leaves, b is replaced by p infoset by infoset, so the falls add up to u(b, o) - u(p, o)
-exactly. This is the lemma on differences of performance (Kakade and Langford, "Approximately optimal approximate
-reinforcement learning", ICML 2002), with the advantages of the best response. No gain is below 0, and a gain of 0 says
-that the policy does its best at the infoset, or that the player never comes there.
+q(I, a) is the counterfactual value of action a if the player follows b after it; it is weighted by the opponent's reach
+and chance's reach. At the end, the player follows p everywhere, so the falls add up to u(b, o) - u(p, o) exactly. This
+is the performance difference lemma (Kakade and Langford, "Approximately optimal approximate reinforcement learning",
+ICML 2002), with the advantages of the best response. No gain is negative. A gain of 0 means that the policy is optimal
+at the infoset, given b below it, or that p never reaches the infoset.
 
 In a public-tree game, gains are summed over the private states at a public node.
 """
@@ -38,8 +38,10 @@ class LocalGains(NamedTuple):
 
     Attributes:
         player: (k,) the player who acts there.
-        gain: (k,) in the game's units, in player 0's payoffs; the gains of a player sum to its ``Values.gains``.
-        named: function from a state's place to its text and to its words; the text of a state may take a while.
+        gain: (k,) gain at each state, in units of player 0's payoffs; a player's gains sum to its entry of
+            ``Values.gains``.
+        named: function that is given the index of a state, and returns its text and its words (see
+            :class:`rlccfr.policy.StateGain`); a call may take a while.
     """
 
     player: np.ndarray
@@ -47,7 +49,7 @@ class LocalGains(NamedTuple):
     named: Callable[[int], tuple[str, str]]
 
     def largest(self, most: int | None) -> list[StateGain]:
-        """Return the states with the largest gains, the largest first; equal ones are in the game's order.
+        """Return the states with the largest gains, the largest first; states with equal gains are in the game's order.
 
         Args:
             most: largest number of states; None for all.
@@ -64,7 +66,7 @@ def gains_of_infosets(policy: Policy) -> LocalGains:
     actor = tree.histories["actor"]
     decisions = np.flatnonzero(actor < CHANCE)
     histories = figures_of_histories(tree, policy.probabilities)
-    own_reach = np.zeros(tree.num_infosets)  # the same at all histories of an infoset, since players forget nothing
+    own_reach = np.zeros(tree.num_infosets)  # the same at all histories of an infoset, by perfect recall
     own_reach[tree.histories["infoset"][decisions]] = histories.reach[actor[decisions], decisions]
     first_sequences = tree.view.first_sequence[:-1].astype(np.int64)
     gain = np.zeros(tree.num_infosets)
@@ -89,12 +91,14 @@ def gains_of_public_nodes(policy: PublicPolicy) -> LocalGains:
     """Return the gains at the decisions of a public-tree game.
 
     Raises:
-        PolicyError: the private states have no names, and neither have the nodes; or the game has a lock.
+        PolicyError: the game's private states have no names, or the game has a lock.
     """
     game: PublicGame = policy.game
     game.require_names()
-    if game.lock is not None:  # nobody can gain in locked rows, which the values of actions do not tell
-        raise PolicyError(f"{game.name!r} has a lock: ask policy.unlocked() for its gains, without the lock")
+    if game.lock is not None:  # players can't gain in locked rows, but the values of actions do not show that
+        raise PolicyError(
+            f"{game.name!r} has a lock: call policy.unlocked().gains_by_state() for the gains in the unlocked game"
+        )
     gain = gains_at_decisions(policy)
 
     def named(place: int) -> tuple[str, str]:
@@ -146,7 +150,7 @@ def _reach_of_decisions(policy: PublicPolicy, player: int) -> Iterator[tuple[int
             yield node, reach
             pending += zip(children, policy.at(node) * reach, strict=True)
         elif kind == CHANCE:
-            for child in children:  # a row after the cards comes from a row before them
+            for child in children:  # each row after the new cards comes from one row before them
                 deal = view.deals[view.nodes["deal"][child]]
                 edge = int(deal["edge"][player])
                 pending.append((child, reach[view.above[edge : edge + int(deal["rows"][player])]]))

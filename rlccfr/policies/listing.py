@@ -1,4 +1,4 @@
-"""A policy as a list of states: what a player knows there, the actions, and how likely each of them is."""
+"""A policy as a list of states: what a player knows at each, the actions, and their probabilities."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class State(NamedTuple):
         player: 0 or 1.
         text: what the player knows: OpenSpiel's information state string, or in a public-tree game the path of public
             actions and cards and the private hand or roll.
-        words: the text in words that people read easily, if the game's cards have names; otherwise ``text`` itself.
+        words: the text in words that are easy to read, if the game's cards have names; otherwise ``text`` itself.
         actions: names of the actions.
-        probabilities: probability of each.
+        probabilities: probability of each action.
         reach: probability that the infoset is reached if both players follow the policy; NaN in a public-tree game.
     """
 
@@ -41,8 +41,8 @@ def states(policy: Policy, containing: Sequence[str] = (), player: int | None = 
 
     Args:
         policy: the policy.
-        containing: texts that must all occur in the state's text or its words; upper and lower case do not matter.
-        player: player to whom the states belong; by default both.
+        containing: strings that must all occur in the state's text or its words; case does not matter.
+        player: the player whose states to yield; by default both players' states.
     """
     needles = [text.casefold() for text in containing]
     matching: Iterator[State] = policy.game.form.part("states")(policy, needles)
@@ -50,7 +50,7 @@ def states(policy: Policy, containing: Sequence[str] = (), player: int | None = 
 
 
 def compiled_states(policy: Policy, needles: Sequence[str]) -> Iterator[State]:
-    """Yield the states of a compiled game whose texts contain all needles, which are in lower case."""
+    """Yield the states of a compiled game whose texts or words contain all needles, which are in lower case."""
     from rlccfr.games.openspiel_policies import sequence_names
     from rlccfr.policies.analysis import figures_of_histories, figures_of_infosets
 
@@ -68,12 +68,12 @@ def compiled_states(policy: Policy, needles: Sequence[str]) -> Iterator[State]:
 
 
 def states_of_public_tree(policy: PublicPolicy, needles: Sequence[str]) -> Iterator[State]:
-    """Yield the states of a public-tree game whose paths and private states contain all needles, in lower case."""
+    """Yield the states of a public-tree game whose texts contain all needles, which are in lower case."""
     game: PublicGame = policy.game
     for node in game.decisions.tolist():
         path = game.path(node)
         owner = int(game.view.nodes["kind"][node])
-        # What the path contains need not be sought again beside each private state.
+        # Needles that the path contains need not be searched for again with each private state.
         not_in_path = [needle for needle in needles if needle not in path.casefold()]
         names = game.row_names(node)
         rows = [

@@ -28,7 +28,7 @@ AT_ONCE = 2**16
 class Match(NamedTuple):
     """Mean payoffs per game of the first of two policies, in the game's units.
 
-    If the game is not zero-sum, the policy gets player 1's own payoffs in the second seat.
+    In the second seat, these are player 1's own payoffs, also if the game is not zero-sum.
 
     Attributes:
         value: mean payoff over both seats.
@@ -66,15 +66,15 @@ def played_match(
 ) -> Match:
     """Play pairs of games, and return the mean payoffs of the first policy against the second.
 
-    The policies change seats in the second game of each pair, in which chance draws by the same random numbers: the
-    same cards are dealt. So luck of the deal cancels in part (duplicate poker).
+    The policies change seats in the second game of each pair. In both games, chance draws with the same random numbers,
+    so the same cards are dealt, and the luck of the deal cancels out in part (duplicate poker).
 
     Args:
-        first, second: a policy; or a function from a seed to a policy, which is called anew for each pair.
+        first, second: a policy; or a function from a seed to a policy, which is called for each pair.
         game: the compiled game.
         pairs: number of pairs, at least 2.
         seed: seed of all draws.
-        progress: function called repeatedly with the share done.
+        progress: function called repeatedly with the share that is done.
 
     Raises:
         BudgetError: too few pairs, or a negative seed.
@@ -83,7 +83,7 @@ def played_match(
     whole_number(pairs, "pairs", 2, BudgetError)
     whole_number(seed, "seed", 0, BudgetError)
     if not game.form.has_histories:
-        raise PolicyError(f"{game.name!r} is held {game.form.title}, so its matches are exact: leave out pairs")
+        raise PolicyError(f"{game.name!r} is represented {game.form.title}, so its matches are exact: leave out pairs")
     from scipy import stats
 
     moments = Moments()
@@ -117,7 +117,7 @@ def _played(
             play_pairs(handle, *probabilities, deal, rng, payoffs)
             yield payoffs
         return
-    # A policy is drawn anew for each pair, so each pair is a kernel call of its own.
+    # Policies are drawn again for each pair, so each pair needs a kernel call of its own.
     first_seeds = first_seed.generate_state(pairs).tolist()
     second_seeds = second_seed.generate_state(pairs).tolist()
     for pair in range(pairs):
@@ -147,7 +147,7 @@ class Moments:
         new_count = len(payoffs)
         total = self.count + new_count
         difference = float(pair_means.mean() - self.mean.mean())
-        # Deviations within the new pairs, and of the means of the old and the new ones from each other.
+        # Deviations within the new pairs, and the difference between the means of the old and the new pairs.
         squares_within = float(((pair_means - pair_means.mean()) ** 2).sum())
         self._squares += squares_within + difference**2 * self.count * new_count / total
         self.mean = self.mean + (payoffs.mean(axis=0) - self.mean) * (new_count / total)
@@ -163,9 +163,9 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
     """Return how far apart two policies of a compiled game are, by the depth of infosets.
 
     Returns:
-        A row per depth, which is the number of moves that both players have made before: ``depth``, ``infosets``, and
-        the ``mean`` and standard ``deviation`` over these infosets of the total variation between the policies, from 0
-        to 1.
+        A table with one row per depth, the number of earlier moves of both players. Its columns are ``depth``;
+        ``infosets``, the number of infosets; and ``mean`` and ``deviation``, the mean and the standard deviation over
+        these infosets of the total variation distance between the policies, from 0 to 1.
 
     Raises:
         PolicyError: the policies are for different games, or the game is solved by its public tree.
@@ -175,7 +175,9 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
     _check_same_game(first, second)
     tree = first.game
     if not tree.form.has_histories:
-        raise PolicyError(f"{tree.name!r} is held {tree.form.title}, which has no list of infosets")
+        raise PolicyError(
+            f"{tree.name!r} is represented {tree.form.title}, without a list of infosets by which policies are compared"
+        )
     gaps = np.abs(first.probabilities - second.probabilities)
     total_variation = np.add.reduceat(gaps, tree.view.first_sequence[:-1]) / 2
     by_infoset = pd.DataFrame({"depth": _moves_before(tree), "gap": total_variation})
@@ -185,7 +187,7 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
 
 
 def _moves_before(tree: GameTree) -> np.ndarray:
-    """Return the number of moves of both players before each infoset, (n,); the least over its histories."""
+    """Return the number of moves of both players before each infoset, (n,); the smallest over its histories."""
     histories = tree.histories
     moves_before_history = np.zeros(tree.num_histories, np.int64)
     for level, parents, _ in tree.levels():
@@ -197,7 +199,7 @@ def _moves_before(tree: GameTree) -> np.ndarray:
 
 
 def _both_seatings(first: Policy, second: Policy, game: GameTree) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities (m,) of both seatings of two policies of a game."""
+    """Return the probabilities, (m,), for both seatings of two policies of a game."""
     _check_same_game(first, second)
     if first.game.content_hash != game.content_hash:
         raise PolicyError(f"policies of {first.game.name!r} can't play {game.name!r}")

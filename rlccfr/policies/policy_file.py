@@ -1,4 +1,4 @@
-"""Policies on disk: CSV and JSON for people and programs, NumPy's format for large games, and Gambit's files."""
+"""Policies on disk: CSV and JSON for readers and programs, NumPy's format for large games, and Gambit's files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMAT = "rlccfr-policy-1"
 """Name and version of the format, in a file's header; a .csv file has none."""
 
 MATRIX = "matrix_"
-"""Beginning of the names of matrix games, which are known in one process only."""
+"""Prefix of the names of matrix games, which are known in only one process."""
 
 HASH = "game_hash"
 """Column or field with the tree's content hash, which distinguishes versions of a game."""
@@ -39,13 +39,13 @@ IDENTITY = ["player", "infoset", "action"]
 
 
 class Saved(NamedTuple):
-    """A policy as a file holds it.
+    """The content of a policy's file.
 
     Attributes:
-        game: name by which its game is loaded; None in files of the versions that did not write it.
+        game: name by which its game is loaded; None in files of earlier versions, which did not write it.
         hash: the game's content hash.
-        rows: function from the game to a table with the column ``probability``, and perhaps columns that identify its
-            rows.
+        rows: function that is given the game, and returns a table with the column ``probability`` and, in some formats,
+            columns that identify its rows.
     """
 
     game: str | None
@@ -57,11 +57,11 @@ def checked_path(path: str | Path) -> Path:
     """Return a path that a policy can be written to or read from.
 
     Raises:
-        RLCCFRError: the suffix names no format.
+        RLCCFRError: the suffix does not name a format.
     """
     path = Path(path)
     if path.suffix not in _WRITERS:
-        raise RLCCFRError(f"policies are kept as {', '.join(_WRITERS)}, not as {path.suffix or path.name!r}")
+        raise RLCCFRError(f"policies are saved as {', '.join(_WRITERS)}, not as {path.suffix or path.name!r}")
     return path
 
 
@@ -80,7 +80,9 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy
     game = _game_of(path, saved) if tree is None else tree
     rows = _rows_for(path, saved, game)
     if not _are_whole(rows, game):
-        raise CheckpointError(f"the infosets and actions in {path} are not those of {game.name!r}, in the game's order")
+        raise CheckpointError(
+            f"the infosets and actions in {path} must be those of {game.name!r}, all of them and in the game's order"
+        )
     return _whole(path, kind, game, rows)
 
 
@@ -88,7 +90,7 @@ def part_of_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy | d
     """Read a file that holds a policy of a game at some infosets.
 
     Returns:
-        The policy if the file has all infosets; else the probability of each action by player and infoset.
+        The policy if the file has all infosets; otherwise the probability of each action, by player and infoset.
 
     Raises:
         CheckpointError: the file is missing or damaged, for another game or version of it, or has an action twice.
@@ -103,8 +105,8 @@ def part_of_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy | d
         by_action = part.setdefault((player, infoset), {})
         if action in by_action:
             raise CheckpointError(
-                f"{path} has the action {action} of the infoset {brief(infoset)} twice; where infosets share a name, "
-                "only a file with all of them tells which is which"
+                f"{path} has the action {action} of the infoset {brief(infoset)} twice; if several infosets share this "
+                "name, the file must have all infosets"
             )
         by_action[action] = probability
     return part
@@ -128,7 +130,10 @@ def _rows_for(path: Path, saved: Saved, game: GameTree) -> pd.DataFrame:
 
 
 def _are_whole(rows: pd.DataFrame, game: GameTree) -> bool:
-    """Return whether rows are all of a game's infosets and actions, in its order; so are those without names."""
+    """Return whether rows are those of all of a game's infosets and actions, in its order.
+
+    Only the columns that a format has are compared.
+    """
     from rlccfr.policy import Policy
 
     expected = Policy.uniform(game).to_frame()
@@ -153,19 +158,23 @@ def of_another_game(path: Path, named: str | None, game: Game) -> CheckpointErro
     Args:
         path: the file.
         named: name of the game in the file; None if the file does not name its game.
-        game: the game that it should be for.
+        game: the game that the policy should be for.
     """
     from rlccfr.games.gambit.files import shown
     from rlccfr.games.names import short_name
 
     name_in_file = game.name if named is None else shown(short_name(named))
     if name_in_file == game.name:
-        return CheckpointError(f"{path} is a policy of another version of {game.name!r}: its {HASH} is not the game's")
+        return CheckpointError(f"{path} is a policy of another version of {game.name!r}: its {HASH} differs")
     return CheckpointError(f"{path} is a policy of {brief(name_in_file)}, not of {game.name!r}")
 
 
 def _read(path: Path) -> Saved:
-    """Read a file of any format; any fault of the file raises a CheckpointError."""
+    """Read a file in any of the formats.
+
+    Raises:
+        CheckpointError: the file is missing or damaged.
+    """
     read = _READERS[checked_path(path).suffix]
     try:
         data = read_bytes(path)
@@ -180,17 +189,18 @@ def _read(path: Path) -> Saved:
 
 
 def _damaged(path: Path, error: Exception) -> CheckpointError:
-    return CheckpointError(f"{path} is not a whole policy file ({what_failed(error)}); write it again")
+    return CheckpointError(f"{path} is not a complete policy file ({what_failed(error)}); write it again")
 
 
 def _game_of(path: Path, saved: Saved) -> GameTree:
     """Load the game that a file names.
 
-    If the game's hash is not the one in the file, two other games are tried: the named game with recall restored, and
-    a Gambit file's own game. If none has this hash, the first game that could be loaded is returned.
+    If the game's hash differs from the hash in the file, two other games are tried: the named game with recall
+    restored, and, for a Gambit file, the game in the file itself. If none of them has the hash, the first game that
+    could be loaded is returned.
 
     Raises:
-        CheckpointError: the file names no game, or no game can be loaded.
+        CheckpointError: the file does not name its game, or none of the games can be loaded.
     """
     from rlccfr.games.names import load_game, short_name
 
@@ -215,12 +225,12 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
         games.append(game)
     if not games and saved.game.startswith(MATRIX):
         raise CheckpointError(
-            f"{path} is a policy of a matrix game, and such games have no name: give the game to rlccfr.Policy.load, "
-            "or save policies of such games as .efg, which holds the game, too"
+            f"{path} is a policy of a matrix game, which has no name: pass the game to rlccfr.Policy.load, or save "
+            "policies of such games as .efg, which contains the game, too"
         )
     if not games:
         raise CheckpointError(f"the game of {path} can't be loaded here ({faults[0]}): pass the game (--game)")
-    return games[0]  # another version of the game, as the caller will say
+    return games[0]  # another version of the game, which the caller reports
 
 
 def _to_csv(policy: Policy) -> bytes:
@@ -238,7 +248,7 @@ def _from_csv(data: bytes, path: Path) -> Saved:
             raise ValueError(f"it has no column {name!r}")
     if HASH not in frame:
         raise CheckpointError(
-            f"{path} does not say which game it is for; policies of hold'em and Bluff are read from .npz"
+            f"{path} does not say which game it is for; for hold'em and Bluff, give the policy's .npz file"
         )
     if not len(frame):
         raise ValueError("it has no rows")
@@ -316,7 +326,7 @@ def _from_efg(data: bytes, path: Path) -> Saved:
     header, _, probabilities = comment.partition("\n")
     match = re.fullmatch(rf"{FORMAT} {HASH}=(\w+) nodes=(\w+) {GAME}=(.+)", header)
     if match is None:
-        raise CheckpointError(f"{path} holds a game and no policy; `rlccfr solve` finds one")
+        raise CheckpointError(f"{path} has a game but no policy; `rlccfr solve` finds a policy")
     content_hash, digest, name = match.groups()
     if digest_of(nodes) != digest:
         raise ValueError("its nodes have changed since it was written")
@@ -343,7 +353,7 @@ def _header(game: GameTree) -> dict[str, str]:
 
 
 def _checked(saved: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-    check_format(saved["format"], FORMAT, path, "policy of a compiled game")
+    check_format(saved["format"], FORMAT, path, "compiled-game policy")
     return saved
 
 

@@ -26,7 +26,7 @@ class PublicPolicy(Policy):
     Args:
         game: the game.
         table: shape (game.num_sequences,) array of entries; the action probabilities are proportional to their positive
-            parts. Where none of an infoset's entries is positive, its policy is uniform. Types other than float32 are
+            parts. If none of an infoset's entries is positive, its policy is uniform. Types other than float32 are
             converted to float64.
 
     Attributes:
@@ -47,7 +47,9 @@ class PublicPolicy(Policy):
         self.game = game
         self.table = table
         if table.shape != (game.num_sequences,):
-            raise PolicyError(f"a policy of {game.name!r} has the shape ({game.num_sequences},), not {table.shape}")
+            raise PolicyError(
+                f"a policy of {game.name!r} must have the shape ({game.num_sequences},), not {table.shape}"
+            )
         if not np.isfinite(table.sum()):
             raise PolicyError("a policy's entries must be finite")
 
@@ -77,13 +79,13 @@ class PublicPolicy(Policy):
         return probabilities
 
     def at(self, node: int) -> np.ndarray:
-        """Return the action probabilities at a decision, shape (actions, rows).
+        """Return the action probabilities at a decision, shape (actions, rows); a row is a private state.
 
         Args:
             node: index of a public node.
 
         Raises:
-            PolicyError: nobody acts there.
+            PolicyError: no player acts at the node.
         """
         places = np.flatnonzero(self.game.decisions == node)
         if not len(places):
@@ -91,15 +93,15 @@ class PublicPolicy(Policy):
         return self._at(int(places[0]))
 
     def action_probabilities(self, node: int, private: str) -> dict[str, float]:
-        """Return what a player does with one hand or roll: the probability of each action, by the action's letters.
+        """Return a player's policy with one hand or roll: the probability of each action, by the action's letters.
 
         Args:
             node: index of a public node at which a player acts, for example from ``game.node("rc/KhQd2c/")``.
             private: the hand or roll, such as ``AsKs``, in either order of its cards, or ``25``.
 
         Raises:
-            PolicyError: nobody acts there, or the game's private states have no names.
-            GameError: the player can't have been dealt this hand or roll.
+            PolicyError: no player acts at the node, or the game's private states have no names.
+            GameError: the player can't have this hand or roll.
         """
         game = self.game
         probabilities = self.at(node)
@@ -110,14 +112,14 @@ class PublicPolicy(Policy):
         elif private in (names := game.row_names(node)):
             row = names.index(private)
         else:
-            raise GameError(f"no player rolls {private!r}; the rolls are {', '.join(names)}")
+            raise GameError(f"{private!r} is not a possible roll; the rolls are {', '.join(names)}")
         return dict(zip(game.letters(node), probabilities[:, row].tolist(), strict=True))
 
     def values_by_hand(self, player: int) -> dict[str, float]:
-        """Return a player's expected payoff with each hand or roll that it may be dealt, if both follow the policy.
+        """Return a player's expected payoff with each possible hand or roll if both players follow the policy.
 
-        A hand is found in either order of its cards. In a subgame of no-limit hold'em, half of the pot,
-        ``game.pot / 2``, added to a payoff gives the expected value that other programs print.
+        A hand is found in either order of its cards. In a subgame of no-limit hold'em, the payoff plus half of the pot,
+        ``game.pot / 2``, is the expected value that other programs print.
 
         Args:
             player: 0 or 1; in a subgame, 0 is out of position.
@@ -137,7 +139,7 @@ class PublicPolicy(Policy):
         game = self.game
         game.require_names()
         if player not in (0, 1):
-            raise PolicyError(f"a player is 0 or 1, not {player!r}")
+            raise PolicyError(f"player must be 0 or 1, not {player!r}")
         from rlccfr.engine.public.evaluation import root_row_values
 
         row_values = root_row_values(game, player, self.table)
@@ -149,7 +151,7 @@ class PublicPolicy(Policy):
         return ByHand({deal.hand_name(hand): value for hand, value in zip(hands, value_of_hand, strict=True)})
 
     def _at(self, place: int) -> np.ndarray:
-        """Return the action probabilities at the decision that has this place in ``game.decisions``."""
+        """Return the action probabilities, (actions, rows), at the decision with an index in ``game.decisions``."""
         game = self.game
         num_actions = int(game.actions[place])
         num_rows = int(game.rows[place])
@@ -165,7 +167,7 @@ class PublicPolicy(Policy):
         return type(self)(self.game, public_responses_to(self.game, self.table))
 
     def seated_with(self, other: PublicPolicy) -> PublicPolicy:  # type: ignore[override]
-        """Return the policy that plays like this one as player 0, and like another one of the same game as player 1."""
+        """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat."""
         game = self.game
         table = other.table.astype(np.promote_types(self.table.dtype, other.table.dtype))
         first_entries = game.view.nodes["table"][game.decisions]
@@ -181,7 +183,7 @@ class PublicPolicy(Policy):
 
     @cached_property
     def _values(self) -> tuple[float, float, float]:
-        """The values of the policy and of best responses, which take seconds for large games."""
+        """The values of the policy and of best responses, which take seconds to compute in large games."""
         from rlccfr.engine.public.evaluation import public_values
 
         return public_values(self.game, self.table)
@@ -189,8 +191,8 @@ class PublicPolicy(Policy):
     def to_frame(self) -> pd.DataFrame:
         """Return a table with one row per infoset and action: player, infoset, action, probability.
 
-        ``infoset`` is the path of the public node, and one of the private states that symmetry makes equal there. The
-        table is meant for small games.
+        ``infoset`` is the path of the public node, followed by one of the private states that symmetry makes equivalent
+        there. The table is meant for small games.
         """
         import pandas as pd
 
@@ -212,10 +214,10 @@ class PublicPolicy(Policy):
         return draw_range(self, node, axes)
 
     def save(self, path: str | Path) -> None:
-        """Write the policy to a file, whole or not at all: .npz, or in small games .csv, which can't be loaded again.
+        """Write the policy to a file, whole or not at all: .npz, or for small games .csv, which can't be loaded again.
 
         Raises:
-            RLCCFRError: the suffix names no format.
+            RLCCFRError: the suffix does not name a format, or the game is too large for the format.
             CheckpointError: the file can't be written.
         """
         from rlccfr.policies.public_policy_file import save_public_policy
@@ -225,10 +227,10 @@ class PublicPolicy(Policy):
 
     @classmethod
     def check_path(cls, path: Path, game: PublicGame) -> None:  # type: ignore[override]
-        """Refuse a path to which a policy of a game can't be written.
+        """Check that a policy of a game can be written to a path.
 
         Raises:
-            RLCCFRError: the suffix names no format, or the game is too large for it.
+            RLCCFRError: the suffix does not name a format, or the game is too large for the format.
         """
         from rlccfr.policies.public_policy_file import checked_public_path
 
@@ -252,26 +254,28 @@ class PublicPolicy(Policy):
 
     @classmethod
     def from_openspiel(cls, game: PublicGame, policy: Any) -> PublicPolicy:  # type: ignore[override]
-        """Refuse: OpenSpiel can't hold such a game.
+        """Raise an error, since OpenSpiel can't represent a public-tree game.
 
         Raises:
             PolicyError: always.
         """
-        raise PolicyError(f"{game.name!r} is solved by its public tree, which OpenSpiel does not have")
+        raise PolicyError(f"{game.name!r} is represented {game.form.title}, for which OpenSpiel has no policies")
 
     def to_openspiel(self) -> Any:
-        """Refuse: OpenSpiel can't hold such a game.
+        """Raise an error, since OpenSpiel can't represent a public-tree game.
 
         Raises:
             PolicyError: always.
         """
-        raise PolicyError(f"{self.game.name!r} is solved by its public tree, which OpenSpiel does not have")
+        raise PolicyError(
+            f"{self.game.name!r} is represented {self.game.form.title}, for which OpenSpiel has no policies"
+        )
 
 
 def shares_of(entries: np.ndarray) -> np.ndarray:
-    """Return action probabilities in proportion to the positive parts of entries, (decisions, actions, rows)."""
+    """Return action probabilities proportional to the positive parts of entries, (decisions, actions, rows)."""
     positive = np.maximum(entries, 0)
     total = positive.sum(axis=1, keepdims=True)
-    has_total = total > SMALLEST  # else the policy is uniform
+    has_total = total > SMALLEST  # otherwise, the policy is uniform
     shares: np.ndarray = np.where(has_total, positive / np.where(has_total, total, 1), 1 / entries.shape[1])
     return shares

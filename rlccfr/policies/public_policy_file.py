@@ -1,4 +1,4 @@
-"""Files of policies of public-tree games: NumPy's format, and CSV tables for people, which can't be loaded again."""
+"""Files of policies of public-tree games: NumPy's format, and CSV tables for reading, which can't be loaded again."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FORMAT = "rlccfr-public-policy-1"
 """Name and version of the format, in a file's header."""
 
 MOST_ROWS = 2_000_000
-"""Largest number of a game's table entries that are written as a table."""
+"""Largest number of table entries of a game whose policies can be written as CSV."""
 
 
 def checked_public_path(path: Path, game: PublicGame) -> Path:
     """Return a path that a policy of a game can be written to.
 
     Raises:
-        RLCCFRError: the suffix names no format, or the game is too large for it.
+        RLCCFRError: the suffix does not name a format, or the game is too large for the format.
     """
     suffixes = (".npz", ".csv") if game.num_sequences <= MOST_ROWS else (".npz",)
     if path.suffix not in suffixes:
@@ -65,17 +65,19 @@ def load_public_policy(path: Path, kind: type[PublicPolicy], game: PublicGame | 
 
 
 def _read(path: Path) -> tuple[str, str, np.ndarray]:
-    """Return the name of the game, its content hash, and the entries, (m,), that the policy is proportional to."""
+    """Return the name of the game, its content hash, and the policy's table, (m,)."""
     if path.suffix == ".csv":
-        raise CheckpointError(f"{path} is a table to look at; policies of games with a public tree are read from .npz")
+        raise CheckpointError(
+            f"{path} is a table for reading, which can't be loaded; give the .npz file of the public-tree game's policy"
+        )
     try:
         with opened_archive(path) as archive:
             header = json.loads(str(archive["header"]))
-            check_format(header["format"], FORMAT, path, "policy of a public-tree game")
+            check_format(header["format"], FORMAT, path, "public-tree policy")
             return header["game"], header["game_hash"], np.asarray(archive["table"])
     except OSError as error:
         raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
     except CheckpointError:
         raise
     except Exception as error:  # the errors of damaged files have no common base
-        raise CheckpointError(f"{path} is not a whole policy file ({what_failed(error)}); write it again") from error
+        raise CheckpointError(f"{path} is not a complete policy file ({what_failed(error)}); write it again") from error

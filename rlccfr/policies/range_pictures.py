@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from rlccfr.policies.public_policy import PublicPolicy
 
 LEAST_PROBABILITY = 0.01
-"""Bids of Bluff are drawn if some roll makes them with at least this probability."""
+"""A bid of Bluff is drawn if a player makes it with at least this probability with some roll."""
 
 ONE_LINE = 1.8
-"""Height in inches of a picture whose grid has a single line: each hand is one card."""
+"""Height in inches of a picture whose grid has only one row because each hand is one card."""
 
 FONT_SIZES = (7.0, 14.0)
-"""Least and largest size in points of the hands' names: the least is for a line of 13 cells."""
+"""Smallest and largest size in points of the hands' names; the smallest is for a row of 13 cells."""
 
 CELL = (12, 24)
 """Height and width of a cell in pixels before scaling."""
@@ -42,7 +42,7 @@ def draw_range(policy: PublicPolicy, node: int, axes: Axes | None = None) -> Axe
         axes: axes to draw on; new ones by default.
 
     Raises:
-        PolicyError: nobody acts there, or the game's private states have no names.
+        PolicyError: no player acts at the node, or the game's private states have no names.
     """
     game = policy.game
     probabilities = policy.at(node)
@@ -106,14 +106,14 @@ def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, move
 def range_grid(
     hands: np.ndarray, suits: int, row_of_hand: np.ndarray, probabilities: np.ndarray
 ) -> tuple[np.ndarray, dict[tuple[int, int], str]]:
-    """Return the mean probabilities of a grid's cells, (actions, lines, columns), and the names of its cells.
+    """Return the mean probabilities in a grid's cells, (actions, grid rows, grid columns), and the cells' names.
 
     The highest ranks come first. Cells whose hands are not possible have no name.
 
     Args:
         hands: (hands, 1 or 2) cards of all hands.
         suits: number of suits; the number of a card is rank times ``suits`` plus suit.
-        row_of_hand: (hands,) row of each hand, or -1.
+        row_of_hand: (hands,) row of each hand in ``probabilities``, or -1 if the hand is not possible.
         probabilities: (actions, rows) action probabilities.
     """
     rank, suit = np.divmod(hands, suits)
@@ -168,5 +168,5 @@ def _draw_rolls(rolls: list[str], probabilities: np.ndarray, moves: list[str], a
 
 
 def _in_words(move: str) -> str:
-    """Return an action of Bluff as a picture names it, such as ``2 of 5``; the letters alone look like a roll."""
+    """Return an action of Bluff as pictures name it, such as ``2 of 5``; the raw name, ``25``, looks like a roll."""
     return move if move == "call" else f"{move[:-1]} of {move[-1]}"

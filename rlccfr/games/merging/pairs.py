@@ -138,7 +138,7 @@ def pairs_of(game: PublicGame, bucket: np.ndarray, parent_buckets: list[np.ndarr
         won = np.zeros((num_buckets, num_buckets))
         add_pairs(game.view, deal_nodes(deals), bucket, mass, vectors, last_met, weights, won)
 
-        # The possible pairs, sorted by the pair before, then by player 0's bucket, so that pairs of a half are neighbours.
+        # The possible pairs, sorted by the pair before, then by player 0's bucket, so that halves are contiguous.
         bucket_0, bucket_1 = np.nonzero(weights)
         parent = pair_before[parent_bucket[bucket_0], parent_bucket[bucket_1]]
         order = np.lexsort((bucket_1, bucket_0, parent))
