@@ -1,8 +1,8 @@
-"""The field's published experiments, run again: ``rlccfr reproduce``.
+"""Published experiments of the field, run again: ``rlccfr reproduce``.
 
-An experiment is a list of cases, which are measured one after another and kept, and a page that is written from their
-rows. To add one, write a module with an :class:`~rlccfr.experiments.experiment.Experiment` and add a line to
-:data:`EXPERIMENTS`.
+An experiment is a list of cases, and a page. The cases are measured one after another, their rows are stored, and the
+page is written from the rows. To add an experiment, write a module with an
+:class:`~rlccfr.experiments.experiment.Experiment`, and add a line to :data:`EXPERIMENTS`.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ EXPERIMENTS = {
     "rlccfr": "rlccfr.experiments.rlccfr_paper:EXPERIMENT",
     "sd-cfr": "rlccfr.experiments.sd_cfr:EXPERIMENT",
 }
-"""Import paths of all experiments, by the ids that ``rlccfr reproduce`` takes."""
+"""Import paths of all experiments, keyed by the ids that ``rlccfr reproduce`` accepts."""
 
 
 def load_experiment(id: str) -> Experiment:
     """Return an experiment by its id.
 
     Raises:
-        RLCCFRError: an unknown id.
+        RLCCFRError: there is no experiment with the id.
     """
     if id not in EXPERIMENTS:
-        raise RLCCFRError(f"{id!r} can't be reproduced; take one of {', '.join(EXPERIMENTS)}, or claims")
+        raise RLCCFRError(f"{id!r} is not an experiment; choose one of {', '.join(EXPERIMENTS)}, or claims")
     experiment: Experiment = resolve_name(EXPERIMENTS[id])
     return experiment

@@ -11,10 +11,10 @@ from rlccfr.solver import Solver
 
 
 def with_horizon(rule: str, iterations: int) -> dict[str, Any]:
-    """Return a rule as its id and hyperparameters, told how many iterations it gets if it asks for a horizon.
+    """Return a rule's id and hyperparameters; a rule that has a horizon gets the number of iterations as its horizon.
 
     Args:
-        rule: a rule's id, perhaps with hyperparameters; a horizon among them is kept.
+        rule: a rule's id, optionally with hyperparameters; if they include a horizon, it is kept.
         iterations: number of iterations of the run.
 
     Example:
@@ -35,11 +35,11 @@ def curve_of(solver: Solver, iterations: int, only_end: bool = False) -> list[Ro
     Args:
         solver: a solver that has not run yet.
         iterations: number of iterations of the run.
-        only_end: whether to measure the policy at the end of the run alone.
+        only_end: whether to measure only the final policy.
 
     Returns:
-        Rows with the number of ``iterations`` so far, the ``exploitability`` (NashConv / 2, in the game's units, and
-        no less than rounding allows, so that it has a logarithm), and the CPU ``seconds`` so far.
+        Rows with the number of ``iterations`` so far, the ``exploitability`` (NashConv / 2, in the game's units,
+        raised to at least EXACT so that its logarithm is finite), and the CPU ``seconds`` so far.
     """
     result = solver.run(iterations=iterations, curve=not only_end)
     return [

@@ -25,10 +25,10 @@ class Published(NamedTuple):
     """A game of DDCFR, with the published figures after 1,000 iterations.
 
     Attributes:
-        game: the game's name here; a river's title.
-        dcfr: exploitability of DCFR; NaN without one.
-        ddcfr: exploitability of DDCFR; NaN without one.
-        differs: whether DCFR reaches another exploitability on the game here, so that it is not the same game.
+        game: the game's name in this library; for a river, its title.
+        dcfr: published exploitability of DCFR; NaN if none is published.
+        ddcfr: published exploitability of DDCFR; NaN if none is published.
+        differs: whether DCFR's exploitability on this library's game differs, so that it can't be the same game.
     """
 
     game: str
@@ -54,7 +54,7 @@ PUBLISHED = {
     "Battleship-3": Published(_BATTLESHIP.format(3), 1.58e-3, 7.6e-4),
     "Big Leduc": Published(_BIG_LEDUC, 1.65e-4, 7.9e-5),
 }
-"""The games of DDCFR but for rivers, with the figures published with its code (Xu et al., Dynamic discounted
+"""The games of DDCFR, except for rivers, with the figures published with its code (Xu et al., Dynamic discounted
 counterfactual regret minimization, ICLR 2024)."""
 
 ON_RIVERS = {
@@ -62,7 +62,7 @@ ON_RIVERS = {
     "HUNL-4 as published": Published("HUNL-4 as published", 2.54e-3, 2.00e-3),
     **{title: Published(title, math.nan, math.nan) for title in libratus.CORRECTED},
 }
-"""The same for its rivers, which are here with right tables, too; for these nothing is published."""
+"""The same for its rivers. Each is here with right tables, too, for which no figures are published."""
 
 FIGURES = {**PUBLISHED, **ON_RIVERS}
 """The figures of all games by their titles."""
@@ -97,7 +97,7 @@ def cases(quick: bool) -> list[Case]:
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of curves with a column for each field of the case's key.
 
-    Nothing is drawn at random, so the seed is 0.
+    Nothing is drawn at random, so the column ``seed`` is 0.
     """
     curves = rows[~libratus.is_evidence(rows)].copy()
     curves[["game", "rule"]] = curves["case"].str.rsplit("/", n=1).tolist()
@@ -110,9 +110,9 @@ def ends(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what the sources say, and what the library says of its controller."""
+    """Judge the sources' claims, and the library's claim about its controller."""
     reached = ends(parsed(rows))
-    # Rivers with right tables are no games of the sources.
+    # Rivers with right tables are not games of the sources.
     games = [game for game in dict.fromkeys(game for game, _ in reached) if game not in libratus.CORRECTED]
     same_games = [title for title in games if (title, CONTROLLER) in reached and not PUBLISHED[title].differs]
     # Whether the first of a pair ends below the second, game by game.

@@ -22,11 +22,11 @@ BASE: Mapping[str, Any] = {
     "hidden": 64, "layers": 3, "traversals": 400, "train_steps": 200, "batch_size": 512, "retrain_from_scratch": True,
     "train_every": 1, "average": "value_networks",
 }  # fmt: skip
-"""Settings of the base. The average policy is the exact average of all value networks' policies, so that no error of a
+"""Settings of the base. Its average policy is the exact average of all value networks' policies, so that no error of a
 policy network is added."""
 
 SMALL = 10_000
-"""Number of rows of a reservoir that fills during a run."""
+"""Capacity, in rows, of a reservoir that is small enough to fill up during a run."""
 
 ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     "base": ("deep_lcfr", {}, ""),
@@ -43,7 +43,8 @@ ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     "width 16": ("deep_lcfr", {"hidden": 16}, "higher"),
     "width 128": ("deep_lcfr", {"hidden": 128}, "lower, up to a point"),
 }
-"""By ablation: the update rule, settings other than the base's, and what Brown et al. say of flop hold'em."""
+"""For each ablation: the update rule, the settings that differ from the base's, and what Brown et al. found on flop
+hold'em."""
 
 SAID = {
     "fine-tuned": "Fitting from scratch is better than fine-tuning",
@@ -53,10 +54,10 @@ SAID = {
     "width 8": "A narrow network ends higher",
     "width 128": "A wide network ends lower",
 }
-"""What the source says of ablations."""
+"""The source's claims about ablations."""
 
 DIRECTIONS = {**dict.fromkeys(SAID, "above_one"), "width 128": "below_one"}
-"""By ablation: the property of its ratio that judges the claim that the ratio is above 1, or below."""
+"""For each ablation: the property of :class:`Ratio` that judges the claim, that the ratio is above 1 or below."""
 
 ITERATIONS = 300
 DEEP_CFR, NFSP = 37, 47
@@ -81,7 +82,7 @@ def curve(game: str, rule: Mapping[str, Any], iterations: int, seed: int) -> lis
 
 
 def flop(game: str, target: str) -> list[Row]:
-    """Return the iterations and CPU seconds of an exact run until a target, such as ``"37mbb"``."""
+    """Return the iterations and CPU seconds that exact passes need to reach a target, such as ``"37mbb"``."""
     result = Solver(load_game(game), "dcfr_plus").run(until=target)
     return [{"target": target, "iterations": result.iterations, "seconds": result.cpu_seconds}]
 
@@ -112,21 +113,22 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def last(rows: pd.DataFrame, value: str = "exploitability") -> dict[str, list[float]]:
-    """Return a column's values at the ends of the runs on one game, by ablation."""
+    """Return a column's values at the ends of the runs on one game, keyed by ablation."""
     return {name: values for (name,), values in grouped(ends_of(rows, "ablation"), "ablation", value=value).items()}
 
 
 def worse(name: str, ends: Mapping[str, Sequence[float]]) -> Ratio:
-    """Return an ablation's exploitability, divided by the base's; or the small window's by the small reservoir's.
+    """Return the ratio of an ablation's exploitability to the base's; for the small window, to the small reservoir's.
 
     Args:
-        ends: exploitabilities at the ends of the runs, in the order of seeds, by ablation.
+        name: the ablation.
+        ends: exploitabilities at the ends of the runs, in the order of seeds, keyed by ablation.
     """
     return Ratio.of(ends[name], ends["small reservoir" if name == "small window" else "base"])
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge the source's claims on flop hold'em; claims on ablations are judged by runs on Leduc."""
+    """Judge the source's claims about flop hold'em; those about ablations are judged by runs on Leduc."""
     runs = parsed(rows)
     ends = last(runs[runs["game"] == "leduc"])
     on_ablations = [

@@ -1,4 +1,4 @@
-"""Rules that a search over code found, and rules with damped predictions, on the games of their papers."""
+"""Rules that were found by a search over programs, and rules with damped predictions, on the games of their papers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from rlccfr.registry import update_rules
 from rlccfr.solver import Solver
 
 SHORT = 1_000
-"""Iterations of DDCFR's figures and of the search that found VAD-CFR."""
+"""Number of iterations of DDCFR's figures, and of the runs in the search that found VAD-CFR."""
 
 LONG = 5_000
-"""Iterations of APCFR+'s figures."""
+"""Number of iterations of APCFR+'s figures."""
 
 GAMES = {
     "Kuhn": ddcfr.PUBLISHED["Kuhn"].game,
@@ -40,16 +40,17 @@ GAMES = {
     "Battleship-2": ddcfr.PUBLISHED["Battleship-2"].game,
     "Battleship-3": ddcfr.PUBLISHED["Battleship-3"].game,
 }
-"""Names of the games by their titles. The number is that of ranks, of a die's sides, of cards, or of a board's rows."""
+"""Names of the games, keyed by their titles. The number in a title is that of ranks, of a die's sides, of cards, or of
+a board's rows."""
 
 LEDUC_VARIANTS = ("Leduc-5", "Leduc-9", "Leduc-13")
 OF_APCFR = (
     "Kuhn", "Leduc", *LEDUC_VARIANTS, "Liar's dice-4", "Liar's dice-5", "Goofspiel-4", "Goofspiel-5", "Battleship-3"
 )  # fmt: skip
-"""Games of APCFR+'s paper, which also run for :data:`LONG` iterations."""
+"""Games of APCFR+'s paper, on which rules also run for :data:`LONG` iterations."""
 
 EXCEPTIONS = ("Goofspiel-4", "Battleship-3")
-"""Games of that paper on which PCFR+ is no worse than APCFR+, it says: Goofspiel (4) and Battleship (3, 2, 3)."""
+"""Games on which, according to that paper, PCFR+ is no worse than APCFR+: Goofspiel (4) and Battleship (3, 2, 3)."""
 
 AS_IN_DDCFR = "Goofspiel and Battleship as DDCFR has them; no Battleship (4, 3, 2); HUNL also with right tables"
 """Stand-in for the games of APCFR+'s paper."""
@@ -59,7 +60,7 @@ PICTURED = (
     "Leduc", "Leduc-13", "Big Leduc", "Liar's dice-5", "Liar's dice-6", "Goofspiel-5", "Battleship-3",
     *libratus.CORRECTED,
 )  # fmt: skip
-"""Games whose curves the page has: the larger ones, which fewer rules solve up to rounding."""
+"""Games whose curves are on the page: the larger ones, since on small games many rules reach rounding errors."""
 
 FOUND = ("vad_cfr", "aod_cfr")
 DAMPED = ("apcfr_plus", "apdcfr_plus", "sapcfr_plus")
@@ -72,17 +73,17 @@ RULES = (*FOUND, *DAMPED, LAST_ITERATE, "ddcfr_schedule", "dcfr", "dcfr_plus", "
 """Ids of all rules."""
 
 RIVER_RULES = ("sapcfr_plus", "ddcfr_schedule", "dcfr", "dcfr_plus", "pcfr_plus", "pdcfr_plus", OURS)
-"""Those that run on public trees, and so on rivers: rules that are schedules."""
+"""Ids of the rules that run on public trees, and so on rivers: those that are given by schedules."""
 
 ROUNDING = 1e-13
-"""Exploitability below which numbers are not told apart: rounding decides there."""
+"""Exploitability below which differences are due to rounding."""
 
 CLOSE = 2.0
-"""Largest ratio of two exploitabilities that are called comparable."""
+"""Largest ratio of two exploitabilities that count as comparable."""
 
 
 class Measure(NamedTuple):
-    """How far from an equilibrium a policy is, as a multiple of the exploitability of this library.
+    """A measure of how far a policy is from an equilibrium, as a multiple of this library's exploitability.
 
     Attributes:
         title: name of the measure.
@@ -96,7 +97,7 @@ class Measure(NamedTuple):
 HALF = Measure("NashConv / 2", 1.0)
 NASH_CONV = Measure("NashConv", 2.0)
 IN_BIG_BLINDS = Measure(libratus.MEASURE, 1.0)
-"""The measure of rivers, which their runs have already."""
+"""The measure on rivers; the rows of their runs are already in it."""
 
 
 class Published(NamedTuple):
@@ -108,9 +109,9 @@ class Published(NamedTuple):
         name: the rule's name in the paper.
         rule: id of the rule that runs here.
         iterations: number of iterations.
-        measure: what the figure is.
+        measure: the figure's measure.
         value: the figure.
-        differs: whether the game here is not the same, so that no ratio is given.
+        differs: whether this library's game differs from the paper's, so that no ratio is given.
     """
 
     source: str
@@ -131,16 +132,16 @@ TABLE_2 = {
     "sapcfr_plus": ("SAPCFR+", (3.49e-6, 4.07e-5, 1.42e-5)),
     "apdcfr_plus": ("APDCFR+", (3.69e-6, 3.42e-6, 3.02e-6)),
 }
-"""By rule: its name, and the figures on :data:`LEDUC_VARIANTS` that Meng et al. print in Table 2."""
+"""For each rule: its name, and the figures on :data:`LEDUC_VARIANTS` that Meng et al. print in Table 2."""
 
 PRINTED_ON_RIVERS = {"APCFR+": (1.02e-3, 7.53e-4), "SAPCFR+": (9.44e-4, 7.83e-4)}
-"""By name of the rule, the figures on HUNL-3 and HUNL-4 that Meng et al. print."""
+"""Figures on HUNL-3 and HUNL-4 that Meng et al. print, keyed by the rule's name."""
 
 FAR_BELOW = 0.25
-"""Largest ratio of two exploitabilities of which the first is called far below the second."""
+"""Largest ratio of two exploitabilities at which the first counts as far below the second."""
 
 DERIVED = ("apdcfr_plus",)
-"""Rules of Table 2 whose definition was not at hand."""
+"""Rules of Table 2 whose definition was not available."""
 
 
 def published() -> list[Published]:
@@ -161,12 +162,12 @@ def published() -> list[Published]:
 
 
 def measure_on(game: str, measure: Measure) -> Measure:
-    """Return the measure of a table's row: the table's, except for rivers."""
+    """Return the measure for a game in a table: the table's measure, except for rivers."""
     return IN_BIG_BLINDS if game in libratus.RIVERS else measure
 
 
 def curve(game: str, rule: str, iterations: int) -> list[Row]:
-    """Return the curve of an update rule by exact passes; of a long run, its end alone."""
+    """Return the curve of an update rule by exact passes; for a long run, only its end."""
     solver = Solver(load_game(game, max_histories=MAX_HISTORIES), with_horizon(rule, iterations))
     return curve_of(solver, iterations, only_end=iterations > SHORT)
 
@@ -198,11 +199,11 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 class Ends(dict[tuple[str, int, str], float]):
-    """Exploitabilities at the ends of all runs, by game, number of iterations and rule; no less than ROUNDING."""
+    """Exploitabilities at the ends of all runs, keyed by game, number of iterations and rule; at least ROUNDING."""
 
     @classmethod
     def of(cls, rows: pd.DataFrame) -> Ends:
-        """Return the ends of the runs that the rows of an experiment tell."""
+        """Return the ends of the runs in the rows of an experiment."""
         keys = ("game", "budget", "rule")
         found = grouped(ends_of(parsed(rows), *keys), *keys)
         return cls({
@@ -210,7 +211,7 @@ class Ends(dict[tuple[str, int, str], float]):
         })  # fmt: skip
 
     def games(self, iterations: int, rule: str = "dcfr") -> list[str]:
-        """Return the titles of the games on which a rule ran for so many iterations; ``dcfr`` ran on all."""
+        """Return the titles of the games on which a rule ran for a number of iterations; ``dcfr`` ran on all."""
         return [game for game, budget, id in self if (budget, id) == (iterations, rule)]
 
     def ratio(self, game: str, iterations: int, rule: str, rivals: Sequence[str]) -> float:
@@ -222,7 +223,7 @@ class Ends(dict[tuple[str, int, str], float]):
 def judged(ratios: dict[str, float], bound: float = 1.0) -> dict[str, Finding]:
     """Return for each game the verdict on the claim that a ratio of exploitabilities is below a bound.
 
-    If the bound is 1, and the ratio is 1, the two are within rounding of 0: no difference is seen.
+    If both the bound and the ratio are exactly 1, both exploitabilities are 0 up to rounding: no difference is seen.
     """
     return {
         game: Finding(ALIKE if ratio == bound == 1.0 else verdict_of(ratio < bound), 0)
@@ -231,12 +232,12 @@ def judged(ratios: dict[str, float], bound: float = 1.0) -> dict[str, Finding]:
 
 
 def listed(ratios: dict[str, float]) -> str:
-    """Return ratios as text."""
+    """Return ratios as a string."""
     return ", ".join(f"{game}: {ratio:.3g}" for game, ratio in ratios.items())
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what the papers say, and how the library's own rule compares."""
+    """Judge the papers' claims, and how the library's own rule compares."""
     ends = Ends.of(rows)
     return [
         *_claims_on_search(ends),
@@ -248,7 +249,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def _claims_on_search(ends: Ends) -> Iterator[Claim]:
-    """Judge what Li et al. say of the rules that they found."""
+    """Judge the claims of Li et al. about the rules that they found."""
     games = "the games of this page, for two players, for the source's 11; three of its seven baselines"
     said = {
         "vad_cfr": (
@@ -269,7 +270,7 @@ def _claims_on_search(ends: Ends) -> Iterator[Claim]:
 
 
 def _claims_on_damping(ends: Ends) -> Iterator[Claim]:
-    """Judge what Meng et al. say of APCFR+, SAPCFR+ and APDCFR+."""
+    """Judge the claims of Meng et al. about APCFR+, SAPCFR+ and APDCFR+."""
     variants = [game for game in ends.games(LONG) if game in LEDUC_VARIANTS]
     for rule, name in (("apcfr_plus", "APCFR+"), ("sapcfr_plus", "SAPCFR+")):
         ratios = {game: ends.ratio(game, LONG, rule, ("pcfr_plus",)) for game in ends.games(LONG, rule)}
@@ -301,14 +302,15 @@ def _claims_on_damping(ends: Ends) -> Iterator[Claim]:
 
 
 def _claim_on_the_measure(ends: Ends) -> Claim:
-    """Judge which measure Table 2 has, by the rules whose definitions are not in doubt."""
+    """Judge which measure the figures of Table 2 have, by the rules whose definitions are not in doubt."""
     rules = [rule for rule in TABLE_2 if rule not in DERIVED]
     factors = {}
     for place, game in enumerate(LEDUC_VARIANTS):
         if game in ends.games(LONG):
             printed = [TABLE_2[rule][1][place] for rule in rules]
             factors[game] = Ratio.of(printed, [ends[game, LONG, rule] for rule in rules])
-    # On a logarithmic scale, the middle between 1, for NashConv / 2, and 2, for NashConv, is the root of 2.
+    # The ratio is 1 if the figures are NashConv / 2, and 2 if they are NashConv. On a logarithmic scale, the middle
+    # between these is the square root of 2.
     return Claim(
         "(not said there, where the text defines NashConv / 2) What Meng et al. print in Table 2 is NashConv",
         {game: Finding(verdict_of(factor.mean**2 > 2.0), 0) for game, factor in factors.items()},
@@ -320,7 +322,7 @@ def _claim_on_the_measure(ends: Ends) -> Claim:
 
 
 def _claims_on_rivers(ends: Ends) -> Iterator[Claim]:
-    """Compare DCFR on the rivers as published, if they ran, with what is printed of APCFR+ and SAPCFR+."""
+    """Compare DCFR on the rivers as published, if they ran, with the printed figures of APCFR+ and SAPCFR+."""
     printed = {title: min(values) for title, values in zip(libratus.AS_PUBLISHED, zip(*PRINTED_ON_RIVERS.values()))}
     ratios = {title: ends[title, LONG, "dcfr"] / printed[title] for title in ends.games(LONG) if title in printed}
     if not ratios:
@@ -364,7 +366,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 
 def _introduction() -> Iterator[str]:
-    """Yield what was run, and the table of rules."""
+    """Yield the description of what was run, and the table of rules."""
     told = [f"`{rule}`" for rule in RULES if "horizon" in update_rules[rule].hyperparameters]
     yield from (
         "Update rules of recent papers run by exact passes, on the games of these papers, beside older rules and this "
@@ -391,7 +393,14 @@ def _introduction() -> Iterator[str]:
 
 
 def _results(ends: Ends, iterations: int, measure: Measure, like: str) -> Iterator[str]:
-    """Yield a table of all rules on all games that ran for so many iterations."""
+    """Yield a table of all rules on all games that ran for a number of iterations.
+
+    Args:
+        ends: exploitabilities at the ends of the runs.
+        iterations: number of iterations.
+        measure: measure of the table's figures, except on rivers.
+        like: words that name the papers with the same number of iterations.
+    """
     games = ends.games(iterations)
     lines: list[tuple[object, ...]] = []
     lowest = dict.fromkeys(RULES, 0)

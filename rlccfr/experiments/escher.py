@@ -1,4 +1,4 @@
-"""Sampling one path: variance of its estimates, and what baselines are worth (ESCHER, DREAM, VR-MCCFR)."""
+"""Sampling of single paths: the variance of its estimates, and the effect of baselines (ESCHER, DREAM, VR-MCCFR)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BASELINES = {
     "sequences": "variance_reduced",
     "histories": "variance_reduced(key='history')",
 }
-"""Samplers by their kind of baselines."""
+"""Samplers, keyed by their kind of baselines."""
 
 SAMPLED = {
     "outcome sampling": ("cfr", "outcome"),
@@ -52,14 +52,14 @@ SAMPLED = {
     "ESCHER, network": ("cfr", "escher(value='network')"),
     "DREAM's baselines": ("cfr", "dream"),
 }
-"""Plain CFR's update rule and samplers, by the names of their curves."""
+"""Plain CFR's update rule and samplers, keyed by the names of their curves."""
 
 DEEP = {
     "outcome sampling": ("deep_lcfr", "outcome"),
     "DREAM": ("deep_lcfr", "dream"),
     "Deep ESCHER": ("deep_lcfr", "escher(value='network')"),
 }
-"""A deep update rule and samplers, by the names of their curves."""
+"""A deep update rule and samplers, keyed by the names of their curves."""
 
 ITERATIONS = 100
 """Number of iterations after which variances are estimated."""
@@ -68,10 +68,10 @@ PLUS_ITERATIONS = 100_000
 """Number of iterations after which CFR+ is compared with CFR."""
 
 VARIANCE_WALKS = 20_000
-"""Number of walks of a player from which a variance is estimated."""
+"""Number of walks of each player from which a variance is estimated."""
 
 SCHMID = ("histories", "sequences")
-"""Kinds of baselines under which CFR+ is judged; the first is that of Schmid et al."""
+"""Kinds of baselines with which CFR+ is judged; the first kind is that of Schmid et al."""
 
 STAND_IN = "Battleship 2x2 for Battleship; Dark Hex 2x2 for Dark Hex 4 and 5 and Phantom tic-tac-toe"
 SOURCE = (
@@ -82,7 +82,7 @@ WALKS = network_settings("fast").traversals
 """Number of walks of each player in an iteration."""
 
 SCALES = {"weighted": True, "not weighted": False}
-"""Kinds of estimates whose scale is measured: divided by the probability of the traverser's draws, or not."""
+"""Kinds of estimates whose scale is measured: whether they are divided by the probability of the traverser's draws."""
 
 KINDS = {
     "ESCHER": "not weighted",
@@ -94,18 +94,18 @@ KINDS = {
 """Whether the estimates of each of :data:`ESTIMATORS` are weighted by the inverse of the sampling probability."""
 
 BATCH = 200
-"""Number of walks whose estimates are held at once."""
+"""Number of walks whose estimates are in memory at once."""
 
 
 def estimator(name: str, preset: str) -> Sampler:
-    """Return the sampler of one of :data:`ESTIMATORS`, with network settings by name."""
+    """Return the sampler of one of :data:`ESTIMATORS`; ``preset`` names the settings of its networks."""
     if name == "outcome sampling":
         return samplers.resolve("outcome")
     if name in ("DREAM", "ablation 1"):
         dream = samplers.resolve({"id": "dream", "preset": preset})
         if name == "DREAM":
             return dream
-        # Ablation 1 has a fixed sampling policy, by whose reach its estimates are not divided.
+        # Ablation 1 has a fixed sampling policy, and its estimates are not divided by that policy's reach.
         return replace(dream, exploration=1.0, explores="sequences", weighted=False, id="")
     return samplers.resolve({"id": "escher", "value": "network", "preset": preset, "weighted": name == "ablation 2"})
 
@@ -123,7 +123,7 @@ def variance(game: str, name: str, seed: int, iterations: int, walks: int, prese
     """
     tree = load_game(game)
     sampler = estimator(name, preset)
-    # A sampler with a network makes its preset's walks in one iteration; the others make as many.
+    # A sampler with a network makes as many walks per iteration as its preset says; the others are given that number.
     walks_per_iteration = network_settings(preset).traversals
     solver = Solver(tree, "cfr", sampler, seed=seed, walks=walks_per_iteration if sampler.network is None else 1)
     solver.run(iterations=iterations, curve=False)
@@ -140,18 +140,18 @@ def variance(game: str, name: str, seed: int, iterations: int, walks: int, prese
             sums += estimates.regrets.sum(0)
             squares += (estimates.regrets**2).sum(0)
 
-    # A variance needs two visits. It is that of visits alone: without a visit the regrets are 0.
+    # A variance needs two visits. Only walks that visit an infoset count; in the others, its regrets are 0.
     visited_often = visits > 1
     count = np.repeat(np.where(visited_often, visits, 2.0), num_actions)
     per_sequence = (squares - sums**2 / count) / (count - 1)
     per_sequence = np.maximum(per_sequence, np.finfo(float).eps * squares / count)  # rounding may make it negative
-    # The mean over the actions of an infoset, and then over visits.
+    # The mean over the actions of an infoset, and then over all visits.
     per_infoset = np.add.reduceat(per_sequence, tree.view.first_sequence[:-1]) / num_actions
     return [{"variance": float(np.average(per_infoset[visited_often], weights=visits[visited_often]))}]
 
 
 def scale(game: str, weighted: bool) -> list[Row]:
-    """Return the mean square of the regrets that some walks estimate from exact values under the uniform policy."""
+    """Return the mean square of the regrets that walks estimate with exact values under the uniform policy."""
     tree = load_game(game)
     sampler = samplers.resolve({"id": "escher", "value": "oracle", "weighted": weighted})
     solver = Solver(tree, "cfr", sampler, seed=0)
@@ -171,11 +171,11 @@ def reached(rule: str, sampler: str, iterations: int, seed: int) -> list[Row]:
 
 
 def curve(rule: str, sampler: str, nodes: int, seed: int) -> list[Row]:
-    """Return the points of a run on Leduc whose numbers of histories touched are at least 1,000.
+    """Return the points of a run on Leduc, from 1,000 touched histories on.
 
-    All samplers make equally many walks in an iteration.
+    All samplers make the same number of walks per iteration.
     """
-    # What fits a model makes the walks of its settings in each iteration, so the number of walks is not set.
+    # A rule or sampler that fits a model takes the number of walks per iteration from its settings.
     fits_models = rule != "cfr" or samplers.resolve(sampler).learns
     solver = Solver(load_game("leduc"), rule, sampler, seed=seed, walks=1 if fits_models else WALKS)
     solver.run(nodes=nodes)
@@ -257,7 +257,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what the sources say."""
+    """Judge the sources' claims."""
     rows = parsed(rows)
     plus_rows = rows[rows["part"] == "plus"]
     ratios = plus_ratios(plus_rows)
@@ -282,12 +282,13 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 class Beside(NamedTuple):
-    """ESCHER's variance beside another estimator's, on one game.
+    """ESCHER's variance compared with another estimator's, on one game.
 
     Attributes:
-        ratio: ratio of ESCHER's variance to the other's, seed by seed; an upper bound if ESCHER's is rounding error.
-        zero: whether ESCHER's variance is rounding error with every seed.
-        both_zero: whether both variances are rounding error with every seed.
+        ratio: mean ratio of ESCHER's variance to the other's, paired by seed; an upper bound if ESCHER's variance is
+            no larger than its rounding error.
+        zero: whether ESCHER's variance is no larger than its rounding error, for every seed.
+        both_zero: whether both variances are no larger than their rounding errors, for every seed.
     """
 
     ratio: Ratio
@@ -314,9 +315,9 @@ def variance_claim(rows: pd.DataFrame, rival: str, said: str, bound: float) -> C
 def beside(rows: pd.DataFrame, rival: str) -> dict[str, Beside]:
     """Return, by game, the comparison of ESCHER's variance with another estimator's.
 
-    A variance that is no larger than its rounding error may be 0, so the rounding error takes its place. If ESCHER's
-    variance is that small, the ratio is therefore an upper bound. If both variances are that small with one seed, this
-    seed's ratio is 1.
+    A variance that is no larger than its rounding error may really be 0, and is replaced by the rounding error. If
+    ESCHER's variance is that small, the ratio is therefore an upper bound. If both variances are that small for a seed,
+    this seed's ratio is 1.
     """
     spreads = grouped(rows[rows["part"] == "variance"], "name", "other", value="variance")
     errors = rounding(rows)
@@ -340,7 +341,7 @@ def beside(rows: pd.DataFrame, rival: str) -> dict[str, Beside]:
 def rounding(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:
     """Return the largest rounding error of a variance, by game and kind of estimates.
 
-    A sum of n squares in double precision is wrong by at most n times the machine epsilon, as a share of the sum.
+    The relative error of a sum of n squares in double precision is at most n times the machine epsilon.
     """
     scales = rows[rows["part"] == "scale"]
     errors = scales.assign(error=np.finfo(float).eps * VARIANCE_WALKS * scales["square"])
@@ -374,7 +375,7 @@ def variances(rows: pd.DataFrame) -> Iterator[str]:
         "Phantom tic-tac-toe and Dark Hex 4 and 5 are too large for a compiled tree.",
         "",
     )
-    # What is no larger than its rounding error is shown as 0.
+    # A variance that is no larger than its rounding error is shown as 0.
     spreads = rows[rows["part"] == "variance"]
     errors = rounding(rows)
     rounding_errors = [

@@ -16,23 +16,23 @@ from rlccfr.experiments.public_files import PublicFile
 from rlccfr.files import as_json
 
 Row = dict[str, Any]
-"""One observation, in JSON's types."""
+"""One observation, with values of JSON's types, keyed by the names of columns."""
 
 HOLDS, FAILS, ALIKE, OPEN = "holds", "does not hold", "no difference seen", "can't be told here"
 VERDICTS = (HOLDS, FAILS, ALIKE, OPEN)
-"""Verdicts on what a source says. A claim that two things are alike can be refuted, but no number of seeds proves it:
-the best that runs can show is that they see no difference."""
+"""Verdicts on a source's claim. A claim that two things are equal can be refuted, but no number of seeds proves it:
+runs can only show that no difference is seen."""
 
 NO_STAND_IN = "-"
-"""Stand-in of a claim that is judged on the games and by the algorithms of its source."""
+"""Stand-in for a claim that is judged on the games, and by the algorithms, of its source: nothing stands in."""
 
 
 class Case(NamedTuple):
-    """A part of an experiment that is measured and kept in one go.
+    """A part of an experiment that is measured and stored as a unit.
 
     Attributes:
-        key: name that no other case of the experiment has: its fields, divided by slashes.
-        measure: function that returns the case's rows, with all arguments on which the rows depend.
+        key: name that is unique within the experiment: its fields, separated by slashes.
+        measure: function that returns the case's rows, bound to all arguments on which the rows depend.
         files: files that the function reads; those that are not on this machine are downloaded before a run begins.
     """
 
@@ -53,10 +53,10 @@ class Finding:
 
     Attributes:
         verdict: one of :data:`VERDICTS`.
-        seeds: number of seeds of each algorithm that draws at random; 0 if none of them draws, or if nothing was run.
+        seeds: number of seeds of each algorithm that draws at random; 0 if none of them does, or if nothing was run.
 
     Raises:
-        RLCCFRError: an unknown verdict, or a negative number of seeds.
+        RLCCFRError: the verdict is unknown, or the number of seeds is negative.
     """
 
     verdict: str
@@ -66,16 +66,16 @@ class Finding:
         if self.verdict not in VERDICTS:
             raise RLCCFRError(f"a verdict must be one of {', '.join(VERDICTS)}, not {self.verdict!r}")
         if self.seeds < 0:
-            raise RLCCFRError(f"the number of seeds must not be negative, as {self.seeds} is")
+            raise RLCCFRError(f"the number of seeds must not be negative, but it is {self.seeds}")
 
     def __str__(self) -> str:
-        """The verdict, which says so if it rests on a single run."""
+        """The verdict, with a remark if it rests on a single run."""
         single_run = self.seeds == 1 and self.verdict != OPEN
         return f"{self.verdict} in the one run made" if single_run else self.verdict
 
     @property
     def drawn(self) -> str:
-        """The number of seeds as text; if it is 0, a dash for an open verdict, else the words ``nothing drawn``."""
+        """The number of seeds as a string; if it is 0, a dash for an open verdict, otherwise ``nothing drawn``."""
         if self.seeds:
             return str(self.seeds)
         return "-" if self.verdict == OPEN else "nothing drawn"
@@ -83,17 +83,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a source says, and the verdicts on it here.
+    """A claim of a source, and the verdicts on it by runs of this library.
 
     Attributes:
-        said: the claim, in the source's sense.
-        findings: verdicts by the name of the game.
-        figures: the figures by which it is judged.
-        stand_in: what was run in place of the source's game or algorithm, and what of the source was not run;
+        said: the claim, as the source means it.
+        findings: verdicts, keyed by the name of the game.
+        figures: the figures by which the claim is judged.
+        stand_in: what was run instead of the source's game or algorithm, and what of the source was not run;
             :data:`NO_STAND_IN` if nothing stands in.
 
     Raises:
-        RLCCFRError: no game, or one of the texts is empty.
+        RLCCFRError: there is no game, or ``said``, ``figures`` or ``stand_in`` is empty.
     """
 
     said: str
@@ -106,16 +106,16 @@ class Claim:
             raise RLCCFRError(f"the claim {self.said!r} must name the games that it is judged on")
         for name in ("said", "figures", "stand_in"):
             if not getattr(self, name):
-                raise RLCCFRError(f"the claim {self.said!r} has an empty {name!r}, which must be a text")
+                raise RLCCFRError(f"the claim {self.said!r} needs a non-empty {name!r}")
 
     @property
     def verdict(self) -> str:
-        """The verdict if it is the same on all games, else each verdict with its games."""
+        """The verdict if it is the same on all games; otherwise each verdict with its games."""
         return _by_game({game: str(finding) for game, finding in self.findings.items()})
 
     @property
     def seeds(self) -> str:
-        """The number of seeds if it is the same on all games, else each number with its games."""
+        """The number of seeds if it is the same on all games; otherwise each number with its games."""
         return _by_game({game: finding.drawn for game, finding in self.findings.items()})
 
     @property
@@ -125,7 +125,7 @@ class Claim:
 
 
 def _by_game(texts: Mapping[str, str]) -> str:
-    """Return the text if all games have the same, else each text with its games."""
+    """Return the text if it is the same for all games; otherwise each text with its games."""
     games_by_text: dict[str, list[str]] = {}
     for game, text in texts.items():
         games_by_text.setdefault(text, []).append(game)
@@ -146,11 +146,11 @@ class Experiment:
         id: name on the command line, and of the page's file.
         title: title of the page.
         source: the publication.
-        cases: function that returns all cases: those of the full run, or the few of a quick one.
-        page: function of the rows of all cases, a directory for the pictures, and whether the run is a quick one. It
-            draws the pictures, and yields the page's lines after the title. The rows have the further columns ``case``
-            (the key) and ``processor``.
-        claims: function that judges what the source says, by the same rows.
+        cases: function that is told whether the run is a quick one, and returns all cases of the run.
+        page: function that is given the rows of all cases, a directory for the pictures, and whether the run is a quick
+            one. It draws the pictures, and yields the page's lines after the title. The rows have the further columns
+            ``case`` (the key) and ``processor``.
+        claims: function that is given the same rows, and returns the source's claims with verdicts.
     """
 
     id: str

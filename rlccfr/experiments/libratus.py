@@ -1,7 +1,7 @@
 """The river subgames 3 and 4 of Libratus, which DDCFR's and APCFR+'s papers call HUNL subgames.
 
-A file of Libratus's authors has the board, the pot and each player's reach with each hand. The code of DDCFR's paper
-reads the files with two errors, so each subgame is here twice: as published, and with right tables.
+For each subgame, a file of Libratus's authors has the board, the pot and each player's reach with each hand. The code
+of DDCFR's paper reads the files with two errors, so each subgame is here twice: as published, and with right tables.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ FILES = {
     number: PublicFile(f"libratus-subgame{number}.txt", _ADDRESS.format(number), digest)
     for number, digest in _DIGESTS.items()
 }
-"""The files by their numbers. They have no licence, so they are not a part of this library."""
+"""The files, keyed by the subgames' numbers. They have no licence, so they are not part of this library."""
 
 STACK = 20_000
 """Chips of each player before the hand: 200 big blinds."""
 
 BETS = {"bets": "50%, 100%, a", "raises": "100%, a", "min_bet": BIG_BLIND}
-"""Sizes in both papers."""
+"""Bet sizes in both papers."""
 
 
 class Tables(NamedTuple):
@@ -50,7 +50,7 @@ class Tables(NamedTuple):
     Attributes:
         number: number of the subgame.
         swapped: whether the file's second range acts first.
-        misread: whether cards are misread where hands are compared.
+        misread: whether cards are misread when hands are compared.
     """
 
     number: int
@@ -61,17 +61,17 @@ class Tables(NamedTuple):
 AS_PUBLISHED = {f"HUNL-{number} as published": Tables(number, True, True) for number in FILES}
 CORRECTED = {f"HUNL-{number} right tables": Tables(number, False, False) for number in FILES}
 RIVERS = {**AS_PUBLISHED, **CORRECTED}
-"""All games by their titles."""
+"""The readings of all games, keyed by the games' titles."""
 
 MEASURE = "NashConv / 2 in big blinds"
-"""What the papers' code measures, and what is measured here on these games.
+"""The measure of the papers' code, which is also used here on these games.
 
 Payoffs are in big blinds of 100 chips. The weights of each range add up to 1, and a pair of hands that share a card
 counts as a payoff of 0.
 """
 
 EVIDENCE = "tables/"
-"""Beginning of the keys of cases that tell which tables have the published figures."""
+"""Prefix of the keys of the cases that show which tables lead to the published figures."""
 
 COMPARED = (1, 2, 3, 5, 10, 30)
 """Iterations at which CFR's curve is compared with the published one."""
@@ -80,17 +80,17 @@ PUBLISHED_CFR = {
     3: (27.8167554, 20.7712408, 15.0911145, 10.1213922, 5.2906946, 2.0662349),
     4: (38.4311938, 33.3556298, 26.2771332, 19.6645935, 11.7874530, 3.9471390),
 }
-"""CFR's exploitability after the iterations :data:`COMPARED`, by the number of the subgame, from the results that come
-with DDCFR's code. The average after one iteration is the uniform policy."""
+"""CFR's exploitability after the iterations :data:`COMPARED`, keyed by the subgame's number, from the results that come
+with DDCFR's code. The average policy after one iteration is the uniform policy."""
 
 
 class Endgame(NamedTuple):
-    """What a file says.
+    """The content of a file.
 
     Attributes:
         board: the board's cards.
         pot: chips in the pot.
-        ranges: the range of the player out of position and that of the player in position, as texts.
+        ranges: the range of the player out of position and that of the player in position, as strings.
     """
 
     board: str
@@ -99,9 +99,10 @@ class Endgame(NamedTuple):
 
 
 def endgame_of(text: str) -> Endgame:
-    """Return what the text of a file says. Each range's weights are divided by the largest one.
+    """Return the content of a file from its text.
 
-    Hands whose weight is then below the smallest one that ranges may have are left out.
+    The weights of each range are divided by the largest. Hands whose weight is then below the smallest weight that a
+    range may have are left out.
     """
     fields = dict(line.removeprefix("-").split(" ", 1) for line in text.splitlines() if line.startswith("-"))
     deck = [rank + suit for rank in "23456789TJQKA" for suit in "shdc"]
@@ -115,7 +116,7 @@ def endgame_of(text: str) -> Endgame:
 
 
 def _range_of(hands: Sequence[str], reach: Sequence[float]) -> str:
-    """Return hands with their reach as a range."""
+    """Return hands with their reach as the string of a range."""
     largest = max(reach)
     weights = [number / largest for number in reach]
     kept = [f"{hand}:{weight!r}" for hand, weight in zip(hands, weights, strict=True) if weight >= SMALLEST_WEIGHT]
@@ -123,10 +124,10 @@ def _range_of(hands: Sequence[str], reach: Sequence[float]) -> str:
 
 
 def rules_by(tables: Tables) -> SubgameRules:
-    """Return the rules of a river by the way in which its file is read.
+    """Return the rules of a river, given how its file is read.
 
     Raises:
-        RLCCFRError: the file is neither at hand nor can it be downloaded.
+        RLCCFRError: the file is not on this machine, and can't be downloaded.
     """
     endgame = endgame_of(FILES[tables.number].read())
     first, second = reversed(endgame.ranges) if tables.swapped else endgame.ranges
@@ -142,13 +143,13 @@ def river(title: str) -> Subgame:
     """Return a game of :data:`RIVERS` by its title.
 
     Raises:
-        RLCCFRError: its file is neither at hand nor can it be downloaded.
+        RLCCFRError: its file is not on this machine, and can't be downloaded.
     """
     return rules_by(RIVERS[title]).build(title)
 
 
 def in_big_blinds(game: Subgame) -> float:
-    """Return the papers' measure divided by the exploitability of this library, which is in chips per deal."""
+    """Return the ratio of the papers' measure to this library's exploitability, which is in chips per deal."""
     share_of_pairs = 1.0 / (game.unit * game.mass[0].sum() * game.mass[1].sum())
     return float(share_of_pairs / BIG_BLIND)
 
@@ -157,10 +158,10 @@ def curve(title: str, rule: str, iterations: int, only_end: bool) -> list[Row]:
     """Return the curve of an update rule on a game of :data:`RIVERS` by exact passes.
 
     Args:
-        only_end: whether to measure the policy at the end of the run alone.
+        only_end: whether to measure only the final policy.
 
     Returns:
-        Rows as :func:`~rlccfr.experiments.curves.curve_of` returns them; the exploitability is :data:`MEASURE`.
+        Rows as :func:`~rlccfr.experiments.curves.curve_of` returns them, with :data:`MEASURE` as the exploitability.
     """
     game = river(title)
     factor = in_big_blinds(game)
@@ -174,7 +175,7 @@ def curve_case(title: str, rule: str, iterations: int, key: str, *, only_end: bo
 
 
 def readings(number: int) -> list[Row]:
-    """Return the exploitability of the uniform policy with each way to read a file."""
+    """Return the exploitability of the uniform policy for each way to read a file."""
     rows = []
     for swapped in (False, True):
         for misread in (False, True):
@@ -185,7 +186,7 @@ def readings(number: int) -> list[Row]:
 
 
 def order(number: int) -> list[Row]:
-    """Return CFR's exploitability on a published game, in the order of the published code, and the published one."""
+    """Return CFR's exploitability on a published game, computed and published, with updates in the published order."""
     solved = PlainRiver(rules_by(Tables(number, swapped=True, misread=True)))
     rows = []
     for iteration in range(1, COMPARED[-1] + 1):
@@ -199,7 +200,7 @@ def order(number: int) -> list[Row]:
 
 
 def evidence_cases() -> list[Case]:
-    """Return the cases that tell which tables have the published figures."""
+    """Return the cases that show which tables lead to the published figures."""
     return [
         Case(f"{EVIDENCE}{measure.__name__}/{number}", partial(measure, number), (file,))
         for number, file in FILES.items()

@@ -32,13 +32,13 @@ TABLE = {
     "half-life 1024": "mixed_exponential(half_life=1024.0)",
     "locus": f"mixed_locus(horizon={TABLE_ITERATIONS})",
 }
-"""Samplers of Table 5.1, each with the shares :data:`EXPLORATION` of exploration."""
+"""Samplers of Table 5.1; each runs with all shares of exploration in :data:`EXPLORATION`."""
 
 PUBLISHED = {"outcome": (2.22, 2.22, 2.20, 2.34, 2.37), "linear mix per node": (1.48, 1.58, 1.65, 1.67, 1.73)}
 """Rows of Meyer's Table 5.1."""
 
 SHARES = ((1024.0, 2**12, ".338"), (8.0, 2**12, ".0027"), (16.0, 2**16, ".00034"))
-"""Half-life and number of iterations of exponential mixes, and Meyer's share of iterations by external sampling."""
+"""Half-life and number of iterations of exponential mixes, and Meyer's figure for their share of external sampling."""
 
 CURVES = {
     "external": "external",
@@ -52,7 +52,7 @@ CURVES = {
     "locus, half-life 8": "mixed_locus(horizon=1000000000,half_life=8.0,visits=1e12)",
     "locus, 100 visits": "mixed_locus(horizon=1000000000,half_life=1e12,visits=100.0)",
 }
-"""Samplers of the curves; a locus (section 5.3) has each of its three criteria alone, as in Figure 5.4."""
+"""Samplers of the curves; each locus (section 5.3) has only one of the three criteria, as in Figure 5.4."""
 
 GAMES = {"kuhn": 2**8, "leduc": 2**12}
 """Games of the curves, and their numbers of iterations."""
@@ -66,7 +66,7 @@ DRAMATIC = 0.5
 """Ratio of exploitabilities below which an improvement counts as dramatic; the source names no number."""
 
 COMPARED = ("external", "outcome", "linear mix", "half-life 8", "half-life 1024", "locus, second half")
-"""Samplers of the thesis's headline claims, of those in :data:`CURVES`."""
+"""The samplers of :data:`CURVES` that the thesis's headline claims are about."""
 
 DICE = "liars_dice(numdice=1,dice_sides=6,bidding_rule=reset-face)"
 SKIPS: Mapping[str, Mapping[str, Any]] = {
@@ -76,24 +76,25 @@ SKIPS: Mapping[str, Mapping[str, Any]] = {
     "halving, network kept": {"retrain": "exponential"},
     "halving, 20 steps on the newest data": {"retrain": "exponential", "skipped_steps": 20},
 }
-"""Probability with which Deep CFR fits anew, and what it does otherwise."""
+"""Settings of Deep CFR: how the probability of a new fit falls, and what is done if the fit is skipped."""
 
 LIKELY = 0.85
-"""Probability above which an action counts as preferred by far."""
+"""Probability above which an action counts as strongly preferred."""
 
 LIKELY_ITERATIONS = 2**16
 
 
 def on_policy(sampler: str, exploration: float) -> Sampler:
-    """Return a sampler with a share of exploration; 0, which the registry refuses, is Meyer's on-policy sampling.
+    """Return a sampler with a share of exploration.
 
-    With 0, an action of probability 0 is not sampled where one action is drawn, so that estimates are biased.
+    The registry does not allow a share of 0, which is Meyer's on-policy sampling. With it, estimates are biased: where
+    only one action is drawn, an action of probability 0 is never sampled.
     """
     return replace(samplers.resolve(sampler), exploration=exploration, id="")
 
 
 def reached(sampler: str, exploration: float, seeds: int) -> list[Row]:
-    """Return the exploitability of CFR on Leduc after 2^10 iterations, for each seed."""
+    """Return the exploitability of CFR on Leduc after :data:`TABLE_ITERATIONS` iterations, for each seed."""
     game = load_game("leduc")
     exploring = on_policy(sampler, exploration)
     rows: list[Row] = []
@@ -104,12 +105,12 @@ def reached(sampler: str, exploration: float, seeds: int) -> list[Row]:
 
 
 def curve_sampler(sampler: str, horizon: int) -> Sampler:
-    """Return a sampler of :data:`CURVES`, on-policy where it draws the traverser's actions."""
+    """Return a sampler of :data:`CURVES`; where it draws the traverser's actions, it does so on-policy."""
     return samplers.resolve(sampler) if sampler == "external" else on_policy(sampler.format(horizon=horizon), 0.0)
 
 
 def curve(game: str, sampler: str, iterations: int, seed: int) -> list[Row]:
-    """Return the exploitability of the average policy, and of the current one, at powers of 2."""
+    """Return the exploitability of the average and of the current policy, at powers of 2 from 8 iterations on."""
     solver = Solver(load_game(game), "cfr", curve_sampler(sampler, iterations), seed=seed)
     rows: list[Row] = []
     done = 0
@@ -123,7 +124,7 @@ def curve(game: str, sampler: str, iterations: int, seed: int) -> list[Row]:
 
 
 def after_histories(sampler: str, horizon: int, counts: Sequence[int], seed: int) -> list[Row]:
-    """Return CFR's exploitability on Leduc at each of the ``counts`` of histories touched, or just after it."""
+    """Return CFR's exploitability on Leduc as soon as each number of histories in ``counts`` has been touched."""
     solver = Solver(load_game("leduc"), "cfr", curve_sampler(sampler, horizon), seed=seed)
     rows: list[Row] = []
     touched = 0
@@ -135,7 +136,7 @@ def after_histories(sampler: str, horizon: int, counts: Sequence[int], seed: int
 
 
 def likely(iterations: int, seed: int) -> list[Row]:
-    """Return the share of Leduc's infosets where external sampling comes to prefer one action by far."""
+    """Return the share of Leduc's infosets at which external sampling comes to prefer one action strongly."""
     game = load_game("leduc")
     solver = Solver(game, "cfr", "external", seed=seed)
     solver.run(iterations=iterations, curve=False)
@@ -165,7 +166,7 @@ def dice(sampler: str, outcomes: int, seed: int) -> list[Row]:
 
 
 def skipping(settings: Mapping[str, Any], iterations: int, seed: int) -> list[Row]:
-    """Return what Deep CFR reaches on Leduc if some of its fits are skipped."""
+    """Return the exploitability that Deep CFR reaches on Leduc if some of its fits are skipped."""
     rule = {"id": "deep_cfr", **settings, "retrain_horizon": max(iterations // 2, 1)}
     result = Solver(load_game("leduc"), rule, "external", seed=seed).run(iterations=iterations, curve=False)
     return [{"exploitability": result.exploitability, "seconds": result.cpu_seconds}]
@@ -174,13 +175,13 @@ def skipping(settings: Mapping[str, Any], iterations: int, seed: int) -> list[Ro
 def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     seeds, outcomes = (3, 2**11) if quick else (20, 2**16)
-    # Table 5.1: exploration, after as many iterations.
+    # Table 5.1: exploration, after equal numbers of iterations.
     all_cases = [
         Case(f"table/{name}/{exploration:g}", partial(reached, sampler, exploration, seeds))
         for name, sampler in TABLE.items()
         for exploration in (EXPLORATION[::2] if quick else EXPLORATION)
     ]
-    # Curves of all samplers, and the headline claims after as many histories.
+    # Curves of all samplers, and the headline claims after equal numbers of histories.
     all_cases += [
         Case(f"curve/{game}/{name}/{seed}", partial(curve, game, sampler, iterations, seed))
         for game, iterations in GAMES.items()
@@ -212,9 +213,9 @@ def cases(quick: bool) -> list[Case]:
 
 
 def share(half_life: float, iterations: int) -> float:
-    """Return the share of external sampling in an exponential mix's iterations, with t from 1 as in Meyer's sum."""
+    """Return the share of external sampling in an exponential mix's iterations, from t = 1 on as in Meyer's sum."""
     mix = samplers.resolve({"id": "mixed_exponential", "half_life": half_life})
-    rows = mix.schedule(2, iterations)  # the sampler counts from 0
+    rows = mix.schedule(2, iterations)  # the sampler's own t counts from 0
     assert mix.mixture is not None
     return float(np.mean([mix.mixture(None, None, 0.0, row) for row in rows]))
 
@@ -246,7 +247,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def exploration_claims(rows: pd.DataFrame) -> Iterator[Claim]:
-    """Judge what the source says of exploration (Table 5.1), by rows of Leduc alone."""
+    """Judge the source's claims about exploration (Table 5.1), by the rows of Leduc."""
     reached_by = grouped(rows, "name", "seed")  # the column "seed" has the share of exploration
     seeds = len(reached_by["outcome", "0"])
     mixed = {
@@ -288,7 +289,7 @@ def headline_claims(rows: pd.DataFrame) -> Iterator[Claim]:
         figures = []
         seeds = rows.loc[rows["name"] == name, "seed"].nunique()
         for count, ratio in versus(rows, name, base).items():
-            # To match is to have a ratio of 1; to improve, one below a bound.
+            # Samplers match if their ratio is 1. One improves on the other if the ratio is below a bound.
             verdict = ratio.equals_one if bound is None else ratio.below(bound)
             findings[f"Leduc ({count:,} histories)"] = Finding(verdict, seeds)
             figures.append(f"ratio {ratio} after {count:,}")
@@ -296,13 +297,13 @@ def headline_claims(rows: pd.DataFrame) -> Iterator[Claim]:
 
 
 def versus(rows: pd.DataFrame, name: str, base: str) -> dict[int, Ratio]:
-    """Return the ratio of a sampler's exploitability to another's after each number of histories, seed by seed."""
+    """Return, by number of histories, the mean ratio of one sampler's exploitability to another's, paired by seed."""
     reached_by = by_histories(rows)
     return {count: Ratio.of(reached_by[name, str(count)], reached_by[base, str(count)]) for count in HISTORIES}
 
 
 def by_histories(rows: pd.DataFrame) -> dict[tuple[str, ...], list[float]]:
-    """Return the exploitabilities in the order of seeds, by sampler and number of histories."""
+    """Return the exploitabilities in the order of seeds, keyed by sampler and number of histories."""
     return grouped(rows.assign(histories=rows["histories"].astype(int)), "name", "histories")
 
 

@@ -1,4 +1,4 @@
-"""What pages are made of: means with intervals, ratios and their verdicts, tables, and pictures of curves."""
+"""The parts of pages: means with intervals, ratios and their verdicts, tables, and pictures of curves."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rlccfr.experiments.experiment import ALIKE, FAILS, HOLDS, OPEN
 from rlccfr.pictures import new_axes, save
 
 LEVEL = 0.95
-"""Level of all intervals."""
+"""Confidence level of all intervals."""
 
 MUCH = 0.01
-"""Bound on a ratio that is smaller by orders of magnitude."""
+"""Largest ratio of two numbers at which the first counts as smaller by orders of magnitude."""
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
@@ -29,7 +29,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str
 
 
 def interval(values: Iterable[float]) -> str:
-    """Return the mean of some values as text, with half the width of Student's interval if there are several."""
+    """Return the mean of some values as a string, with half the width of Student's interval if there are several."""
     sample = np.asarray(list(values))
     if len(sample) < 2:
         return f"{sample.mean():.3g}"
@@ -41,11 +41,13 @@ def grouped(rows: pd.DataFrame, *keys: str, value: str = "exploitability") -> di
     """Return a column's values, grouped by other columns.
 
     Args:
-        rows: columns ``keys``, ``value`` and ``seed``.
+        rows: a table with the columns ``keys``, ``value`` and ``seed``.
+        keys: names of the columns to group by.
+        value: name of the column with the values.
 
     Returns:
-        A list of values, in the order of seeds, for each combination of the key columns' texts. The combinations are in
-        the order in which they first appear in the rows.
+        A list of values, in the order of seeds, for each combination of the key columns' values as strings. The
+        combinations are in the order in which they first appear in the rows.
     """
     groups: dict[tuple[str, ...], list[float]] = {
         tuple(map(str, row)): [] for row in rows[[*keys]].itertuples(index=False)
@@ -56,7 +58,7 @@ def grouped(rows: pd.DataFrame, *keys: str, value: str = "exploitability") -> di
 
 
 def ends_of(rows: pd.DataFrame, *keys: str) -> pd.DataFrame:
-    """Return the last row of each run; the columns ``keys`` and the seed identify a run."""
+    """Return the last row of each run; a run is identified by the columns ``keys`` and ``seed``."""
     return rows.groupby([*keys, "seed"], sort=False).tail(1)
 
 
@@ -75,11 +77,11 @@ class Ratio(NamedTuple):
 
     @classmethod
     def of(cls, above: Iterable[float], below: Iterable[float]) -> Ratio:
-        """Return the ratio of values in pairs, such as those of the same seed.
+        """Return the mean ratio of paired values, such as those of the same seed.
 
         Args:
-            above: numerators.
-            below: denominators, as many as there are numerators.
+            above: the numerators.
+            below: the denominators, as many as there are numerators.
         """
         logs = np.log(np.asarray(list(above))) - np.log(np.asarray(list(below)))
         half_width = np.nan
@@ -93,7 +95,7 @@ class Ratio(NamedTuple):
 
     @property
     def below_one(self) -> str:
-        """Verdict on the claim that the ratio is below 1; open without an interval."""
+        """Verdict on the claim that the ratio is below 1; :data:`OPEN` without an interval."""
         return self.below(1.0)
 
     def below(self, bound: float) -> str:
@@ -125,12 +127,15 @@ def verdict_of(holds: bool) -> str:
 def draw(rows: pd.DataFrame, x: str, by: str, path: Path, title: str) -> None:
     """Draw exploitability over ``x`` on logarithmic axes: a line for each value of ``by``.
 
-    A line is the geometric mean over seeds, and its band Student's interval.
+    A line is the geometric mean over seeds, and the band around it is Student's interval.
 
     Args:
-        rows: columns ``x``, ``by``, ``seed`` and ``exploitability``. The points of all seeds are in the same order, at
-            the same values of ``x`` or nearly so.
+        rows: a table with the columns ``x``, ``by``, ``seed`` and ``exploitability``. The points of all seeds are in
+            the same order, at the same values of ``x`` or nearly so.
+        x: name of the column for the horizontal axis.
+        by: name of the column that distinguishes the lines.
         path: file of the picture.
+        title: title of the picture.
     """
     axes = new_axes()
     for name, runs in rows.groupby(by, sort=False):

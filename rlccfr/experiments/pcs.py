@@ -1,4 +1,4 @@
-"""Public chance sampling beside its variants and exact passes (Johanson et al. 2012)."""
+"""Public chance sampling, its variants, and exact passes (Johanson et al. 2012)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GAMES = {
     "[2-4] hold'em": ("holdem(raises=4)", 40.0),
     "Bluff(2,1)": ("bluff(dice=2)", 30.0),
 }
-"""By title: the game's name, and the CPU seconds of a run."""
+"""For each title, the game's name, and the CPU seconds of a run."""
 
 QUICK = {"hold'em with 6 ranks of 2 suits": ("holdem(ranks=6,suits=2)", 1.0), "Bluff(1,1)": ("bluff", 1.0)}
 TIMES = (0.3, 1.0, 3.0, 10.0, 20.0)
@@ -46,7 +46,7 @@ def curve(game: str, sampler: str, seconds: float, seed: int) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases; exact passes draw nothing, so they have one seed."""
+    """Return all cases; exact passes do not draw at random, so they have one seed."""
     return [
         Case(f"{title}/{name}/{seed}", partial(curve, game, sampler, seconds, seed))
         for title, (game, seconds) in (QUICK if quick else GAMES).items()
@@ -58,12 +58,12 @@ def cases(quick: bool) -> list[Case]:
 def at(points: pd.DataFrame, seconds: float) -> float:
     """Return a run's exploitability after some CPU seconds, interpolated between its points on logarithmic axes.
 
-    It is NaN before the first point, and at times more than about 10 % after the last point.
+    The result is NaN if the time is before the first point, or more than about 10 % after the last point.
     """
     log_seconds = np.log(points["CPU seconds"])
     log_exploitability = np.log(points["exploitability"])
     x = np.log(seconds)
-    # A run that was to last so long may end a little before.
+    # A run may end a little before its budget is used up.
     right = np.nan if x > log_seconds.max() + 0.1 else None
     return float(np.exp(np.interp(x, log_seconds, log_exploitability, left=np.nan, right=right)))
 
@@ -81,7 +81,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what the source says, by the ends of the runs."""
+    """Judge the source's claims by the ends of the runs."""
     reached = grouped(ends_of(parsed(rows), "game", "sampler"), "game", "sampler")
     games = list(dict.fromkeys(game for game, _ in reached))
     holdem = [game for game in games if "hold'em" in game]
@@ -143,7 +143,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         name = f"pcs-{number}.svg"
         draw(game_rows, "CPU seconds", "sampler", folder / name, str(title))
         by_sampler = {sampler: means(runs) for sampler, runs in game_rows.groupby("sampler", sort=False)}
-        # Columns for the times that some run lasts; the best of each is bold.
+        # Columns for the times that at least one run reaches; the best of each is bold.
         times = [k for k in range(len(TIMES)) if any(np.isfinite(values[k]) for values in by_sampler.values())]
         best = {k: np.nanmin([values[k] for values in by_sampler.values()]) for k in times}
         processors = " and ".join(game_rows["processor"].unique())

@@ -1,7 +1,7 @@
-"""River subgames as DDCFR's copy of PokerRL has them: hands with cards that it misreads, and its order of updates.
+"""River subgames as in DDCFR's copy of PokerRL, with the cards that it misreads and its order of updates.
 
-CFR is written here a second time, with matrices over pairs of hands, so that it shares no code with the engine: if its
-curve is the published one, then the game, the measure and the order are those of the publication.
+CFR is written here a second time, with matrices over pairs of hands, and shares no code with the engine. If its curve
+is the published one, then the game, the measure and the order of updates are those of the publication.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from rlccfr.games.public.records import FOLD
 from rlccfr.games.public.subgame import SubgameRules
 
 MISREAD = {"3h": "2d", "4h": "2s", "4d": "3s", "5h": "2c", "5d": "3c", "5s": "4c"}
-"""Cards that are misread where hands are compared, each with the card that it is taken for.
+"""Cards that are misread when hands are compared, each with the card that it is read as.
 
 PokerRL numbers ranks from the deuce and suits in the order hdsc. The dictionary ``id_2d_to_str_dict`` in DDCFR's copy
-gets each card twice, once by (rank, suit) and once by (suit, rank). So a card whose rank's number is among the first
-four and above its suit's number is overwritten by the card with these two numbers swapped.
+has each card twice, once with the key (rank, suit) and once with the key (suit, rank). So a card whose rank is one of
+the first four, and has a larger number than its suit, is overwritten by the card with these two numbers swapped.
 """
 
 BIG_BLIND = 100.0
@@ -32,7 +32,7 @@ BIG_BLIND = 100.0
 
 
 def _read_as() -> np.ndarray:
-    """Return for each card the card that it is taken for, (52,)."""
+    """Return for each card the card that it is read as, (52,)."""
     read_as = np.arange(HOLDEM_DECK.size)
     for card, other in MISREAD.items():
         read_as[cards_of(card)] = cards_of(other)
@@ -40,13 +40,17 @@ def _read_as() -> np.ndarray:
 
 
 class MisreadDeal(Deal):
-    """A whole board on which hands are compared as in DDCFR's code; whether two share a card is told rightly."""
+    """A deal with a complete board on which hands are compared as in DDCFR's code, with misread cards.
+
+    Whether two hands share a card is still decided correctly.
+    """
 
     def strengths_of(self, hands: np.ndarray) -> np.ndarray:
-        """Return the strength of each of some hands, (hands, 2), with the cards that are misread.
+        """Return the strengths, (hands,), of hands, (hands, 2), with cards misread as in DDCFR's code.
 
-        A hand may then hold a card twice. Both count for pairs and the like. A flush with them counts for nothing: that
-        is inferred from the published figures, since the table that ranks hands was not at hand.
+        A hand may then contain the same card twice. Both count for pairs and other ranks. A flush that contains the
+        same card twice is ranked lowest. This is inferred from the published figures, since the ranking table was not
+        available.
         """
         cards = np.hstack([hands, np.broadcast_to(self.board, (len(hands), len(self.board)))])
         cards = np.sort(_read_as()[cards], axis=1)
@@ -57,11 +61,11 @@ class MisreadDeal(Deal):
 
 
 class MisreadRules(SubgameRules):
-    """The rules of a river subgame in which hands are compared as :class:`MisreadDeal` does."""
+    """The rules of a river subgame in which hands are compared as in :class:`MisreadDeal`."""
 
     @cached_property
     def levels(self) -> list[Level]:
-        """The one deal, with a row for each hand: suits are not alike, since only some cards are misread."""
+        """The only deal, with a row for each hand: suits are not interchangeable, since only some cards are misread."""
         ranks = HOLDEM_DECK.ranks
         suits = HOLDEM_DECK.suits
         no_merging = suit_permutations(ranks, suits)[:1]
@@ -81,15 +85,15 @@ class MisreadRules(SubgameRules):
 class PlainRiver:
     """CFR on a river subgame by matrices, in the order of PokerRL's code.
 
-    The player in position is updated first. A player's policy enters its average before the player's own update, in an
-    average that counts all iterations alike.
+    The player in position is updated first. A player's policy is added to the player's average before the player is
+    updated. The average gives all iterations the same weight.
 
     Args:
         rules: rules of a subgame that begins on the river, with a row for each hand.
 
     Attributes:
         betting: the public tree.
-        policies: at each decision of the betting, (hands, actions), by node.
+        policies: the policy at each decision, (hands, actions), keyed by node.
     """
 
     def __init__(self, rules: SubgameRules) -> None:
@@ -127,7 +131,7 @@ class PlainRiver:
 
     @property
     def exploitability(self) -> float:
-        """NashConv / 2 of the average in big blinds, not divided by the share of pairs that share no card."""
+        """NashConv / 2 of the average policy in big blinds, not divided by the share of pairs that can be dealt."""
         average = {node: _proportional(sums) for node, sums in self._sums.items()}
         gains = [
             float(self._reach[player] @ self._values(player, 0, self._reach[1 - player], average)) for player in (0, 1)
@@ -146,8 +150,9 @@ class PlainRiver:
 
         Args:
             opponent_reach: the opponent's reach of the node with each of its hands.
-            of_actions: gets the value of each action, (hands, actions), at each of the player's decisions; if it is
-                None, the player takes the best action of each hand, else it follows its policy.
+            of_actions: dict to which the value of each action, (hands, actions), is added at each of the player's
+                decisions; the player then follows its policy. If it is None, the player takes the best action with each
+                hand instead.
         """
         kind = self.betting.kinds[node]
         sign = -1.0 if player else 1.0
@@ -178,7 +183,7 @@ class PlainRiver:
         return expected
 
     def _add_to_average(self, player: int, node: int, reach: np.ndarray) -> None:
-        """Add a player's policy below a node, times its reach of the node with each hand, to the sums."""
+        """Add a player's policy at a node and below it to the sums, weighted by ``reach``, the player's, (hands,)."""
         kind = self.betting.kinds[node]
         first_child = self.betting.first_child[node]
         reaches = [reach] * self.betting.counts[node]

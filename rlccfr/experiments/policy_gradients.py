@@ -1,4 +1,4 @@
-"""Policy gradients and NFSP, as OpenSpiel implements them, beside CFR: reference lines."""
+"""Policy gradients and NFSP, as OpenSpiel implements them, as a reference for CFR."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ AGENTS: Mapping[str, Mapping[str, float]] = {
         "epsilon_end": 0.001,
     },
 }
-"""Agents with their settings, if these are not the defaults. NFSP has those of OpenSpiel's example on Kuhn poker: by
-default it plays mostly at random for a million steps."""
+"""Agents, with the settings that are not OpenSpiel's defaults. NFSP has the settings of OpenSpiel's example on Kuhn
+poker, since with the defaults it plays mostly at random for a million steps."""
 
 LINES = {"PCFR+": ("pcfr_plus", "none"), "Deep CFR": ("deep_lcfr", "external")}
-"""Update rules and samplers that are drawn beside the agents."""
+"""Update rules and samplers whose curves are drawn with those of the agents."""
 
 POINTS = 5
-"""Number of points of a curve in each factor of 10."""
+"""Number of points of a curve per factor of 10 in episodes."""
 
 
 class PPOSide:
-    """One player's PPO in self-play: a transition lasts until the player's next decision or the end."""
+    """One player's PPO agent in self-play; a transition lasts until the player's next decision or the game's end."""
 
     def __init__(self, player: int, size: int, actions: int) -> None:
         from open_spiel.python.pytorch.ppo import PPO, PPOAgent
 
-        # The settings are those of OpenSpiel, without discounts.
+        # The settings are OpenSpiel's, but without discounting.
         self._agent = PPO((size,), actions, 2, player_id=player, gamma=1.0, agent_fn=PPOAgent)
         self._player = player
-        self._has_acted = False  # in this game, so that a transition waits for its reward
+        self._has_acted = False  # whether the player has acted in this game, so that a transition is incomplete
 
     def step(self, time_step: Any, is_evaluation: bool = False) -> Any:
-        """Act, or take note of the end of a game, as OpenSpiel's agents do."""
+        """Act, or register the end of a game, as OpenSpiel's agents do."""
         if is_evaluation:
             (output,) = self._agent.step([time_step], is_evaluation=True)
             return SimpleNamespace(action=output.action, probs=output.probs.numpy())
@@ -82,7 +82,7 @@ def agents(kind: str, size: int, actions: int, seed: int, episodes: int, setting
         size: length of information state tensors.
         actions: number of actions.
         seed: seed of NFSP; the other agents use the global random states.
-        episodes: number of games that the agents will play.
+        episodes: number of games that the agents will play, over which NFSP's exploration decays.
         settings: settings of NFSP.
 
     Raises:
@@ -104,7 +104,7 @@ def agents(kind: str, size: int, actions: int, seed: int, episodes: int, setting
 
 
 def average_mode(players: list[Any]) -> ExitStack:
-    """Let agents that have an average policy play it while the returned context is open."""
+    """Return a context within which agents that have an average policy play it."""
     stack = ExitStack()
     for agent in players:
         if hasattr(agent, "temp_mode_as"):
@@ -115,7 +115,7 @@ def average_mode(players: list[Any]) -> ExitStack:
 
 
 def learned(kind: str, game: str, episodes: int, seed: int, **settings: float) -> list[Row]:
-    """Return the exploitability of agents in self-play, after :data:`POINTS` numbers of episodes per factor of 10."""
+    """Return the exploitability of agents in self-play at :data:`POINTS` numbers of episodes per factor of 10."""
     tree = load_game(game)
     before = np.random.get_state()
     try:
@@ -125,12 +125,12 @@ def learned(kind: str, game: str, episodes: int, seed: int, **settings: float) -
 
 
 def _train(kind: str, tree: GameTree, episodes: int, seed: int, settings: Mapping[str, float]) -> list[Row]:
-    """Do what :func:`learned` does; NumPy's global random state is changed."""
+    """Train and measure the agents; see :func:`learned`. This changes NumPy's global random state."""
     import torch
     from open_spiel.python.rl_agent_policy import JointRLAgentPolicy
     from open_spiel.python.rl_environment import Environment
 
-    # OpenSpiel's agents draw from the global random states, which are put back afterwards.
+    # OpenSpiel's agents draw from the global random states, which are restored afterwards.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         np.random.seed(seed)
@@ -162,7 +162,7 @@ def play(environment: Any, players: list[Any]) -> None:
 
 
 def solved(rule: str, sampler: str, game: str, episodes: int, seed: int) -> list[Row]:
-    """Return the points of a solver; an episode is a walk, or one pass over the tree for a player."""
+    """Return the points of a solver's curve; an episode is a walk, or a pass over the tree for one player."""
     solver = Solver(load_game(game), rule, sampler, seed=seed)
     networks = solver.update_rule.networks
     per_iteration = 2 * (networks.traversals if networks else 1)  # for both players
@@ -178,7 +178,7 @@ def cases(quick: bool) -> list[Case]:
     """Return all cases: each agent of :data:`AGENTS` and each line of :data:`LINES`, per game and seed.
 
     Args:
-        quick: whether to return only the few of a quick run.
+        quick: whether to return only the cases of a quick run.
     """
     games: Mapping[str, tuple[int, int]] = {"kuhn": (1_000, 1)} if quick else GAMES
     all_cases = []
@@ -191,7 +191,7 @@ def cases(quick: bool) -> list[Case]:
             all_cases += [
                 Case(f"{game}/{name}/{seed}", partial(solved, *algorithm, game, episodes, seed))
                 for name, algorithm in LINES.items()
-                if seed == 0 or algorithm[1] != "none"  # exact passes draw nothing
+                if seed == 0 or algorithm[1] != "none"  # exact passes do not draw at random
             ]
     return all_cases
 
@@ -203,7 +203,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what is expected of these lines."""
+    """Judge what is expected of these algorithms."""
     reached = grouped(ends_of(parsed(rows), "game", "algorithm"), "game", "algorithm")
     means = {key: float(np.mean(values)) for key, values in reached.items()}
     games = list(dict.fromkeys(game for game, _ in means))

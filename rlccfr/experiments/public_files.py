@@ -1,4 +1,4 @@
-"""Files that an experiment reads and that the library does not contain, since nothing says who may copy them."""
+"""Files that an experiment reads, but that the library does not contain, since they have no licence."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from rlccfr.files import read_bytes, write_atomically
 from rlccfr.games.cache import cache_folder
 
 SECONDS = 30.0
-"""Longest time without an answer in a download."""
+"""Seconds without an answer after which a download fails."""
 
 MOST_BYTES = 10_000_000
-"""Largest size of such a file; a download stops there."""
+"""Largest number of bytes of such a file; a download stops there."""
 
 
 @dataclass(frozen=True)
 class PublicFile:
-    """A text file in a public place: it is downloaded once, unless a copy was put into the cache folder by hand.
+    """A public text file; it is downloaded once, unless a copy has been put into the cache folder by hand.
 
     Attributes:
-        name: name in the folder of :func:`~rlccfr.games.cache.cache_folder`.
-        address: where it is published.
-        digest: SHA-256 of its bytes, with lines that end in a line feed alone.
+        name: name in the folder :func:`~rlccfr.games.cache.cache_folder`.
+        address: URL at which the file is published.
+        digest: SHA-256 of its bytes, with line feeds as line ends.
     """
 
     name: str
@@ -35,15 +35,15 @@ class PublicFile:
 
     @property
     def path(self) -> Path:
-        """Where the file lies, or will lie, on this machine."""
+        """Path of the file on this machine, before and after it is downloaded."""
         return cache_folder() / self.name
 
     def read(self) -> str:
-        """Return the text, and download the file first if it is not there.
+        """Return the text; download the file first if it is not on this machine.
 
         Raises:
-            RLCCFRError: it can't be downloaded or read, or is not the file that was published; the message says which
-                file to put where.
+            RLCCFRError: the file can't be downloaded or read, or differs from the file that was published; the message
+                says which file to put where.
         """
         if not self.path.exists():
             write_atomically(self.path, self._downloaded(), RLCCFRError)
@@ -58,16 +58,16 @@ class PublicFile:
         return data.decode()
 
     def _downloaded(self) -> bytes:
-        """Return the file's bytes from where it is published.
+        """Return the file's bytes from its address.
 
         Raises:
-            RLCCFRError: they can't be read, or are not those of the file that was published.
+            RLCCFRError: the file can't be downloaded, or differs from the file that was published.
         """
         try:
             with urlopen(self.address, timeout=SECONDS) as answer:
                 data: bytes = _with_line_feeds(answer.read(MOST_BYTES))
         except (OSError, http.client.HTTPException) as error:
-            reason = getattr(error, "reason", "") or first_line(error)  # urllib wraps what the network says
+            reason = getattr(error, "reason", "") or first_line(error)  # urllib wraps the network's error
             raise RLCCFRError(
                 f"{self.address} can't be downloaded ({reason}): download it elsewhere, and save it as {self.path}"
             ) from None

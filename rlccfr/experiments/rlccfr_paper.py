@@ -1,9 +1,9 @@
-"""The experiments of Keshavarzi, Navidi and Tefagh: Table 4, Figures 2 to 5, and what the paper says of them.
+"""The experiments of Keshavarzi, Navidi and Tefagh: Table 4, Figures 2 to 5, and the paper's claims about them.
 
-In the paper's reward, the cost of an error, e, is the exploitability itself. The scale of e decides what the reward
-weights recommend, so the picks and the claims are shown under all three scales (:data:`rlccfr.envs.reward.SCALES`).
-Picks are shown of two kinds of teams: their agents learn the mean of the agents' rewards, or each agent learns its own
-reward, as in the paper.
+In the paper's reward, the error e is the exploitability itself. What the reward weights recommend depends on the scale
+of e, so the picks and the verdicts are shown for all three scales (:data:`rlccfr.envs.reward.SCALES`). They are shown
+for two kinds of teams: in one, all agents learn the mean of the agents' rewards; in the other, each agent learns its
+own reward, as in the paper.
 """
 
 from __future__ import annotations
@@ -58,16 +58,17 @@ PRINTED: Scale = "units"
 """Scale of e on which the paper prints its reward: the exploitability itself."""
 
 REWARDS: tuple[Rewards, ...] = ("mean", "own")
-"""What the agents of a team learn: the mean of their rewards, or each its own."""
+"""Which rewards the agents of a team learn: the mean of all agents' rewards, or each agent its own."""
 
 ECFR_MODES = {"rlccfr": "ECFR as in the paper", "published": "ECFR as in Li et al."}
-"""Modes of ECFR that are drawn beside the catalog's, by the names of their lines; the first is the paper's formula."""
+"""Modes of ECFR that are drawn besides the catalog's, with the names of their lines; the first has the paper's formula.
+"""
 
 LONGER = 100_000
-"""Number of iterations with which 10,000 are compared."""
+"""Number of iterations with which the paper's 10,000 are compared."""
 
 LITTLE = 2.0
-"""A factor on exploitability below which the gain of ten times as many iterations counts as little."""
+"""Factor below which the fall of the exploitability over ten times as many iterations counts as little."""
 
 
 def speed(name: str, cell: Cell) -> list[Row]:
@@ -95,7 +96,7 @@ def longer(game: str, rule: str, iterations: int) -> list[Row]:
 
 
 def captions(game: str) -> list[str]:
-    """Return the names of the reward weights in a game's captions: those of its figure and, for Kuhn, of Table 4."""
+    """Return the names of the reward weights in a game's captions: its figure's and, for Kuhn, those of Table 4."""
     of_figures = [panel.preset for panel in PANELS if panel.game == game]
     return [*of_figures, SPEED_PRESET] if game == "kuhn" else of_figures
 
@@ -119,19 +120,20 @@ def evidence_of(game: str) -> Evidence:
 
 
 def picks(game: str, rewards: Rewards, measurements: str) -> list[Row]:
-    """Train a team on the shipped runs, under the captions' weights on all scales, and return what it picks.
+    """Train a team on the shipped runs, with the captions' weights on all scales, and return its picks.
 
     Args:
+        game: name of the game.
         rewards: one of :data:`REWARDS`.
         measurements: digest of the shipped runs, so that the case is measured again if they change.
 
     Returns:
-        A row per caption and scale: the pick, its mean reward and the agents' rewards, by the judging runs; and the
-        algorithm with the highest mean reward of all, even if it has not converged.
+        A row per caption and scale. It has the pick, its mean reward and the agents' rewards in the judging runs; and
+        the algorithm with the highest mean reward of all, even if it has not converged.
     """
     from rlccfr.agents.team.pretraining import SETTINGS, train_on_table
 
-    # One team learns under all weights and scales, so that its picks differ by these alone.
+    # One team learns with all weights and scales, so that only these make its picks differ.
     weights = [preset for caption in captions(game) for preset in on_all_scales(caption)]
     spec = EpisodeSpec.parse(game, BUDGET, catalog=shipped.catalog(), evaluator=shipped.results())
     team = train_on_table(spec, settings=replace(SETTINGS, rewards=rewards), presets=weights)
@@ -173,7 +175,7 @@ def picked(cell: Cell, game: str, preset: Preset) -> Row:
 
 
 def fastest_pick() -> Cell:
-    """Return the shipped team's pick under the weights of Table 4; the pick's speed is measured anew."""
+    """Return the shipped team's pick with the weights of Table 4; the pick's speed is measured in this experiment."""
     candidates = evidence_of("kuhn").recommendable(PRESETS[SPEED_PRESET])
     return shipped.team("kuhn").pick("kuhn", BUDGET, SPEED_PRESET, candidates)
 
@@ -194,7 +196,7 @@ def cases(quick: bool) -> list[Case]:
         for game in games
         for mode in ECFR_MODES
     ]
-    # Whether little is gained after 10,000 iterations.
+    # How much is gained after 10,000 iterations.
     all_cases += [
         Case(f"longer/{game}/{rule}", partial(longer, game, rule, LONGER))
         for game in games
@@ -212,13 +214,13 @@ def cases(quick: bool) -> list[Case]:
 
 
 class Parts(NamedTuple):
-    """The rows of the experiment.
+    """The rows of the experiment, by kind of case.
 
     Attributes:
         speeds: rows of :func:`speed`, indexed by algorithm.
         ecfr: rows of :func:`ecfr`.
         longer: rows of :func:`longer`.
-        teams: rows of :func:`picks`; none in a quick run.
+        teams: rows of :func:`picks`; empty in a quick run.
     """
 
     speeds: pd.DataFrame
@@ -239,7 +241,7 @@ def parsed(rows: pd.DataFrame) -> Parts:
 
 
 def pick_of(teams: pd.DataFrame, game: str, preset: str, scale: Scale) -> Cell:
-    """Return what RLCCFR picks: the team that learned mean rewards, or the shipped team if none was trained here."""
+    """Return RLCCFR's pick: that of the team that learned mean rewards, or of the shipped team if none was trained."""
     picks_on_game = teams[teams["case"] == f"team/{game}/mean"] if len(teams) else teams
     if not len(picks_on_game):
         weights = replace(PRESETS[preset], scale=scale)
@@ -253,7 +255,7 @@ class Method(NamedTuple):
     """One of the paper's methods on a game.
 
     Attributes:
-        exploitability: after 10,000 iterations.
+        exploitability: exploitability after 10,000 iterations.
         speed: iterations per second over 1,000 iterations, as a multiple of plain CFR's.
     """
 
@@ -262,14 +264,15 @@ class Method(NamedTuple):
 
 
 def methods(parts: Parts, game: str, preset: str, scale: Scale) -> dict[str, Method]:
-    """Return the paper's methods on a game by name; RLCCFR is a team's pick, and ECFR has the paper's formula."""
+    """Return the paper's methods on a game, by name; RLCCFR is a team's pick, and ECFR has the paper's formula."""
     evidence = evidence_of(game)
     cells = {**fixed_cells(shipped.catalog()), "RLCCFR": pick_of(parts.teams, game, preset, scale)}
     by_name = {}
     for name, cell in cells.items():
         mean_speed = fmean(run.speed for run in evidence.judging[cell])
         by_name[name] = Method(final(shipped.results(game), game, cell), mean_speed)
-    # The exploitability of ECFR is that of the paper's formula; the catalog's has another. The speed is the catalog's.
+    # ECFR's exploitability is measured with the paper's formula, which differs from the catalog's. Its speed is that of
+    # the catalog's ECFR.
     curve = parts.ecfr.loc[parts.ecfr["case"] == f"ecfr/{game}/rlccfr", "exploitability"]
     if len(curve):
         by_name["ECFR"] = by_name["ECFR"]._replace(exploitability=float(curve.iloc[-1]))
@@ -378,13 +381,13 @@ def scales(teams: pd.DataFrame) -> Iterator[str]:
 
 
 def _by_game_weights_and_scale(line: Sequence[Any]) -> tuple[int, str, bool, str]:
-    """Return the place of a line in the table of scales: the printed scale comes first."""
+    """Return the key by which lines in the table of scales are sorted; the printed scale comes first."""
     game, weights, scale = line[:3]
     return shipped.GAMES.index(game), weights, scale != PRINTED, scale
 
 
 class Judged(NamedTuple):
-    """A claim of the paper's, judged on one game under one scale of e."""
+    """A claim of the paper's, judged on one game with one scale of e."""
 
     said: str
     game: str
@@ -393,11 +396,11 @@ class Judged(NamedTuple):
 
 
 LOWEST = {"kuhn": "RLCCFR", "leduc": "DCFR", "goofspiel": "ECFR"}
-"""The method that the paper says has the least exploitability, by game; on Royal it names none."""
+"""For each game, the method that has the least exploitability according to the paper; on Royal, it names none."""
 
 
 def judged(parts: Parts, scale: Scale) -> list[Judged]:
-    """Return what the paper says of Figures 2 to 5 and Table 4, judged under a scale of e."""
+    """Return the paper's claims about Figures 2 to 5 and Table 4, judged with a scale of e."""
     by_game = {panel.game: methods(parts, panel.game, panel.preset, scale) for panel in PANELS}
     judgements = [_lowest(reached, game) for game, reached in by_game.items()]
     judgements += [_beaten_but_slower(by_game[panel.game], panel.game) for panel in PANELS[1:]]
@@ -437,7 +440,7 @@ def _beaten_but_slower(reached: Mapping[str, Method], game: str) -> Judged:
 
 
 def claims_by_scale(parts: Parts) -> Iterator[str]:
-    """Yield the section on what the paper says, one line per claim and game, under each scale of e."""
+    """Yield the section on the paper's claims: a line per claim and game, with a verdict for each scale of e."""
     yield from ("", "## What the paper says, under each scale", "")
     yield (
         "RLCCFR is the pick of the team that learned mean rewards, under the weights of the caption. Exploitabilities "
@@ -454,7 +457,7 @@ def claims_by_scale(parts: Parts) -> Iterator[str]:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what the paper says, with e as printed."""
+    """Judge the paper's claims, with e as printed."""
     parts = parsed(rows)
     by_claim: dict[str, list[Judged]] = {}
     for judgement in judged(parts, PRINTED):
@@ -477,7 +480,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def _claim(said: str, judgements: Sequence[Judged]) -> Claim:
-    """Return a claim with its judgements on several games."""
+    """Return a claim with its verdicts on several games."""
     findings = {}
     for judgement in judgements:
         # A figure rests on one run of each algorithm.

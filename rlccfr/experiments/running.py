@@ -1,4 +1,4 @@
-"""Running an experiment: each measured case is kept in a file, so that a run may be stopped and go on.
+"""Running an experiment: each measured case is stored in a file, so that a run can be stopped and resumed.
 
 The file has a line of JSON per case: its key, the digest of its settings, the engine's version, the processor, its
 rows, and a checksum.
@@ -23,22 +23,24 @@ from rlccfr.experiments.pages import table
 from rlccfr.files import as_json, checksum, held, require_writable, write_atomically
 
 Identity = tuple[str, str, str]
-"""What tells measured cases apart: the key, the digest of the settings, and the engine's version."""
+"""What identifies a measured case: its key, the digest of its settings, and the engine's version."""
 
 Measured = dict[str, Any]
-"""A measured case, as the file has it, without the checksum."""
+"""A measured case as in the file, without the checksum."""
 
 
 def measure(
     experiment: Experiment, store: Path, quick: bool, report: Callable[[float, str], None] | None = None
 ) -> pd.DataFrame:
-    """Measure the cases that a store lacks, keep each as soon as it is measured, and return the rows of all cases.
+    """Measure the cases that a store lacks, store each as soon as it is measured, and return the rows of all cases.
 
     A case is measured again if its settings or the engine's version have changed; the store keeps the old rows, too.
 
     Args:
+        experiment: the experiment.
         store: directory of the file with the measured cases.
-        report: function called before each case with the share done and the case's key.
+        quick: whether to make a quick run.
+        report: function called before each case with the share that is done and the case's key.
 
     Raises:
         RLCCFRError: the file can't be read or written, another process is measuring into the store, or a file that a
@@ -46,7 +48,7 @@ def measure(
     """
     path = cases_file(experiment, store, quick)
     cases = experiment.cases(quick)
-    # A file that can't be written is found before an hour's work, not after it.
+    # If the file can't be written, the error comes before an hour's work, not after it.
     require_writable(path)
     with held(store / experiment.id):
         measured = _read(path)
@@ -59,23 +61,23 @@ def measure(
             key, settings, engine = _identity(case)
             stamp = {"case": key, "settings": settings, "engine": engine, "processor": processor_model()}
             measured[key, settings, engine] = {**stamp, "rows": list(case.measure())}
-            # The whole file, after each case: whenever the run is stopped, no measured case is lost.
+            # The whole file is written after each case, so that no measured case is lost if the run is stopped.
             write_atomically(path, "".join(f"{_line(entry)}\n" for entry in measured.values()).encode(), RLCCFRError)
     return _rows(cases, measured)
 
 
 def _require_files(cases: Iterable[Case]) -> None:
-    """Download what cases read and what is not on this machine: without it, a run would stop after an hour's work.
+    """Download the files of cases that are not on this machine, so that a run does not stop for them after an hour.
 
     Raises:
-        RLCCFRError: a file can't be downloaded, or is another one.
+        RLCCFRError: a file can't be downloaded, or differs from the file that was published.
     """
     for file in dict.fromkeys(file for case in cases for file in case.files):
         file.read()
 
 
 def stored(experiment: Experiment, store: Path) -> pd.DataFrame | None:
-    """Return the rows of a full run from a store, or None if it lacks a case.
+    """Return the rows of a full run from a store; None if the store lacks a case.
 
     Raises:
         RLCCFRError: the file can't be read.
@@ -118,22 +120,26 @@ def _line(case: Measured) -> str:
 
 
 def _case(line: str) -> Measured:
-    """Return the case that a line holds; a changed line raises a ValueError."""
+    """Return the case in a line of the file.
+
+    Raises:
+        ValueError: the line has changed since it was written.
+    """
     case: Measured = json.loads(line)
     if "checksum" not in case:
         raise ValueError("a line has no checksum, so an earlier version wrote it")
     if case.pop("checksum") != checksum(case):
-        raise ValueError("a line is not as it was written")
+        raise ValueError("a line has changed since it was written")
     return case
 
 
 def cases_file(experiment: Experiment, store: Path, quick: bool) -> Path:
-    """Return the path of the file that keeps an experiment's measured cases."""
+    """Return the path of the file with an experiment's measured cases."""
     return store / f"{experiment.id}{'-quick' * quick}.jsonl"
 
 
 def page_of(experiment: Experiment, out: Path, quick: bool) -> Path:
-    """Return the path of an experiment's page: in a directory, or, for a quick run, in its subdirectory ``quick``.
+    """Return the path of an experiment's page in the directory ``out``; a quick run's is in the subdirectory ``quick``.
 
     Raises:
         RLCCFRError: the page can't be written.
@@ -162,7 +168,7 @@ def write_page(experiment: Experiment, rows: pd.DataFrame, out: Path, quick: boo
         *["This is a quick run, of a small part, with few iterations and seeds: it shows that all works.", ""] * quick,
         *experiment.page(rows.copy(), path.parent, quick),
     ]
-    # A quick run is too short to judge by.
+    # A quick run is too short for verdicts.
     if not quick:
         lines += ["", "## What is said, and what is found here", ""]
         lines += table(COLUMNS, [claim.row for claim in experiment.claims(rows.copy())])

@@ -1,4 +1,4 @@
-"""SD-CFR's average of value networks beside Deep CFR's average network (Steinberger 2019)."""
+"""SD-CFR's average over value networks, compared with Deep CFR's average network (Steinberger 2019)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SETTINGS: Mapping[str, Any] = {
     "retrain_from_scratch": True, "train_every": 1,
 }  # fmt: skip
 WARM: Mapping[str, Any] = {"retrain_from_scratch": False}
-"""The source's start of a value network: an earlier one's weights. Here Adam's moments are kept with them."""
+"""How the source starts a value network: with the weights of an earlier one. Here, Adam's moments are kept, too."""
 
 WARM_SEEDS = 3
 
@@ -30,7 +30,7 @@ LARGE = "leduc(ranks=6,suits=2,raises=4)"
 """Stand-in for 5-card-flop hold'em, with 324,337 histories."""
 
 LARGE_SETTINGS = {"memory": 50_000, "traversals": 1000, "train_steps": 200}
-"""Settings on this game other than Leduc's."""
+"""Settings on :data:`LARGE` that differ from those on Leduc."""
 
 LARGE_ITERATIONS = 40
 RESERVOIRS = (10, 30)
@@ -40,7 +40,7 @@ PUBLISHED = {
     "mean": (0.012, 0.013, 0.052, 0.083, 0.113, 0.175),
     "deviation": (0.017, 0.018, 0.048, 0.075, 0.109, 0.206),
 }
-"""Steinberger's Table 1: distance of the two averages by depth, on his game, after 180 iterations."""
+"""Steinberger's Table 1: distance between the two averages by depth, on his game, after 180 iterations."""
 
 AVERAGES = {"Deep CFR": {"average": "network"}, "SD-CFR": {"average": "value_networks"}}
 """Settings of the two averages that are compared."""
@@ -49,10 +49,10 @@ STEP = 10
 """Number of iterations between points of the comparison."""
 
 STARTS = {"leduc": "Leduc (from scratch)", "warm": "Leduc (warm start)"}
-"""Runs on Leduc, by the way in which value networks start."""
+"""Runs on Leduc, by how value networks start, with their names."""
 
 SUFFIXES = {"Leduc (from scratch)": "", "Leduc (warm start)": ", warm start"}
-"""Ends of the averages' names in these runs."""
+"""Suffixes of the averages' names in these runs."""
 
 AVERAGE_NETWORK = "an average network of 50 steps after each fit, for 5,000 steps from scratch at each measurement"
 HOLDEM = f"`{LARGE}` for 5-card-flop hold'em"
@@ -68,8 +68,9 @@ def solvers(game: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Solv
 
 
 def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> list[Row]:
-    """Return the exploitability of both averages, the value of their match, and at the end their distances."""
-    # Both train the same value networks, so that only the averages differ.
+    """Return the exploitability of both averages and the value of their match at each point, and their final distances.
+    """
+    # Both solvers train the same value networks, so that only the averages differ.
     both_solvers = solvers(game, seed, settings)
     rows: list[Row] = []
     for done in range(STEP, iterations + 1, STEP):
@@ -86,7 +87,7 @@ def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> 
 
 
 def sampled(iterations: int, settings: Mapping[str, Any], size: int, seed: int) -> list[Row]:
-    """Return the exploitability of the average over a reservoir of value networks, of a given size."""
+    """Return the exploitability of the average over a reservoir of ``size`` value networks."""
     rule = {"id": "deep_lcfr", **settings, "average": "value_networks", "kept_networks": size}
     solver = Solver(load_game("leduc"), rule, "external", seed=seed)
     rows: list[Row] = []
@@ -147,7 +148,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     small = rows[rows["part"].isin([*STARTS, "kept"])]
     reached = last(small)
     to_average_network = to_deep_cfr(reached)
-    # These have fewer seeds than SD-CFR from scratch, and are compared with as many of its first ones.
+    # The reservoirs have fewer seeds than SD-CFR from scratch, and are compared with its first seeds.
     reservoirs = {
         name: Ratio.of(values, reached["SD-CFR"][: len(values)])
         for name, values in reached.items()
@@ -183,7 +184,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def games(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, int]]:
-    """Yield the runs whose averages were compared: their name, their rows and their number of seeds."""
+    """Yield the name, the rows and the number of seeds of each group of runs whose averages were compared."""
     for part, name in (*STARTS.items(), ("large", f"`{LARGE}`")):
         runs = rows[rows["part"] == part]
         if len(runs):
@@ -266,7 +267,7 @@ def ends(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def match(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield what the exact match of the two averages gives."""
+    """Yield the results of the exact match of the two averages."""
     values = rows[rows["average"] == "match"]
     final = values[values["iterations"] == values["iterations"].max()]["value"]
     won = (values["value"] > 0).mean()
