@@ -1,4 +1,4 @@
-"""A form of games of your own in one file: matrix games that are held as their matrix, not history by history.
+"""A form of games of your own in one file: matrix games that are represented as their matrix, not as a tree of histories.
 
 ``python examples/own_form.py`` solves a game of 300 x 300 random payoffs by the update rules of the catalog, and prints
 what share of the uniform policy's exploitability is left. See ``rlccfr/game.py`` for what a form must offer.
@@ -148,14 +148,16 @@ class MatrixTables:
 def check_components(
     game: MatrixGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
 ) -> None:
-    """Refuse what these tables can't hold.
+    """Check that the tables support the components and options.
 
     Raises:
         ComponentError: the rule is more than a schedule, the passes are not exact, or an option would have no effect.
     """
     is_schedule = rule.is_plain and not (rule.average_weight or rule.simultaneous) and rule.output == "average"
     if not (is_schedule and sampler.exact) or abstraction.learns or abstraction.best_response:
-        raise rlccfr.ComponentError(f"{game.name!r} is held as a matrix: take cfr_plus, dcfr or lcfr without a sampler")
+        raise rlccfr.ComponentError(
+            f"{game.name!r} is represented as a matrix: use cfr_plus, dcfr or lcfr without a sampler"
+        )
     if (
         options.simultaneous
         or options.pre_averaging
@@ -163,7 +165,7 @@ def check_components(
         or options.walks > 1
         or options.dtype == "float32"
     ):
-        raise rlccfr.ComponentError(f"{game.name!r} is held as a matrix: leave out the options of its solver")
+        raise rlccfr.ComponentError(f"{game.name!r} is represented as a matrix: leave out the options of its solver")
 
 
 class MatrixStepper(Stepper[MatrixTables]):

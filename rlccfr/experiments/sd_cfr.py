@@ -68,8 +68,7 @@ def solvers(game: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Solv
 
 
 def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> list[Row]:
-    """Return the exploitability of both averages and the value of their match at each point, and their final distances.
-    """
+    """Return both averages' exploitability and their match's value at each point, and their final distances."""
     # Both solvers train the same value networks, so that only the averages differ.
     both_solvers = solvers(game, seed, settings)
     rows: list[Row] = []

@@ -203,7 +203,7 @@ def no_moves(actor: int) -> str:
     """
     if actor == CHANCE:
         return "chance has no outcome with a positive probability; it needs at least one"
-    return f"player {actor} is to move but has no legal actions; there must be at least one"
+    return f"player {actor} has no legal actions; the player to move needs at least one"
 
 
 def not_probabilities(numbers: np.ndarray) -> str:

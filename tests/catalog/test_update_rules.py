@@ -151,13 +151,13 @@ def test_catalogs_are_told_apart():
     ("factory", "message"),
     [
         (lambda power: UpdateRule(), "'power' needs a default"),
-        (lambda pow=1.0: UpdateRule(), "bounds= names 'power', which is no hyperparameter"),
+        (lambda pow=1.0: UpdateRule(), "bounds= names 'power', which is not a hyperparameter"),
     ],
 )
 def test_what_cannot_be_a_component_is_refused_when_it_is_registered(factory, message):
     with pytest.raises(rlccfr.ComponentError, match=message):
         update_rules.register("test_refused", source="a test", bounds={"power": (0.0, 1.0)})(factory)
-    with pytest.raises(rlccfr.ComponentError, match="later= names 'power', which is no hyperparameter"):
+    with pytest.raises(rlccfr.ComponentError, match="later= names 'power', which is not a hyperparameter"):
         update_rules.register("test_refused", source="a test", later=("power",))(UpdateRule)
     assert "test_refused" not in update_rules
 

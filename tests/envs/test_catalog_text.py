@@ -48,7 +48,7 @@ def test_a_named_catalog_takes_several_values_of_a_hyperparameter():
     ("text", "message"),
     [
         ("tabluar + cfr", "unknown catalog 'tabluar'; did you mean 'tabular'"),
-        ("my_cfr + cfr_plus", "unknown component 'my_cfr'; .* `rlccfr --load FILE`, before the command"),
+        ("my_cfr + cfr_plus", "unknown component 'my_cfr'; .* `rlccfr --load FILE` before the command"),
         ("external + none", "the catalog 'external . none' has no update rule: list one, as in"),
         ("dcfr(alpha=1|1)", "the update rule 'dcfr.alpha=1.' is in the catalog twice"),
         ("dcfr(alpha=1|two)", "a component looks like dcfr"),

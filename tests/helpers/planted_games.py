@@ -22,10 +22,10 @@ class Place:
 
     Attributes:
         actor: what ``current_player`` says.
-        key: information state of the player who decides.
+        key: information state of the player to move.
         actions: the actions or outcomes in the order in which the game lists them.
         children: the place after each of them.
-        chances: probability of each outcome of chance.
+        chances: probability of each chance outcome.
         returns: the players' returns at the end.
     """
 
@@ -286,7 +286,7 @@ def _listed_twice(root: Place, random: Random) -> str | None:
     if place.chances:
         place.chances[again] /= 2
         place.chances.append(place.chances[again])
-        return where + "the outcome of chance . is listed twice"
+        return where + "the chance outcome . is listed twice"
     return "(the legal action . is listed twice|offers the actions)"
 
 
@@ -331,8 +331,8 @@ FAULTS: dict[str, Planting] = {
         lambda p: [p[0] + 2 * p[1], -p[1], *p[2:]], "chance's probabilities .* at least 0"
     ),
     "chance of nan": _wrong_chances(lambda p: [float("nan"), *p[1:]], "chance's probabilities .* sum to nan"),
-    "only chances of 0": _wrong_chances(lambda p: [0.0] * len(p), "chance has no outcome of a positive probability"),
-    "no outcomes": _no_moves((CHANCE,), "chance has no outcome of a positive probability"),
+    "only chances of 0": _wrong_chances(lambda p: [0.0] * len(p), "chance has no outcome with a positive probability"),
+    "no outcomes": _no_moves((CHANCE,), "chance has no outcome with a positive probability"),
     "no actions": _no_moves((0, 1), "player . has no legal actions"),
     "third player": _wrong_actor(2, "the player to move is 2; it must be 0, 1"),
     "both move": _wrong_actor(-2, "both players move at once"),

@@ -50,12 +50,12 @@ def test_a_run_on_a_form_of_its_own_is_saved_and_goes_on(own_form, tmp_path):
 @pytest.mark.parametrize(
     ("use", "message"),
     [
-        (lambda game: rlccfr.Solver(game, "cfr", "outcome"), "'mine' is held as a matrix: take cfr_plus"),
-        (lambda game: rlccfr.Solver(game, "cfr", blend=True), "'mine' is held as a matrix: leave out the options"),
+        (lambda game: rlccfr.Solver(game, "cfr", "outcome"), "'mine' is represented as a matrix: use cfr_plus"),
+        (lambda game: rlccfr.Solver(game, "cfr", blend=True), "'mine' is represented as a matrix: leave out the options"),
         (lambda game: rlccfr.Policy.check_path(Path("p.npz"), game), "a file of its policy needs a game's histories"),
-        (rlccfr.solve_exactly, "a linear program needs a game's histories, and 'mine' is held as a matrix"),
-        (rlccfr.draw_tree, "a drawing of the tree needs a game's histories, and 'mine' is held as a matrix"),
-        (lambda game: game.form.part("page"), "a game held as a matrix has no page in this library"),
+        (rlccfr.solve_exactly, "a linear program needs a game's histories, but 'mine' is represented as a matrix"),
+        (rlccfr.draw_tree, "a drawing of the tree needs a game's histories, but 'mine' is represented as a matrix"),
+        (lambda game: game.form.part("page"), "a game represented as a matrix does not support the explorer"),
     ],
 )
 def test_what_a_form_lacks_is_refused_in_one_line(own_form, use, message):

@@ -149,17 +149,17 @@ def test_where_the_uniform_policy_is_an_equilibrium_a_share_of_its_exploitabilit
     "target", ["", "x", "1e-6y", 0, -1.0, "-1x", float("nan"), float("inf"), 10**400, True, None, [1e-3]]
 )
 def test_what_is_no_target_is_refused(target):
-    with pytest.raises(BudgetError, match="a target must be a positive exploitability, or a share"):
+    with pytest.raises(BudgetError, match="a target must be a positive exploitability such as"):
         target_of(game("kuhn"), target)
 
 
 def test_a_target_below_rounding_is_refused():
-    with pytest.raises(BudgetError, match=r"1e-16 can't be told from rounding in 'kuhn': give a target of at least 4e"):
+    with pytest.raises(BudgetError, match=r"1e-16 is below rounding errors in 'kuhn': give a target of at least 4e"):
         rlccfr.Solver(game("kuhn")).run(until=1e-16)
 
 
 def test_neither_budget_nor_target_is_refused():
-    with pytest.raises(BudgetError, match=r"give exactly one budget: .* or a target: until="):
+    with pytest.raises(BudgetError, match=r"give one budget \(.*\), a target \(until=\), or both"):
         rlccfr.Solver(game("kuhn")).run()
 
 

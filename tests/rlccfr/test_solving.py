@@ -78,7 +78,7 @@ def test_a_linear_program_that_takes_too_long_is_given_up(monkeypatch):
     monkeypatch.setattr(linear_program, "solve_exactly", refuse)
     solution = rlccfr.solve(game("leduc"), until="1e-6x")
     assert (solution.method, solution.reached) == ("iterations", True)
-    assert re.search(r"a linear program, .* and given up after 0.25 s; exact passes by momentum_dcfr", solution.why)
+    assert re.search(r"a linear program, .* but given up after 0.25 s; exact passes by momentum_dcfr", solution.why)
 
 
 @pytest.mark.parametrize("error", [MemoryError(), rlccfr.RLCCFRError("no program today")])
@@ -100,7 +100,7 @@ def test_a_linear_program_that_fails_loses_nothing(monkeypatch, error):
         monkeypatch.setattr(solving, "SECONDS_LAW", law)
         solution = rlccfr.solve(game("leduc"), until="1e-9x")
         assert (solution.method, solution.reached) == ("iterations", True)
-        assert "and given up" in solution.why
+        assert "but given up" in solution.why
 
 
 def test_iterations_go_on_where_the_linear_program_no_longer_fits(monkeypatch):

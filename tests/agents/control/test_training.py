@@ -175,7 +175,7 @@ def test_a_controller_file_is_read_as_written(tmp_path):
     steered.switch(update_rule={"id": "controlled", "controller": str(path)})
     assert steered.update_rule.controller is not before
     path.write_bytes(path.read_bytes()[:-50])
-    with pytest.raises(CheckpointError, match="not a whole controller file"):
+    with pytest.raises(CheckpointError, match="not a complete controller file"):
         load_controller(path)
     (tmp_path / "member-0").mkdir()
     save_controller(controller, tmp_path / "member-0" / CONTROLLER)

@@ -386,7 +386,7 @@ def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
         (("results", "table", "--iterations", "1000"), "for 1000 iterations; the shortest run has 100: give"),
         (("results", "table", "--catalog", "tabular"), "it has the catalogs paper, tabular and extended-tabular"),
         (("results", "report", "/dev/null/page.html"), "can't write"),
-        (("reproduce", "zinkevich"), "'zinkevich' can't be reproduced; take one of ddcfr"),
+        (("reproduce", "zinkevich"), "'zinkevich' is not an experiment; choose one of ddcfr"),
     ],
 )
 def test_what_can_not_be_answered_is_one_line(run, arguments, message):

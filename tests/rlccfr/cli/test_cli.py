@@ -196,7 +196,7 @@ def test_version(run):
         (
             ("solve", "kuhn", "--policy", "policy.txt"),
             1,
-            "policies are kept as .csv, .json, .npz, .efg, not as '.txt'",
+            "policies are saved as .csv, .json, .npz, .efg, not as '.txt'",
         ),
         (("solve", "kuhn", "--curve", "/proc/x/curve.csv"), 1, "can't write"),
         (("solve", "kuhn", "--iterations", "99999999999999999999"), 1, "at most 64 bits"),

@@ -81,7 +81,7 @@ def test_a_limit_of_memory_in_which_no_library_loads_is_named():
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch(
-        r"error: ulimit -v allows 0.3 GB of memory, and the libraries take .* GB: raise it, .*\n", done.stderr
+        r"error: ulimit -v allows 0.3 GB of memory, but the libraries need .* GB: raise it, .*\n", done.stderr
     )
 
 
@@ -98,7 +98,7 @@ def refuse_third(monkeypatch) -> None:
     [
         (no_room, "GB for .* table entries, but only 1e-06 GB are left: take a smaller game"),
         (refuse_tables, "^error: out of memory; take a smaller game or budget"),
-        (refuse_reading, "^error: out of memory while loading run.npz, which is whole; free some memory"),
+        (refuse_reading, "^error: out of memory while loading run.npz, which is complete; free some memory"),
     ],
 )
 @pytest.mark.parametrize("game", GAMES)

@@ -173,10 +173,10 @@ def test_one_run_is_said_to_be_one():
     ("make", "message"),
     [
         (lambda: Finding("perhaps", 3), "a verdict must be one of holds, .* not 'perhaps'"),
-        (lambda: Finding(HOLDS, -1), "number of seeds must not be negative, as -1 is"),
+        (lambda: Finding(HOLDS, -1), "number of seeds must not be negative, but it is -1"),
         (lambda: Claim("said", {}, "figures", "-"), "'said' must name the games"),
         (lambda: Claim("said", {"": Finding(HOLDS, 1)}, "figures", "-"), "'said' must name the games"),
-        (lambda: Claim("said", {"kuhn": Finding(HOLDS, 1)}, "figures", ""), "has an empty 'stand_in'"),
+        (lambda: Claim("said", {"kuhn": Finding(HOLDS, 1)}, "figures", ""), "needs a non-empty 'stand_in'"),
     ],
 )
 def test_a_claim_that_hides_what_it_rests_on_is_refused(make, message):

@@ -142,7 +142,7 @@ def test_reordered_actions_do_not_make_a_player_forget():
         ("CONSTANT_SUM", 1.0, 0.7, "the returns are 0.25 and 0.7, which sum to 0.95; they must sum to 1 everywhere"),
         ("CONSTANT_SUM", float("inf"), 0.75, "declares that returns sum to inf; utility_sum must be finite"),
         ("ZERO_SUM", None, -0.25, None),
-        ("ZERO_SUM", 1.0, 0.75, "declares that it is zero-sum, but also that returns sum to 1"),
+        ("ZERO_SUM", 1.0, 0.75, "declares that it is zero-sum, but also that its returns sum to 1"),
         ("GENERAL_SUM", 0.0, -0.25, "is general_sum, but only zero-sum and constant-sum games"),
         ("IDENTICAL", 0.0, 0.25, "is identical, but only zero-sum and constant-sum games"),
     ],

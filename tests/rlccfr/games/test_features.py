@@ -88,5 +88,5 @@ def test_features_of_histories_begin_with_both_players_tensors(name):
 
 
 def test_features_of_histories_need_tensors():
-    with pytest.raises(rlccfr.ComponentError, match="offer no tensors, which models need"):
+    with pytest.raises(rlccfr.ComponentError, match="have no tensors, which models need"):
         rlccfr.Solver(game("holdem(ranks=4,suits=2)"), "cfr", "dream", "equity(buckets=2)")

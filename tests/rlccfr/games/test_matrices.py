@@ -99,10 +99,10 @@ def test_each_players_figures_are_in_its_own_payoffs():
     [
         ([[3, 5], [0, 1]], "add up to 2 in row 1, column 1 and to 6 in row 0, column 0; only constant-sum"),
         ([[3, 0], [5, 1]], "not constant-sum"),  # as if the second matrix were the first player's again
-        ([[-6, 0], [-10, -2]], "player 0's alone"),  # strictly competitive by a change of scale
+        ([[-6, 0], [-10, -2]], "pass only player 0's"),  # strictly competitive by a change of scale
         ([[-3, 0], [-5, -1 + 1e-6]], "not constant-sum"),
         ([[-3, 1e15], [-5, -1]], "not constant-sum"),
-        ([[-3, 0]], r"must have one shape, not \(2, 2\) and \(1, 2\)"),
+        ([[-3, 0]], r"must have the same shape, not \(2, 2\) and \(1, 2\)"),
         ([[-3, None], [-5, -1]], "player 1's payoffs must be real numbers, but the one in row 0, column 1 is None"),
         (
             [[10**5000, 0], [0, 0]],
@@ -120,16 +120,16 @@ def test_a_second_matrix_is_never_passed_over(second, message):
     "arguments", [(["a", "b"],), ("ab",), (np.array(["a", "b"]),), (None, ["a", "b"]), (["a", "b"], ["c", "d"])]
 )
 def test_names_without_their_keywords_are_told_from_payoffs(arguments):
-    with pytest.raises(rlccfr.GameError, match=r"names of actions are given by keyword, as in .*rows=.*columns="):
+    with pytest.raises(rlccfr.GameError, match=r"give names of actions by keyword, as in .*rows=.*columns="):
         rlccfr.matrix_game([[3, 0], [5, 1]], *arguments)
 
 
 @pytest.mark.parametrize(
     ("payoffs", "names", "message"),
     [
-        ([1, 2], {}, "a matrix, not of shape"),
+        ([1, 2], {}, "a non-empty matrix, not an array of shape"),
         ([[1, 2j]], {}, "a matrix of real numbers, not of type complex128"),
-        ([[]], {}, "a matrix, not of shape"),
+        ([[]], {}, "a non-empty matrix, not an array of shape"),
         (None, {}, "a matrix that NumPy can read"),
         ([[1, float("nan")]], {}, "must be finite, but the one in row 0, column 1 is nan"),
         ([[1, None]], {}, "must be real numbers, but the one in row 0, column 1 is None"),

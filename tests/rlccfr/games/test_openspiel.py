@@ -186,7 +186,7 @@ def test_progress_is_heard_and_its_errors_are_its_own(capfd):
 
 def test_a_file_given_as_a_game_is_told_as_one(tmp_path):
     (tmp_path / "leduc.npz").touch()
-    with pytest.raises(rlccfr.GameError, match=r"leduc\.npz' is a file, not a game .* --against FILE"):
+    with pytest.raises(rlccfr.GameError, match=r"leduc\.npz' is not a game's file, .* --against FILE"):
         rlccfr.load_game(str(tmp_path / "leduc.npz"))
 
 

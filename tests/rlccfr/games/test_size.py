@@ -19,7 +19,7 @@ def left(monkeypatch):
 def test_a_game_far_beyond_the_limit_is_refused_after_a_few_of_its_histories(left, name):
     left(None)
     asked = []
-    with pytest.raises(GameError, match="has more than 2,000,000 histories, the size limit; load_game"):
+    with pytest.raises(GameError, match="has more than 2,000,000 histories, the size limit; raise the limit"):
         load_game(name, progress=asked.append)
     assert len(asked) <= 2  # a call every 20,000 histories
 
@@ -27,7 +27,7 @@ def test_a_game_far_beyond_the_limit_is_refused_after_a_few_of_its_histories(lef
 def test_a_game_far_beyond_memory_is_refused_after_a_few_of_its_histories_whatever_the_limit(left):
     left(1_000 * MEGABYTE)
     asked = []
-    with pytest.raises(GameError, match=r"does not fit into memory: .* and 1 GB are left; take a smaller game"):
+    with pytest.raises(GameError, match=r"does not fit into memory: .* and 1 GB are available; choose a smaller game"):
         load_game("phantom_ttt", max_histories=10**12, progress=asked.append)
     assert len(asked) <= 2
 
@@ -43,7 +43,7 @@ def test_playouts_are_made_once_where_memory_is_the_smaller_limit(left, monkeypa
 
 def test_a_larger_limit_is_recommended_only_if_memory_may_hold_the_game(left):
     left(10_000_000 * MEGABYTE)
-    with pytest.raises(GameError, match="the size limit; load_game"):
+    with pytest.raises(GameError, match="the size limit; raise the limit"):
         load_game("liars_dice(numdice=2)")
     left(1_000 * MEGABYTE)
     with pytest.raises(GameError, match="does not fit into memory"):
@@ -52,7 +52,7 @@ def test_a_larger_limit_is_recommended_only_if_memory_may_hold_the_game(left):
 
 def test_a_large_game_of_perfect_information_is_left_to_search(left):
     left(1_000 * MEGABYTE)
-    with pytest.raises(GameError, match="or search it: a game of perfect information needs no CFR"):
+    with pytest.raises(GameError, match="or search the game: with perfect information it needs no CFR"):
         load_game("hex")
 
 

@@ -81,7 +81,7 @@ def test_a_move_has_a_number_and_a_name(kuhn, answer):
 def test_mistakes_are_taken_kindly(kuhn, answer):
     made, lines = session(kuhn, [answer, "1", "1"])
     made.play(1, 0)
-    assert sum("That is no move here: type a number from 1 to 2" in line for line in lines) == 1
+    assert sum("That is not a move here: type a number from 1 to 2" in line for line in lines) == 1
     assert len(made.payoffs) == 1
 
 
@@ -90,7 +90,7 @@ def test_help_score_and_advice_are_given_on_request(kuhn):
     made.play(None, 0)
     assert any("make that move" in line for line in lines)
     assert "  Score: no game is over yet." in lines
-    assert "  You have not decided anything yet." in lines
+    assert "  You have not made a decision yet." in lines
     told = lines[lines.index("  Score: no game is over yet.") :]
     assert any(line.startswith("    Bet: ") and line.endswith("% (your move)") for line in told)
     assert any(line.startswith("    Pass: ") and line.endswith("%") for line in told)
@@ -101,14 +101,14 @@ def test_advice_names_its_decision(kuhn):
     made.play(None, 0)
     card = next(line for line in lines if "│" in line).split()[1]
     assert len(made.payoffs) == 1  # so the prompt is one of game 2
-    assert f"  At your last decision, in game 1 ({card}, moves: none yet), the policy has:" in lines
+    assert f"  At your last decision, in game 1 ({card}, moves: none yet), the policy's probabilities are:" in lines
 
 
 def test_advice_in_a_game_without_cards_names_the_game_alone():
     policy = rlccfr.Policy.uniform(rlccfr.load_game("matrix_rps"))
     made, lines = session(policy, ["1", "!", "quit"], game="matrix_rps")
     made.play(None, 0)
-    assert "  At your last decision, in game 1, the policy has:" in lines
+    assert "  At your last decision, in game 1, the policy's probabilities are:" in lines
     assert not any("Terminal" in line for line in lines)  # OpenSpiel's text at the end
 
 

@@ -130,7 +130,7 @@ def test_what_can_not_be_played_is_refused():
     holdem = rlccfr.PublicPolicy.uniform(game(SMALL_HOLDEM))
     with pytest.raises(PolicyError, match="matches are exact: leave out pairs"):
         played_match(holdem, holdem, holdem.game)
-    with pytest.raises(PolicyError, match="no list of infosets"):
+    with pytest.raises(PolicyError, match="without a list of infosets"):
         distances(holdem, holdem)
 
 
@@ -167,7 +167,7 @@ def test_the_command_plays(run, tmp_path, monkeypatch):
         (("kuhn", "nothing.npz", "uniform"), "there is no file nothing.npz"),
         (("kuhn", "best", "uniform"), "'best' is for the second policy"),
         (("kuhn", "uniform", "uniform", "--pairs", "20", "--seed", "-1"), "seed"),
-        ((SMALL_HOLDEM, "hands.csv", "uniform"), "hands.csv is a table to look at"),
+        ((SMALL_HOLDEM, "hands.csv", "uniform"), "hands.csv is a table for reading, which can't be loaded"),
         ((SMALL_HOLDEM, "uniform", "uniform", "--pairs", "20"), "matches are exact: leave out pairs"),
     ],
 )

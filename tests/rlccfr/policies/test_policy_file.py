@@ -65,7 +65,7 @@ def test_a_gambit_file_holds_its_game_where_the_name_is_unknown(tmp_path):
             assert rlccfr.Policy.load(path).exploitability() == policy.exploitability()
         else:
             with pytest.raises(
-                rlccfr.CheckpointError, match="is a policy of a matrix game, and such games have no name"
+                rlccfr.CheckpointError, match="is a policy of a matrix game, which has no name"
             ):
                 rlccfr.Policy.load(path)
 
@@ -151,7 +151,7 @@ def test_rows_of_other_infosets_and_numbers_that_are_no_policy_are_refused(tmp_p
 def test_other_suffixes_and_missing_files_are_refused(tmp_path):
     policy = policy_of("kuhn")
     for refused in (policy.save, lambda path: rlccfr.Policy.load(path, policy.game)):
-        with pytest.raises(rlccfr.RLCCFRError, match=r"policies are kept as .csv, .json, .npz, .efg, not as '.txt'"):
+        with pytest.raises(rlccfr.RLCCFRError, match=r"policies are saved as .csv, .json, .npz, .efg, not as '.txt'"):
             refused(tmp_path / "policy.txt")
     with pytest.raises(rlccfr.CheckpointError, match="No such file"):
         rlccfr.Policy.load(tmp_path / "policy.npz", policy.game)
@@ -160,7 +160,7 @@ def test_other_suffixes_and_missing_files_are_refused(tmp_path):
 def test_a_file_in_python_would_not_be_run(tmp_path):
     path = tmp_path / "policy.npz"
     np.savez(path, header=np.array([print], dtype=object), action=[0], probability=[1.0])
-    with pytest.raises(rlccfr.CheckpointError, match="not a whole policy file"):
+    with pytest.raises(rlccfr.CheckpointError, match="not a complete policy file"):
         rlccfr.Policy.load(path, rlccfr.load_game("kuhn"))
 
 
@@ -178,10 +178,10 @@ def test_a_gambit_file_without_a_policy_is_told(tmp_path):
     path = tmp_path / "kuhn.efg"
     rlccfr.Policy.uniform(game("kuhn")).save(path)
     path.write_text(path.read_text().replace("NE,", ""))
-    with pytest.raises(rlccfr.CheckpointError, match="is not a whole policy file"):
+    with pytest.raises(rlccfr.CheckpointError, match="is not a complete policy file"):
         rlccfr.Policy.load(path)
     path.write_text(path.read_text().replace("rlccfr-policy", "by hand"))
-    with pytest.raises(rlccfr.CheckpointError, match="holds a game and no policy"):
+    with pytest.raises(rlccfr.CheckpointError, match="has a game but no policy"):
         rlccfr.Policy.load(path)
 
 
@@ -191,7 +191,7 @@ def test_a_gambit_file_without_a_policy_is_told(tmp_path):
 def test_a_table_without_its_game_and_a_row_cut_short_are_told(name, tmp_path):
     path = tmp_path / "a.csv"
     rlccfr.PublicPolicy.uniform(rlccfr.load_game(name)).save(path)
-    with pytest.raises(rlccfr.CheckpointError, match=r"policies of hold'em and Bluff are read from .npz"):
+    with pytest.raises(rlccfr.CheckpointError, match=r"for hold'em and Bluff, give the policy's .npz file"):
         rlccfr.Policy.load(path)
     rlccfr.Policy.uniform(game("kuhn")).save(path)
     path.write_text(path.read_text()[:-5])

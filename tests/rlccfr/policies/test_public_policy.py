@@ -76,7 +76,7 @@ def test_a_saved_policy_is_read_back(solver, tmp_path):
     with pytest.raises(rlccfr.CheckpointError, match=r"is a policy of .*ranks=4.*, not of .*ranks=5"):
         rlccfr.PublicPolicy.load(tmp_path / "policy.npz", other)
     (tmp_path / "broken.npz").write_bytes((tmp_path / "policy.npz").read_bytes()[:100])
-    with pytest.raises(rlccfr.CheckpointError, match="is not a whole policy file"):
+    with pytest.raises(rlccfr.CheckpointError, match="is not a complete policy file"):
         rlccfr.PublicPolicy.load(tmp_path / "broken.npz", solver.game)
     with pytest.raises(rlccfr.RLCCFRError, match=r"written as .npz or .csv, not as .json"):
         policy.save(tmp_path / "policy.json")
@@ -117,7 +117,7 @@ def test_a_policy_is_a_copy(solver):
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (lambda game: rlccfr.PublicPolicy(game, np.zeros(3)), "a policy of .* has the shape"),
+        (lambda game: rlccfr.PublicPolicy(game, np.zeros(3)), "a policy of .* must have the shape"),
         (lambda game: rlccfr.PublicPolicy(game, np.full(game.num_sequences, np.nan)), "must be finite"),
         (lambda game: rlccfr.PublicPolicy.from_openspiel(game, None), "OpenSpiel does not have"),
         (lambda game: rlccfr.PublicPolicy.uniform(game).at(1), "nobody acts at node 1"),

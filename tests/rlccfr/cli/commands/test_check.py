@@ -70,7 +70,7 @@ def test_every_command_says_how_a_component_of_ones_own_is_loaded(run, arguments
     code, _, err = run(*arguments)
     assert code == 1
     assert "cubic_plus'; " in err
-    assert err.endswith("(one of your own is loaded by `rlccfr --load FILE`, before the command)\n")
+    assert err.endswith("(to load your own, write `rlccfr --load FILE` before the command)\n")
 
 
 def test_a_component_may_be_named_with_hyperparameters(run, file):

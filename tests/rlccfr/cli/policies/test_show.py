@@ -98,7 +98,7 @@ def test_what_is_no_policy_is_one_line(run, tmp_path):
     (tmp_path / "a.csv").write_text("1,2\n")
     for arguments, message in (
         ((tmp_path / "none.csv",), "there is no file"),
-        ((tmp_path / "a.csv",), "not a whole policy file"),
+        ((tmp_path / "a.csv",), "not a complete policy file"),
         (("uniform",), "name the game with --game"),
         (("uniform", "--game", "nonsense"), "unknown game"),
     ):

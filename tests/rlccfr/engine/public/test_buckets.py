@@ -146,7 +146,7 @@ def test_the_kind_of_opponent_changes_during_a_run():
 @pytest.mark.parametrize(
     ("parts", "options", "message"),
     [
-        (("deep_cfr", "external", "equity"), {}, "offer no tensors, which models need"),
+        (("deep_cfr", "external", "equity"), {}, "have no tensors, which models need"),
         (("cfr", "public_chance", "equity(respond=True)"), {}, "passes are exact"),
         (("cfr", "none", "suits"), {}, "has its suits merged already"),
         (("cfr", "none", "equity"), {"dtype": "float32"}, "are in double precision; leave out dtype='float32'"),
@@ -169,7 +169,7 @@ def test_a_checkpoint_with_other_buckets_is_refused(tmp_path, monkeypatch):
     solver, _ = run(("cfr", "none", "equity(buckets=2)"), 10)
     solver.save(tmp_path / "run.npz")
     monkeypatch.setattr("rlccfr.games.merging.percentiles.equity_buckets", lambda one, buckets: equity_buckets(one, 3))
-    with pytest.raises(CheckpointError, match="was made with buckets that differ from those computed now; start anew"):
+    with pytest.raises(CheckpointError, match="was made with buckets that differ from those computed now; start a new run"):
         rlccfr.Solver.load(tmp_path / "run.npz")
 
 

@@ -240,7 +240,7 @@ def test_other_games_have_values_by_hand_too(name):
         values = np.array(list(policy.values_by_hand(player).values()))
         weights = game.mass[player] if game.private_names else np.ones(len(values))  # hands are dealt alike
         assert values @ weights / weights.sum() == pytest.approx(policy.values().game[player], abs=1e-9)
-    with pytest.raises(rlccfr.PolicyError, match="a player is 0 or 1, not 2"):
+    with pytest.raises(rlccfr.PolicyError, match="player must be 0 or 1, not 2"):
         policy.values_by_hand(2)
 
 
@@ -288,8 +288,8 @@ def test_the_turn_of_postflop_solvers_documentation():
     [
         (("cfr", "public_chance"), "take sampler='none' instead of 'public_chance'"),
         (("cfr", "external"), "take sampler='none' instead of 'external'"),
-        (("cfr", "none", "equity"), "a game held as a no-limit subgame has no buckets"),
-        (("cfr", "none", "suits"), "a game held as a no-limit subgame has no buckets"),
+        (("cfr", "none", "equity"), "a game represented as a no-limit subgame does not support buckets"),
+        (("cfr", "none", "suits"), "a game represented as a no-limit subgame does not support buckets"),
         (("deep_cfr",), "no functions, networks or controller"),
     ],
 )

@@ -48,7 +48,7 @@ def test_probabilities_may_be_rounded():
     [
         ("EFG 2", "NFG 1", "line 1: 'EFG' is expected, not 'NFG'"),
         ('"second"', '"second" "third"', "line 1: the game has 3 players; only two-player games are solved"),
-        ('c "root"', 'x "root"', "line 3: a node begins with c, p or t, not with 'x'"),
+        ('c "root"', 'x "root"', "line 3: a node must begin with c, p or t, not with 'x'"),
         ("1/4", "1/0", "line 3: a number such as 0.25 or 1/4 is expected, not '1/0'"),
         ("1/4", "inf", "is expected, not 'inf'"),
         ("1/4", "1e999", "'1e999' is too large"),
@@ -201,7 +201,7 @@ def test_files_that_can_not_be_read_are_refused(tmp_path, monkeypatch):
     with pytest.raises(GameError, match=r"there is no file .*a\.efg"):
         files.read(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(GameError, match="is not text in UTF-8"):
+    with pytest.raises(GameError, match="is not UTF-8 text"):
         files.read(path)
     with pytest.raises(GameError, match="can't read"):
         files.read(tmp_path)

@@ -80,7 +80,7 @@ def test_strictly_competitive_games_get_the_first_players_payoffs(tmp_path, payo
     ],
 )
 def test_other_games_are_refused_by_name(tmp_path, payoffs):
-    with pytest.raises(rlccfr.GameError, match=r"100%\.efg is not zero-sum, nor by a change of scale") as caught:
+    with pytest.raises(rlccfr.GameError, match=r"100%\.efg is not zero-sum, even after a change of scale") as caught:
         rlccfr.load_game(write(tmp_path, **payoffs))
     assert "\n" not in str(caught.value)
     ends = [tuple(map(float, one)) for one in re.findall(r"\(([-+.e\d]+), ([-+.e\d]+)\)", str(caught.value))]
@@ -101,8 +101,8 @@ def test_payoffs_rounded_to_a_few_digits_are_on_a_line(tmp_path):
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        ("--policy", "is the file of the game itself: write to another file"),
-        ("--checkpoint", "is the file of the game itself: write to another file"),
+        ("--policy", "is the file that the game was read from: write to another file"),
+        ("--checkpoint", "is the file that the game was read from: write to another file"),
         ("--curve", "--curve is written as .csv, not as '.efg'"),
     ],
 )

@@ -142,7 +142,7 @@ def test_unsound_buckets_are_refused(monkeypatch):
         bucketed(public, forgetful)
     with pytest.raises(ComponentError, match=r"buckets are made of hands, which .*bluff.* lacks"):
         bucketed(rlccfr.load_game("bluff"), np.zeros(3))
-    with pytest.raises(ComponentError, match="'equity' needs hands that are shown down"):
+    with pytest.raises(ComponentError, match="'equity' needs a game with showdowns"):
         equity_buckets(rlccfr.load_game("bluff"), 2)
     with pytest.raises(ComponentError, match="has its suits merged already"):
         symmetric_buckets(public)
@@ -155,14 +155,14 @@ def test_buckets_that_do_not_fit_are_refused_before_they_take_memory(monkeypatch
     monkeypatch.setattr(pairs, "MOST_HISTORIES", histories)
     bucketed(public, bucket)
     monkeypatch.setattr(pairs, "MOST_HISTORIES", histories - 1)
-    with pytest.raises(ComponentError, match=rf"above the limit of {histories - 1}: take fewer buckets"):
+    with pytest.raises(ComponentError, match=rf"above the limit of {histories - 1}: use fewer buckets"):
         bucketed(public, bucket)
     monkeypatch.undo()
     monkeypatch.setattr(pairs, "available_memory", lambda: pairs.BYTES * 10)
-    with pytest.raises(ComponentError, match="above the limit of 10: take fewer buckets"):
+    with pytest.raises(ComponentError, match="above the limit of 10: use fewer buckets"):
         bucketed(public, bucket)
     monkeypatch.setattr(pairs, "MOST_BUCKETS", 3)
-    with pytest.raises(ComponentError, match="buckets in a round, above the limit of 3: take fewer"):
+    with pytest.raises(ComponentError, match="buckets in a round, above the limit of 3: use fewer"):
         bucketed(public, np.arange(len(public.view.above)))
 
 

@@ -75,8 +75,8 @@ def test_suits_share_buckets():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("goofspiel", "'equity' needs a public tree, but .*; take abstraction='none' instead"),
-        ("liars_dice(numdice=1,dice_sides=3)", "hands that have an order"),
+        ("goofspiel", "'equity' needs a public tree, but .*; use abstraction='none' instead"),
+        ("liars_dice(numdice=1,dice_sides=3)", "needs an order of hands at showdowns"),
     ],
 )
 def test_games_without_hands_are_refused(name, message):

@@ -43,7 +43,7 @@ def test_games_keep_their_claims(name):
     [
         ("nodes", at_first(FOLD, "payoff", np.nan), "at some end, a payoff is not finite"),
         ("nodes", at_first(SHOWDOWN, "payoff", -1.0), "the winner of a showdown gets -1; it must be at least 0"),
-        ("nodes", at_first(CHANCE, "num_children", 0), "after '.*', chance has no outcome of a positive probability"),
+        ("nodes", at_first(CHANCE, "num_children", 0), "after '.*', chance has no outcome with a positive probability"),
         ("nodes", at_first(0, "num_children", 0), "at the root, player 0 has no legal actions"),
         ("weight", lambda weight: weight.__imul__(0.9), "at the root, the chances .* must sum to 1|after deal 0, "),
         (

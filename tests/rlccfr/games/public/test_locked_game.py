@@ -299,7 +299,7 @@ def test_what_is_no_lock_on_a_spot_is_refused_in_one_line(lock, message):
 
 def test_what_can_not_hold_a_lock_is_refused():
     holdem = rlccfr.load_game("holdem(ranks=4,suits=2,private=1,flop=1)")
-    with pytest.raises(ComponentError, match="can't hold a lock"):
+    with pytest.raises(ComponentError, match="with a lock can't have buckets"):
         rlccfr.Solver(holdem, abstraction="equity(buckets=2)", lock={"": {"c": 1}})
     with pytest.raises(PolicyError, match="have no names"):
         rlccfr.Solver(derived_game("kuhn_poker").public, lock={"": {"c": 1}})
