@@ -1,4 +1,4 @@
-"""A form of games of your own in one file: matrix games that are represented as their matrix, not as a tree of histories.
+"""A form of games of your own in one file: matrix games, represented as their matrix and not as a tree of histories.
 
 ``python examples/own_form.py`` solves a game of 300 x 300 random payoffs by the update rules of the catalog, and prints
 what share of the uniform policy's exploitability is left. See ``rlccfr/game.py`` for what a form must offer.

@@ -51,7 +51,10 @@ def test_a_run_on_a_form_of_its_own_is_saved_and_goes_on(own_form, tmp_path):
     ("use", "message"),
     [
         (lambda game: rlccfr.Solver(game, "cfr", "outcome"), "'mine' is represented as a matrix: use cfr_plus"),
-        (lambda game: rlccfr.Solver(game, "cfr", blend=True), "'mine' is represented as a matrix: leave out the options"),
+        (
+            lambda game: rlccfr.Solver(game, "cfr", blend=True),
+            "'mine' is represented as a matrix: leave out the options",
+        ),
         (lambda game: rlccfr.Policy.check_path(Path("p.npz"), game), "a file of its policy needs a game's histories"),
         (rlccfr.solve_exactly, "a linear program needs a game's histories, but 'mine' is represented as a matrix"),
         (rlccfr.draw_tree, "a drawing of the tree needs a game's histories, but 'mine' is represented as a matrix"),

@@ -74,9 +74,7 @@ def _by_cards(game: PublicGame, name: str, feature: Feature, splitter: Splitter)
     """Return the bucket of each private state of a public tree in its round, (rows,); it holds for both players."""
     refuse_lock(game)
     if not game.deals:
-        raise ComponentError(
-            f"{name!r} needs a game with showdowns, as in poker, but {game.name!r} has none; {NONE}"
-        )
+        raise ComponentError(f"{name!r} needs a game with showdowns, as in poker, but {game.name!r} has none; {NONE}")
     rounds = rounds_by_cards(game)
     mass = row_masses(game, 0)
     above = rows_above(game, 0)

@@ -156,7 +156,7 @@ def test_an_object_of_such_a_game_is_named_by_its_string():
 def test_objects_that_can_not_be_solved_are_refused():
     with pytest.raises(rlccfr.GameError, match="only zero-sum and constant-sum games"):
         rlccfr.load_game(pyspiel.create_matrix_game([[1, 2]], [[1, 2]]))
-    with pytest.raises(rlccfr.GameError, match="a game must be a name, an OpenSpiel string or an OpenSpiel game object, not 3"):
+    with pytest.raises(rlccfr.GameError, match="a name, an OpenSpiel string or an OpenSpiel game object, not 3"):
         rlccfr.load_game(3)
 
 

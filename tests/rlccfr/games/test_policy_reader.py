@@ -149,7 +149,10 @@ def test_a_fault_of_a_policy_is_told_as_its_own(error):
         (lambda: pyspiel.TabularPolicy({}), "no probabilities for 12 of the 12"),
         (lambda: openspiel_policy.TabularPolicy(pyspiel.load_game("leduc_poker")), "no probabilities for 12 of the 12"),
         (LEDUC_SOLVER.average_policy, "fails at .*: SpielError: No policy found"),
-        (lambda: lambda state: [0.5, 0.5], r"the policy gives \[0.5, 0.5\], which is neither {action: probability} nor a list"),
+        (
+            lambda: lambda state: [0.5, 0.5],
+            r"the policy gives \[0.5, 0.5\], which is neither {action: probability} nor",
+        ),
         (lambda: lambda state: 0.5, "the policy gives 0.5, which is neither"),
         (lambda: lambda state: {0: "most"}, "the policy gives {0: 'most'}, which is neither"),
         (lambda: lambda state: {0: "1", 1: 0}, "the policy gives {0: '1', 1: 0}, which is neither"),

@@ -64,9 +64,7 @@ def test_a_gambit_file_holds_its_game_where_the_name_is_unknown(tmp_path):
         if suffix == "efg":
             assert rlccfr.Policy.load(path).exploitability() == policy.exploitability()
         else:
-            with pytest.raises(
-                rlccfr.CheckpointError, match="is a policy of a matrix game, which has no name"
-            ):
+            with pytest.raises(rlccfr.CheckpointError, match="is a policy of a matrix game, which has no name"):
                 rlccfr.Policy.load(path)
 
 

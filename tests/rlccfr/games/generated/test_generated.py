@@ -92,7 +92,7 @@ def test_the_opponent_sees_of_a_move_what_it_may():
         ("poker", {"hands": 1}, "hands of random_poker must be from 2 to 64, not 1"),
         ("moves", {"seed": -1}, "seed of random_moves must be from 0 to"),
         ("moves", {"hands": 3}, "hands"),
-        ("moves", {"types": 16, "moves": 12, "actions": 6}, "16 types, 12 moves and 6 actions has too many terminal histories"),
+        ("moves", {"types": 16, "moves": 12, "actions": 6}, "12 moves and 6 actions has too many terminal histories"),
     ],
 )
 def test_what_cannot_be_made_is_one_line(kind, parameters, message):
