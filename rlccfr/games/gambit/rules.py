@@ -50,10 +50,10 @@ class Gambit(Rules):
         for number, node in enumerate(nodes):
             for child in node.children:
                 depth[child] = depth[number] + 1
-        self.longest = max(depth)
+        self.longest_path = max(depth)
         self.most_actions = max((len(node.children) for node in nodes if node.actor >= 0), default=1)
         self.most_outcomes = max((len(node.children) for node in nodes if node.actor == reader.CHANCE), default=1)
-        self.most = max(abs(float(node.payoffs[0])) for node in nodes)
+        self.largest_payoff = max(abs(float(node.payoffs[0])) for node in nodes)
         self._event_outcomes: dict[int, list[tuple[int, float]]] = {}  # by number of each chance event met so far
 
     def new_initial_state(self) -> State:
