@@ -158,9 +158,9 @@ def test_components_of_others_have_aliases_too(own_components):
 @pytest.mark.parametrize(
     ("id", "aliases", "message"),
     [
-        ("cfrplus", (), "the name 'cfrplus' stands for the update rule 'cfr_plus'"),
-        ("test_taken", ("Vanilla",), "the name 'Vanilla' stands for the update rule 'cfr'"),
-        ("test_taken", ("OS",), "the name 'OS' stands for the sampler 'outcome'"),
+        ("cfrplus", (), "the name 'cfrplus' is taken by the update rule 'cfr_plus'"),
+        ("test_taken", ("Vanilla",), "the name 'Vanilla' is taken by the update rule 'cfr'"),
+        ("test_taken", ("OS",), "the name 'OS' is taken by the sampler 'outcome'"),
         ("test_taken", "root", "aliases must be a sequence of names"),
         ("test_taken", ("",), "aliases must be a sequence of names"),
     ],

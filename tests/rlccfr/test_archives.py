@@ -135,7 +135,7 @@ def test_an_array_beyond_the_memory_that_is_left_is_refused_before_it_is_read(tm
     np.savez_compressed(tmp_path / "a.npz", table=np.zeros(1000))
     monkeypatch.setattr(rlccfr.archives, "available_memory", lambda: 1000)
     with (
-        pytest.raises(CheckpointError, match=r"a\.npz takes 8.13e-06 GB of memory, but only 1e-06 GB are left"),
+        pytest.raises(CheckpointError, match=r"a\.npz needs 8.13e-06 GB of memory, but only 1e-06 GB are available"),
         opened_archive(tmp_path / "a.npz"),
     ):
         pass

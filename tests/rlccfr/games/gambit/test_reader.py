@@ -206,5 +206,5 @@ def test_files_that_can_not_be_read_are_refused(tmp_path, monkeypatch):
     with pytest.raises(GameError, match="can't read"):
         files.read(tmp_path)
     monkeypatch.setattr(files, "LARGEST", 1)
-    with pytest.raises(GameError, match="has 2 bytes; files of at most 1 are read"):
+    with pytest.raises(GameError, match="has 2 bytes; files of at most 1 bytes can be read"):
         files.read(path)

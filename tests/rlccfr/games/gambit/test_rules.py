@@ -89,7 +89,7 @@ def test_other_games_are_refused_by_name(tmp_path, payoffs):
 
 
 def test_a_scale_beyond_doubles_is_refused(tmp_path):
-    with pytest.raises(rlccfr.GameError, match="beyond double precision"):
+    with pytest.raises(rlccfr.GameError, match="beyond the range of doubles"):
         rlccfr.load_game(write(tmp_path, same="1e-300 -1e300", other="0 0", tails="0 0"))
 
 
@@ -113,7 +113,7 @@ def test_the_games_own_file_is_not_written_over(tmp_path, run, output, message):
     assert (code, Path(name).read_bytes()) == (1, text)
     assert message in err
     game = rlccfr.load_game(name)
-    with pytest.raises(rlccfr.GameError, match="the file of the game itself"):
+    with pytest.raises(rlccfr.GameError, match="the file that the game was read from"):
         rlccfr.Policy.uniform(game).save(name)
 
 
