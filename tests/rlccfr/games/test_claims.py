@@ -308,8 +308,8 @@ class OneDraw(Rules):
     """Chance draws, then player 0 decides; what is wrong is given by name."""
 
     most_actions = most_outcomes = 3
-    longest = 2
-    most = 9.0
+    longest_path = 2
+    largest_payoff = 9.0
 
     def __init__(self, fault):
         self.fault = fault

@@ -64,7 +64,7 @@ def test_outputs_stand_where_their_actions_do(per_sequence):
 def test_a_game_without_tensors_is_for_tables_only():
     tree = game("nim(pile_sizes=1;2)")
     for learned in ({"update_rule": "deep_cfr"}, {"abstraction": "rcfr"}):
-        with pytest.raises(rlccfr.ComponentError, match="offers no information state tensors") as error:
+        with pytest.raises(rlccfr.ComponentError, match="has no information state tensors") as error:
             rlccfr.Solver(tree, **learned)
         assert "\n" not in str(error.value)
     solver = rlccfr.Solver(tree, "cfr")

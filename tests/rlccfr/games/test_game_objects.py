@@ -180,5 +180,5 @@ def test_a_solver_of_an_own_component_says_why_it_can_not_be_pickled():
     from rlccfr.components import UpdateRule
 
     solver = rlccfr.Solver(rlccfr.load_game("kuhn"), UpdateRule())
-    with pytest.raises(rlccfr.CheckpointError, match="the update_rule is not registered"):
+    with pytest.raises(rlccfr.CheckpointError, match="the update rule is not registered"):
         pickle.dumps(solver)

@@ -131,7 +131,7 @@ def test_what_are_no_probabilities_is_refused():
         ("bargaining", "only zero-sum and constant-sum games"),
         ("xyzzy(cards=4)", "`rlccfr games` lists the names .*`rlccfr --load FILE`"),
         ("go", "more than 1,000 histories.*max_histories"),
-        ("backgammon", "no information states|more than"),
+        ("backgammon", "does not provide information states|more than"),
     ],
 )
 def test_unsuitable_games_are_refused_in_one_line(name, message):

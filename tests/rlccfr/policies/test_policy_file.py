@@ -139,7 +139,7 @@ def test_rows_of_other_infosets_and_numbers_that_are_no_policy_are_refused(tmp_p
     policy.save(path)
     frame = pd.read_csv(path)
     frame.iloc[::-1].to_csv(path, index=False)
-    with pytest.raises(rlccfr.CheckpointError, match="are not those of 'kuhn', in the game's order"):
+    with pytest.raises(rlccfr.CheckpointError, match="must be those of 'kuhn', all of them and in the game's order"):
         rlccfr.Policy.load(path, policy.game)
     frame.assign(probability=0.7).to_csv(path, index=False)
     with pytest.raises(rlccfr.PolicyError, match="sum to 1"):
@@ -165,7 +165,7 @@ def test_a_file_in_python_would_not_be_run(tmp_path):
 def test_another_kind_of_file_is_told_as_one(tmp_path):
     path, small = tmp_path / "a.npz", rlccfr.load_game("bluff(dice=1)")
     rlccfr.PublicPolicy.uniform(small).save(path)
-    with pytest.raises(rlccfr.CheckpointError, match=r"no policy of a compiled game: .* 'rlccfr-public-policy-1'"):
+    with pytest.raises(rlccfr.CheckpointError, match=r"is not a compiled-game policy file: .* 'rlccfr-public-policy-1'"):
         rlccfr.Policy.load(path)
     rlccfr.Policy.uniform(game("kuhn")).save(path)
     with pytest.raises(rlccfr.CheckpointError, match=r"no policy of a public-tree game: .* 'rlccfr-policy-1'"):

@@ -119,9 +119,9 @@ def test_a_policy_is_a_copy(solver):
     [
         (lambda game: rlccfr.PublicPolicy(game, np.zeros(3)), "a policy of .* must have the shape"),
         (lambda game: rlccfr.PublicPolicy(game, np.full(game.num_sequences, np.nan)), "must be finite"),
-        (lambda game: rlccfr.PublicPolicy.from_openspiel(game, None), "OpenSpiel does not have"),
+        (lambda game: rlccfr.PublicPolicy.from_openspiel(game, None), "OpenSpiel has no policies"),
         (lambda game: rlccfr.PublicPolicy.uniform(game).at(1), "nobody acts at node 1"),
-        (lambda game: rlccfr.PublicPolicy.uniform(game).to_openspiel(), "OpenSpiel does not have"),
+        (lambda game: rlccfr.PublicPolicy.uniform(game).to_openspiel(), "OpenSpiel has no policies"),
     ],
 )
 def test_bad_input_is_refused(solver, act, message):
