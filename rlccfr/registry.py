@@ -207,8 +207,7 @@ class Registry(Generic[C]):
             bounds: closed intervals of numerical hyperparameters, by name; without an interval, a number must not be
                 negative.
             version: version of the definition; raise it when the definition changes.
-            guarantee: published theorems; without them, the catalog says that no theorem about the component's
-                algorithms is on record.
+            guarantee: published theorems; without them, the catalog says that no theorem is on record.
             later: hyperparameters that were added without raising ``version``. With their defaults, the component must
                 be the same as before, so that recorded measurements still match.
             aliases: further names of the component, as the literature writes them: ``("CFR+",)``.

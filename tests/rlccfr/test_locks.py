@@ -428,7 +428,7 @@ def test_names_of_both_players_need_a_player(tmp_path):
 def test_a_form_without_locks_says_so():
     from examples.own_form import MatrixGame
 
-    with pytest.raises(GameError, match="no lock in this library"):
+    with pytest.raises(GameError, match="does not support locks"):
         rlccfr.Solver(MatrixGame("pennies", np.eye(2)), lock={"0": [1, 0]})
 
 
@@ -467,7 +467,7 @@ def test_buckets_of_hands_are_those_of_the_game_without_the_lock():
         names = dict(zip(tree.infoset_keys, buckets(tree), strict=True))
         expected = [names[key] for key in tree_with_lock.infoset_keys]
         assert buckets(tree_with_lock).tolist() == expected
-        with pytest.raises(ComponentError, match="different pasts"):  # of which only one has met the lock
+        with pytest.raises(ComponentError, match="different earlier moves"):  # of which only one has met the lock
             rlccfr.Solver(tree, "cfr", abstraction=abstraction, lock=lock)
         solver = rlccfr.Solver(tree, "dcfr", abstraction=abstraction, lock=first_bets)
         solver.run(iterations=500, curve=False)
