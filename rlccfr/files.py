@@ -110,7 +110,7 @@ def written_atomically(
         _remove(temporary)
         if path.parent.is_file():
             raise failure(f"can't write {path}: {path.parent} is a file; name a directory") from None
-        raise failure(f"can't write {path} ({error.strerror}); check disk space and permissions") from None
+        raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
     except BaseException:
         _remove(temporary)
         raise

@@ -86,7 +86,7 @@ def test_a_solver_says_how_an_agent_becomes_a_controller(tmp_path):
     agent.save(tmp_path / "agent.zip")
     with pytest.raises(ComponentError, match=r"rlccfr\.agents\.controller_from_sb3"):
         rlccfr.Solver(game("kuhn"), control=agent)
-    with pytest.raises(ComponentError, match=r"agent\.zip is an agent of Stable-Baselines3; load it there"):
+    with pytest.raises(ComponentError, match=r"agent\.zip is an agent of Stable-Baselines3; load it with that library"):
         rlccfr.Solver(game("kuhn"), control=tmp_path / "agent.zip")
     with pytest.raises(CheckpointError, match=r"rlccfr\.agents\.controller_from_sb3"):
         load_controller(tmp_path / "agent.zip")

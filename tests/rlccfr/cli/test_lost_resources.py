@@ -38,7 +38,7 @@ sys.exit(run())
 LOCK = ".run.npz.rlccfr.lock"
 """File that stays beside a checkpoint, for the processes that wait for it."""
 
-TOO_LARGE = "can't write run.npz (File too large); check disk space and permissions"
+TOO_LARGE = "can't write run.npz (File too large); check space and permissions"
 
 
 def solve(game: str, *options: str) -> tuple[str, ...]:
