@@ -50,7 +50,7 @@ class Pace:
         return max(1, min(iterations, CHUNK, iterations_in_time))
 
     def note(self, done: int, seconds: float) -> None:
-        """Note how many iterations a call ran, and its CPU seconds."""
+        """Record how many iterations a call ran, and its CPU seconds."""
         if seconds < SLICE:  # at most double the number, because a short time is measured poorly
             rate = min(2.0 * self._iterations_per_slice, done * SLICE / max(seconds, 1e-9))
         else:
@@ -59,7 +59,7 @@ class Pace:
 
 
 class Solver:
-    """A configurable CFR solver: update rule x sampler x abstraction on a compiled game.
+    """A configurable CFR solver of one game: update rule x sampler x abstraction.
 
     Args:
         game: game, from :func:`rlccfr.load_game`.
@@ -82,16 +82,16 @@ class Solver:
             on the way to a target, such mixtures are tried where they are likely to reach it. A public-tree game for
             which they do not fit into memory runs without them, with a warning.
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games.
-        current: whether all looks at a run measure the current policy beside the average one. By default, a curve's
-            points do, except in games of 2 million sequences and more, where that takes seconds. The attribute may be
-            changed at any time, since it changes no iteration.
+        current: whether every measurement includes the current policy beside the average one. By default, those at a
+            curve's points do, except in games of 2 million sequences and more, where that takes seconds. The attribute
+            may be changed at any time, since it changes no iteration.
         lock: policies that are fixed at some decisions, in any form that :mod:`rlccfr.locks` lists. The run, its values
-            and targets are those of the locked game, ``game`` of the solver; policies returned fit the game itself.
+            and targets are those of the locked game, the attribute ``game``; policies returned are of the game itself.
 
     Raises:
         ComponentError: an unknown component, an invalid value, or an unsound combination.
         PolicyError: the lock does not fit the game.
-        TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
+        TypeError: ``game`` is not a game, such as :func:`rlccfr.load_game` returns.
 
     Example:
         >>> import rlccfr
@@ -168,12 +168,12 @@ class Solver:
         Args:
             iterations: number of iterations.
             seconds, nodes: CPU seconds of the engine, or number of histories touched.
-            until: target in the game's units, or a text: ``"1e-6x"``, a share of the uniform policy's exploitability,
+            until: target in the game's units, or a string: ``"1e-6x"``, a share of the uniform policy's exploitability,
                 or ``"10mbb"``, thousandths of a big blind.
             horizon: number of iterations, since the solver's start, that the target is expected to need, for a run with
-                ``blend`` or ``control``, whose settings depend on its length. By default, it is open.
+                ``blend`` or ``control``, whose settings depend on its length. By default, it is not fixed.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
-                False: only at the end or, on the way to a target, the average policy where it may have reached it.
+                If False, only the end is measured, and the average policy where it may have reached a target.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
             stop: function called as often as ``progress``; once it returns True, the run ends without new blends.
 
@@ -212,7 +212,7 @@ class Solver:
         """Tell controllers and blends how many iterations the run is expected to have."""
         costs = self._engine.stepper.costs
         if costs is not None:
-            self._engine.stepper.aim(limit.horizon(self._engine.iteration, spent, costs))
+            self._engine.stepper.set_horizon(limit.horizon(self._engine.iteration, spent, costs))
 
     def _iterations_to_look(self, limit: Limit, *, curve: bool) -> int | None:
         """Return after how many more iterations to measure the average policy next, apart from the curve's points."""
@@ -222,11 +222,11 @@ class Solver:
         to_next_point, _ = steps_to_next_point(self._engine.iteration, self._engine.nodes, self._engine.stepper.sparse)
         if self._engine.stepper.sparse:  # measuring takes so long that curves have few points, too
             return to_next_point
-        if not self.blends or limit.iterations_to_end(self._engine.iteration):  # the expected end has a look
+        if not self.blends or limit.iterations_to_end(self._engine.iteration):  # the end is measured anyway
             return iterations
         from rlccfr.engine.blending import FIRST_TRY
 
-        # Blends are tried by what the last look has shown, so it must not be long ago.
+        # The last measurement decides whether blends are tried, so it must be recent.
         return min(iterations, max(to_next_point, FIRST_TRY - self._engine.iteration))
 
     def _used(self, unit: str) -> float:
@@ -236,7 +236,7 @@ class Solver:
         return self._cpu_seconds if unit == "seconds" else self._engine.nodes
 
     def _finish_near(self, target: float, *, curve: bool) -> None:
-        """Make the blends, if the run blends and they are likely to reach the target; then measure."""
+        """Make the blends if they are likely to reach the target; measure if the average policy may have changed."""
         if self._curve:
             exploitability = self._curve[-1].exploitability
             if self._finish(lambda: self._engine.stepper.finish_near(exploitability, target)):
@@ -340,7 +340,7 @@ class Solver:
     def notice(self) -> str:
         """One line on what the run needs or does without, to be read before it; empty if there is nothing to say.
 
-        It tells what blends of a public-tree game take of memory, or that they do not fit.
+        It tells how much memory the blends of a public-tree game take, or that they do not fit.
         """
         return self._engine.stepper.notice
 

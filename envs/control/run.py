@@ -168,7 +168,7 @@ class ControlRun:
     def restart(self) -> None:
         """Return to the start of the run."""
         self._stepper.restart()
-        self._stepper.aim(self.horizon)
+        self._stepper.set_horizon(self.horizon)
         self._control.forced_picks.fill(-1)  # the networks pick
         self.cpu_seconds = 0.0
 

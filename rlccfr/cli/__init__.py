@@ -113,7 +113,7 @@ First steps:
   rlccfr doctor                        what this installation has and lacks
   rlccfr solve leduc --policy leduc.npz
   rlccfr explore leduc.npz leduc.html  a page to walk through the game
-  rlccfr recommend leduc               which CFR algorithm to take for a game
+  rlccfr recommend leduc               which CFR algorithm to use for a game
   rlccfr demo                          a team is trained, in about two minutes
 """
 
@@ -121,7 +121,7 @@ INTERRUPTED = 130
 """Exit code of a command that Ctrl-C ended, as in a shell."""
 
 COMPLETING = "_RLCCFR_COMPLETE"
-"""Variable by which a shell asks for completions."""
+"""Environment variable by which a shell asks for completions."""
 
 USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
 """UsageError of the Click that the installed Typer uses."""
@@ -169,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except USAGE_ERROR as error:
         code = _fail(explained(error, words), 2)
     except MemoryError:
-        code = _fail("out of memory; take a smaller game or budget", 1)
+        code = _fail("out of memory; choose a smaller game or budget", 1)
     except (KeyboardInterrupt, typer.Abort):  # some versions of Typer raise, others return the code
         code = _fail("interrupted", INTERRUPTED)
     except ImportError as error:
@@ -201,7 +201,7 @@ def _say_held() -> None:
     """Say why Ctrl-C seems to do nothing, and what to do about it."""
     with suppress(OSError, RuntimeError):  # stderr may be full, or in the middle of a line
         print(
-            "the run ends after this iteration; a second Ctrl-C breaks off the iteration, and loses the run",
+            "the run ends after this iteration; a second Ctrl-C aborts the iteration, and loses the run",
             file=sys.stderr,
         )
 

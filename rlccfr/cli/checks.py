@@ -40,8 +40,8 @@ def at_least(least: int, most: int | None = None) -> Check:
 def file_to_write(*suffixes: str) -> Check:
     """Return a check that refuses a file in a folder that does not exist, or with another suffix than those given.
 
-    Commands make the directories that they fill, such as a sweep's store, but not the folder of a single file: a
-    misspelt folder would be made without a word. A device or a pipe may have any suffix.
+    Commands make the directories that they fill, such as a sweep's store, but not the folder of a single file:
+    otherwise, a misspelt folder would be made silently. A device or a pipe may have any suffix.
     """
 
     def checked(context: typer.Context, parameter: typer.CallbackParam, value: Path | None) -> Path | None:
@@ -49,9 +49,9 @@ def file_to_write(*suffixes: str) -> Check:
             return value
         is_special = value.exists() and not value.is_file() and not value.is_dir()
         if suffixes and value.suffix not in suffixes and not is_special:
-            # A game in place of the file is named by an option.
+            # The user may have given a game in place of the file; these commands take games by an option.
             takes_game = any("--game" in other.opts for other in context.command.params)
-            advice = "; name a game by --game" if takes_game and not value.suffix else ""
+            advice = "; name a game with --game" if takes_game and not value.suffix else ""
             wanted = " or ".join(suffixes)
             given = value.suffix or value.name
             raise RLCCFRError(f"{shown_name(parameter)} is written as {wanted}, not as {given!r}{advice}")

@@ -53,7 +53,7 @@ def rare(default: Any, help: str, *names: str, **settings: Any) -> Any:
 
 
 def check_only(context: typer.Context, option: str, allowed: Collection[str], takes: str) -> None:
-    """Refuse options that may not be given together with ``option``.
+    """Check that no option was given that may not be given together with ``option``.
 
     Args:
         context: the command's context.
@@ -94,10 +94,10 @@ class Command(TyperCommand):
             raise
 
     def _refuse_points_in_whole_numbers(self, words: Sequence[str], context: Any) -> None:
-        """Check that no whole number on a command line has a point; some versions of Typer read 10.000 as 10.
+        """Check that no whole number on a command line has a decimal point; some versions of Typer read 10.000 as 10.
 
         Raises:
-            BadParameter: a number has a point.
+            BadParameter: a number has a decimal point.
         """
         command: Any = self
         parameters = inspect.signature(command.callback, eval_str=True).parameters
@@ -225,7 +225,7 @@ def _hidden_option(setting: str, options: Mapping[str, Any]) -> list[str]:
         options: the command's rare options by name.
 
     Raises:
-        BadParameter: the setting has another form, names no option, or gives a switch another value than yes or no.
+        BadParameter: the setting has another form, names no option, or gives a switch a value other than yes or no.
     """
     given_name, equals, value = setting.partition("=")
     name = given_name.strip().replace("_", "-")

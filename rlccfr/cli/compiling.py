@@ -44,7 +44,7 @@ SIGNED = re.compile(r"^@(kernel|released)\(types", re.MULTILINE)
 """Decorator of a kernel with a signature."""
 
 TINY = "holdem(ranks=3,suits=2,private=1,flop=1)"
-"""Game with a public tree, hands, and public outcomes of chance, on which kernels are compiled."""
+"""Game with a public tree, hands, and public chance outcomes, on which kernels are compiled."""
 
 FLAT_RUNS: tuple[Mapping[str, Any], ...] = (
     {"update_rule": "cfr"},
@@ -59,7 +59,7 @@ FLAT_RUNS: tuple[Mapping[str, Any], ...] = (
 
 
 KINDS = {
-    "trees": "games that are compiled history by history",
+    "trees": "games that are stored as trees of histories",
     "public": "games with public trees",
     "responses": "buckets on public trees, against best responses in the game itself",
     "large": "games with public trees of two million table entries or more, whose tables are in single precision",

@@ -1,4 +1,4 @@
-"""What commands share: loading a game, commands to print, and output for people or programs."""
+"""What commands share: loading a game, commands to print, and output to read or for programs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def called() -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """Quote a text for a shell, with double quotes if they suffice."""
+    """Quote a string for a shell, with double quotes if they suffice."""
     return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
 
 
@@ -68,7 +68,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
-    """Print a table for people, as wide as the terminal or, in a pipe, as needed; numbers are aligned to the right."""
+    """Print a table as wide as the terminal or, in a pipe, as wide as needed; numbers are aligned to the right."""
     table = Table(show_header=any(columns), header_style="bold", box=None, pad_edge=False)
     for index, column in enumerate(columns):
         has_numbers = rows and all(isinstance(row[index], (int, float)) or row[index] == "-" for row in rows)
@@ -96,5 +96,5 @@ def number(value: float) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Return a text without line breaks and other control characters, which could act on a terminal."""
+    """Return a string without line breaks and other control characters, which could act on a terminal."""
     return "".join(sign if sign.isprintable() else " " for sign in text).rstrip()

@@ -59,8 +59,8 @@ class Measured(NamedTuple):
         catalog: the algorithms to choose from.
         games: names of the games to show.
         budgets: the budgets to show.
-        description: a line for people that says which algorithms there are to choose from, and where they were
-            measured; the tables do not say this.
+        description: a line to print that says which algorithms there are to choose from, and where they were measured;
+            the tables do not say this.
         shipped: whether the package has teams that learned from the measurements of exactly this catalog.
     """
 
@@ -121,7 +121,7 @@ def measured(
             complete_games = [game for game in names if game not in unfinished_games]
             if complete_games:
                 words = [f"{game_option} {quoted(game)}".lstrip() for game in complete_games]
-                message += f"; or show the complete games alone: {' '.join(words)}"
+                message += f"; or show only the complete games: {' '.join(words)}"
             raise RLCCFRError(message)
         budgets_to_show = wanted_budgets or shipped.BUDGETS
         _require_long_runs(table, names, algorithms, budgets_to_show)
@@ -250,7 +250,7 @@ def _unfinished_message(
         command += ", with the --iterations, --seconds and --further that it was started with"
     if swept := _swept_catalog(table, games, networks):
         return f"{lacks}, but has all runs of {swept!r}: give --catalog {swept}, or complete the sweep with {command}"
-    return f"{lacks}: go on with {command}; if another catalog was swept, name it with --catalog and --networks"
+    return f"{lacks}: continue with {command}; if another catalog was swept, name it with --catalog and --networks"
 
 
 def _swept_catalog(table: TableEvaluator, games: Sequence[str], networks: str | None) -> str | None:
@@ -291,7 +291,7 @@ def _resuming_command(
 def _require_long_runs(
     table: TableEvaluator, games: Sequence[str], algorithms: Catalog, budgets: Sequence[Budget]
 ) -> None:
-    """Refuse budgets for which some algorithm did not run long enough.
+    """Check that all algorithms ran long enough for the budgets.
 
     The table's own error names a single run and a remedy in Python; this one names options of the command.
 
@@ -313,8 +313,8 @@ def _require_long_runs(
         if ends and min(ends) > 0:  # without curves to read, the table raises its own error
             least = f"{min(ends):.3g}" if budget.unit == "seconds" else f"{min(ends):.0f}"
             raise BudgetError(
-                f"not all algorithms ran for {budget}; the shortest run has {least}: give a smaller --{budget.unit}, "
-                "or measure for longer with `rlccfr sweep` and name its store with --results"
+                f"not all algorithms ran for {budget}; the shortest run reached only {least}: give a smaller "
+                f"--{budget.unit}, or measure for longer with `rlccfr sweep` and name its store with --results"
             )
 
 

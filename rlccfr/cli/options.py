@@ -91,7 +91,11 @@ class SeveralBudgets:
 
 
 def _budgets(amounts_by_unit: Mapping[str, list[float]]) -> list[dict[str, Any]]:
-    """Return budgets in one unit; 1,000 iterations if there are none. Refuse several units, and amounts not above 0."""
+    """Return budgets in one unit; 1,000 iterations if there are none.
+
+    Raises:
+        RLCCFRError: there are several units, or an amount is not positive.
+    """
     if len(amounts_by_unit) > 1:
         names = [f"--{unit}" for unit in amounts_by_unit]
         raise RLCCFRError(f"give one budget, not {' and '.join(names)}")

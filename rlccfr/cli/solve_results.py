@@ -121,7 +121,7 @@ def _in_blinds(game: Game, exploitability: float) -> float | None:
 
 
 def _optional_rows(facts: Mapping[str, Any]) -> list[tuple[str, Any, str]]:
-    """Return the rows of a table with those of :data:`OPTIONAL_FACTS` that there are."""
+    """Return the rows of a table with those of :data:`OPTIONAL_FACTS` that the run has."""
     told = "exploitability_current" if facts.get("output") == "current" else None  # it is the first row of the table
     return [
         (title, facts[name], meaning)
@@ -181,13 +181,13 @@ def _print_why(facts: Mapping[str, Any]) -> None:
 
 
 def print_responses(game: Game, name: str, values: Values, states: Sequence[StateGain], json: bool) -> None:
-    """Print what best responses gain against a policy, and where most of it.
+    """Print what best responses gain against a policy, and where they gain most.
 
     Args:
         game: the game.
         name: the policy, as the user named it.
         values: its values.
-        states: the states where most is gained.
+        states: the states where they gain most.
         json: whether to print JSON.
     """
     own_units = (1.0, game.opponent_payoffs.slope)  # of each player's own payoffs in player 0's

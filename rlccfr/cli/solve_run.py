@@ -86,8 +86,7 @@ def locked_by(game: Game, locks: Sequence[str] | None, written: Sequence[Path]) 
 
     Args:
         game: the game.
-        locks: files or ``uniform``, each perhaps after the player whose decisions alone are locked, as in
-            ``0=lock.json``.
+        locks: files or ``uniform``; ``0=lock.json`` locks only player 0's decisions.
         written: files that the command will write.
 
     Raises:
@@ -121,7 +120,7 @@ def _lock_named(text: str, game: Game, written: Sequence[Path]) -> Any:
 
 
 def best_run_of(game: Game) -> Cell:
-    """Return the algorithm of the best measured run on games of a form."""
+    """Return the algorithm whose runs were the best measured on games of this game's form."""
     from rlccfr.catalog import Cell
 
     arguments = game.form.best_run
@@ -170,7 +169,7 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
         saved = Solver.load(checkpoint, threads=options["threads"], game=tree)
     saved_settings = _settings(saved)
     differing = [name for name in new_settings if new_settings[name] != saved_settings[name]]
-    # A run without --option dtype goes on in the checkpoint's; only hold'em and Bluff have a choice.
+    # A run without --option dtype continues in the checkpoint's; only hold'em and Bluff have a choice.
     if saved.dtype is not None and options["dtype"] not in (None, saved.dtype):
         differing.append("dtype")
     if differing:
@@ -208,7 +207,7 @@ def _settings(solver: Solver) -> dict[str, Any]:
 
 
 def reporting_time_left(solver: Solver, target: str, report: Callable[..., None]) -> Callable[[float], None]:
-    """Return a function that reports progress, and the time left until the target if the curve goes on as it does."""
+    """Return a function that reports progress, and the time left until the target if the curve continues as it is."""
     from rlccfr.limits import seconds_left, target_of
 
     target_exploitability = target_of(solver.game, target)

@@ -78,7 +78,7 @@ def trained_directory(
 
 
 def team_command(game: str, directory: Path) -> str:
-    """Return the command that asks the team in a directory which algorithm to take for a game."""
+    """Return the command that asks the team in a directory which algorithm to use for a game."""
     return " ".join([*called(), "recommend", quoted(game), "--team", quoted(str(directory))])
 
 

@@ -1,4 +1,4 @@
-"""Displays below the progress bar during a run or a training."""
+"""Displays below the progress bar while a solver runs or a team is trained."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TrainingView:
         self._picks: dict[tuple[str, ...], str] = {}
 
     def saw(self, row: Mapping[str, Any]) -> None:
-        """Note a measured episode.
+        """Record a measured episode.
 
         Args:
             row: row of ``training.csv``.

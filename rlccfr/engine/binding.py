@@ -47,7 +47,7 @@ class RunOptions:
         reduce: whether exact passes run over the game's quotient where that gives the same iterates and is predicted
             to save time.
         blend: whether each player ends with its least exploitable blend; see :mod:`rlccfr.engine.blending`.
-        dtype: type of the tables' numbers over a public tree, ``"float32"`` or ``"float64"``; None for the default.
+        dtype: type of the tables' numbers in a public-tree game, ``"float32"`` or ``"float64"``; None for the default.
     """
 
     simultaneous: bool = False
@@ -117,7 +117,7 @@ class ScheduleRows:
         self._ahead = SCHEDULED_AHEAD
 
     def __call__(self, first: int, count: int) -> np.ndarray:
-        """Return the rows of iterations ``first`` to ``first + count``, (count + 1, 5 + p), p parameters of the rule.
+        """Return the rows of iterations ``first`` to ``first + count``, (count + 1, 5 + p), with p parameters.
 
         See :meth:`rlccfr.components.UpdateRule.schedule`.
 
@@ -143,14 +143,14 @@ class Binding:
     Attributes:
         flags: differences between the rule and plain regret matching.
         plan: the sampler's settings for walks.
-        draws: draws of chance that histories share.
-        procedure: settings of the course of an iteration, such as the number of walks.
+        draws: chance draws that histories share.
+        procedure: how an iteration proceeds, such as the number of walks.
         rule_handle: handle of the rule and its functions, as kernels take it.
         rule_handle_without_momentum: handle of the same rule without its momentum, for segments of a controlled run
             that have none.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
         rows: the rows of the rule's schedule.
-        form: form of the game that the tables lie over.
+        form: form of the game over which the tables lie.
     """
 
     rule: UpdateRule
@@ -169,7 +169,7 @@ class Binding:
 
     @property
     def foreign_functions(self) -> dict[str, Callable[..., Any]]:
-        """The components' functions that are not this library's, by their names in messages."""
+        """The functions of third-party components, by the names that messages give them."""
         functions = {
             f"the reweight of {self.rule.title}": self.rule.reweight,
             f"the policy_map of {self.rule.title}": self.rule.policy_map,
@@ -196,7 +196,7 @@ class Binding:
         """Check and compile components for a run.
 
         Args:
-            game: the solver's game; for buckets of a public-tree game, the game of buckets.
+            game: the solver's game; for buckets of a public-tree game, the abstract game.
             iteration: number of iterations that the run has done.
 
         Raises:
@@ -245,8 +245,8 @@ class Binding:
         """Whether the quick kernels can run the iterations.
 
         They can under four conditions. The sampler is external or outcome sampling, with one walk per player. The
-        players are updated in alternation. The update rule is a schedule alone, perhaps with a prediction. The opponent
-        plays its own policy.
+        players are updated in alternation. The update rule consists of schedules, perhaps with a prediction. The
+        opponent plays its current policy, not a best response.
         """
         has_simple_walks = self.plan.traverser in (ALL, ONE) and not any(
             self.plan._replace(traverser=0, exploration=0.0)  # all other settings are off
@@ -261,10 +261,10 @@ class Binding:
 
 
 def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions) -> None:
-    """Refuse components and options that do not fit each other, on any game.
+    """Check that components and options fit each other, whatever the game.
 
     Raises:
-        ComponentError: they do not.
+        ComponentError: they do not fit.
     """
     if rule.controller is not None and not sampler.exact:
         raise ComponentError(f"a controller steers exact passes alone: leave out the sampler {sampler.id!r}")
@@ -273,7 +273,7 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
     if options.pre_averaging and not (sampler.exact or options.simultaneous):
         raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
     if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
-        raise ComponentError("a blend needs exact passes and tables: leave out blend, or take no sampler and no model")
+        raise ComponentError("a blend needs exact passes and tables: leave out blend, or use no sampler and no model")
     if rule.controller is not None and abstraction.learns:
         raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
     if rule.momentum is not None and abstraction.learns:
@@ -282,7 +282,7 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
 
 
 def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
-    """Refuse what does not fit a rule that regularises values, is updated simultaneously, or ends with its last policy.
+    """Check what a rule needs that regularises values, is updated simultaneously, or ends with its last policy.
 
     Raises:
         ComponentError: the abstraction or an option does not fit.
@@ -295,15 +295,15 @@ def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: 
             "the game's own payoffs; use abstraction='none'"
         )
     if rule.regularise is not None and options.threads > 1:
-        raise ComponentError(f"one thread makes the passes of {rule.title}: leave out threads={options.threads}")
+        raise ComponentError(f"{rule.title} runs on one thread only: leave out threads={options.threads}")
     if rule.output == "current" and options.blend:
-        raise ComponentError(f"the result of {rule.title} is its current policy, and no average: leave out blend=True")
+        raise ComponentError(f"the result of {rule.title} is its current policy, not an average: leave out blend=True")
 
 
 def check_options_of_compiled(
     game: GameTree, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
 ) -> None:
-    """Refuse options that a compiled game does not have: the ``check_components`` of its form.
+    """Check the options of a run on a compiled game; this is the ``check_components`` of its form.
 
     The other arguments are not needed, since all components run on such a game.
 
@@ -331,7 +331,7 @@ def _flags_of(rule: UpdateRule) -> RuleFlags:
 
 
 def _without_momentum(flags: RuleFlags) -> RuleFlags:
-    """Return the flags of a rule whose momentum rests: only its prediction is left."""
+    """Return a rule's flags with its momentum switched off, which leaves only its prediction."""
     return flags._replace(predicts=True, has_momentum=False) if flags.has_momentum else flags
 
 

@@ -1,10 +1,10 @@
 """Blends: each player's least exploitable mixture of its average policies over windows of a run.
 
-The average policy weighs iterations by a formula. Other weights of the same iterations are often far less exploitable.
-Good weights can be computed: exploitability is the mean of two numbers, and each is a convex function of one player's
-mixture alone. So the last half of a run is cut into windows. At the run's end, each player mixes its averages over the
-windows and its average over the whole run. On the way to a target, the end is not known: blends are tried when they are
-likely to reach the target, and again whenever the run has grown by a quarter.
+The average policy weighs iterations by a formula. Other weights often give a far less exploitable policy. Good weights
+can be computed: exploitability is the mean of two numbers, and each is a convex function of one player's mixture alone.
+So the last half of a run is cut into windows. At the run's end, each player mixes its averages over the windows and its
+average over the whole run. On the way to a target, the end is not known: blends are tried when they are likely to reach
+the target, and again whenever the run has grown by a quarter.
 
 What depends on the form of a game is behind the protocol :class:`Mixer`.
 """
@@ -19,39 +19,46 @@ import numpy as np
 
 from rlccfr.engine.stepper import CHUNK
 from rlccfr.interrupts import uninterrupted
-from rlccfr.kernels.blending.blend_layout import BLEND, LEAST_VALUE, LOWER_BOUND, NUM_CUTS, PROGRESS_SIZE, Blend
+from rlccfr.kernels.blending.blend_layout import (
+    BLEND_SEARCH,
+    LEAST_VALUE,
+    LOWER_BOUND,
+    NUM_CUTS,
+    PROGRESS_SIZE,
+    BlendSearch,
+)
 from rlccfr.kernels.blending.centre import improve
 from rlccfr.kernels.handles import handle_of, prepare_handles
 
 WINDOWS = (64, 32, 16, 8)
-"""Numbers of windows; the largest is used that the run's time and the memory allow."""
+"""Possible numbers of windows; a run uses the largest that its time and the memory allow."""
 
 SHARE = 0.2
-"""Largest share of the predicted time of a run that the search for its blends may add."""
+"""Most time that the search for blends may add to a run, as a share of the run's predicted time."""
 
 SEARCH_TIME = 120.0
-"""Nanoseconds of the search per cube of the number of windows, apart from responses."""
+"""Nanoseconds that a search takes, divided by the cube of the number of windows; best responses are not included."""
 
 MEMORY_LIMIT = 2**30
-"""Bytes of windows and of a search at most, unless the least number of windows needs more."""
+"""Most bytes that windows and a search may take, unless the least number of windows needs more."""
 
 FIRST_TRY = 200
-"""Number of iterations after which a run of open length may try its first blends."""
+"""Number of iterations after which a run whose length is not fixed may try its first blends."""
 
 GROWTH = 1.25
-"""Factor by which the iterations of a run of open length must grow from one try to the next."""
+"""Factor by which the iterations of a run whose length is not fixed must grow from one try to the next."""
 
 USUAL_GAIN = 10.0
-"""On the way to a target, blends are tried where the exploitability is at most this multiple of the target."""
+"""On the way to a target, blends are tried when the exploitability is at most this multiple of the target."""
 
 RELATIVE_GAP = 0.02
-"""The search ends when no blend can be less exploitable by more than this share of the best one found."""
+"""The search ends when no blend can be better than the best one found by more than this share of its NashConv."""
 
 LEAST_TRIES = 3
-"""Least number of tries that are worth a search; the first one is of the run's average."""
+"""A search must be allowed at least this many tries, or it is left out; the first try is the run's average itself."""
 
 BELOW_TARGET = 1 - 1e-9
-"""A search ends where a blend's exploitability is at most this share of the target, which covers rounding."""
+"""A search ends when a blend's exploitability is at most this share of the target, which covers rounding."""
 
 VALUES_KEPT = 4
 """Number of last values that are kept: of the run's average, of the last mixture, and of two pairs of both kinds."""
@@ -63,22 +70,24 @@ NO_SOURCE: Source = ("none", 0)
 """Source of a player's blend before the first one, or of one that was read from a file."""
 
 Respond = Callable[[int, np.ndarray, np.ndarray], float]
-"""Function ``(player, weights, cut)``: the value of a best response to a mixture of a player's plans, less the average
-policies' value. It writes what the response gets against each of the plans, (K,), less the same, into ``cut``."""
+"""Function ``(player, weights, cut)`` that responds to the mixture of a player's plans with ``weights``, (K,).
+
+It returns the opponent's value of a best response, and writes what the response gets against each of the plans, (K,),
+into ``cut``. The value of the average policies to the opponent is subtracted from all of these."""
 
 
 class Mixer(Protocol):
-    """What a search for blends must know of a form of games: plans, their mixtures, and best responses to these.
+    """What a search for blends must know about a form of games: plans, their mixtures, and best responses to these.
 
-    A *plan* of policies has, for each sequence, its player's own reach of it. The plan of a mixture is the mixture of
-    the plans, since reach is linear in a mixture's weights and probabilities of actions are not (von Stengel,
-    "Efficient computation of behavior strategies", GEB 1996). A plan is also a table of policy sums.
+    A *plan* of policies holds, for each sequence, the player's own reach of the sequence. The plan of a mixture is the
+    mixture of the plans, since reach is linear in a mixture's weights, whereas action probabilities are not (von
+    Stengel, "Efficient computation of behavior strategies", GEB 1996). A plan can also serve as policy sums.
 
     Attributes:
         size: number of entries of a plan; the first ones are those of the m sequences.
         dtype: type of a plan's numbers.
         iteration_time: predicted nanoseconds of an iteration.
-        least_gap: NashConv below which differences are rounding.
+        least_gap: difference in NashConv up to which two policies may differ only by rounding.
         memory_limit: bytes that windows and a search may take, unless the least number of windows needs more.
     """
 
@@ -92,13 +101,13 @@ class Mixer(Protocol):
         """Predict the nanoseconds of a search among ``count`` plans, apart from the choice of weights."""
 
     def most_tries(self, count: int, nanoseconds: float) -> int:
-        """Return the largest number of tries of a search among ``count`` plans that may take about so long."""
+        """Return the largest number of tries for which a search among ``count`` plans may take ``nanoseconds``."""
 
     def bytes_for(self, count: int) -> int:
         """Return the bytes that ``count`` windows and a search among them take."""
 
     def fill_plan(self, sums: np.ndarray, plan: np.ndarray) -> None:
-        """Set a plan, (size,), of the policies that ``sums``, (m,), is proportional to."""
+        """Set ``plan``, (size,), to the plan of the policies proportional to ``sums``, (m,)."""
 
     def mix(self, player: int, weights: np.ndarray, plans: np.ndarray, sums: np.ndarray) -> None:
         """Set a player's entries of policy sums, (m,), to the mixture of plans, (K, size), with ``weights``, (K,)."""
@@ -110,8 +119,8 @@ class Mixer(Protocol):
         """Return a function that responds to mixtures of plans, (K, size).
 
         Args:
-            average_value: player 0's value of the run's average policies. Values are given less this one, so that
-                differences are not lost in rounding.
+            average_value: player 0's value of the run's average policies. It is subtracted from player 0's payoffs and
+                added to player 1's, so that differences are not lost in rounding.
         """
 
 
@@ -122,14 +131,14 @@ class Blender:
     own; a blend is a mixture of these policies and of the run's average.
 
     Args:
-        mixer: what mixes policies of the form of games; tables have m entries.
+        mixer: mixes policies of the game's form, whose tables have m entries.
         done: number of iterations done.
         sums: (m,) policy sums.
 
     Attributes:
-        horizon: number of iterations that the run is meant to have or, if its length is open, after which blends may be
-            tried next; 0 at first. No window begins before the horizon is known.
-        windows: largest number of windows.
+        horizon: number of iterations that the run is meant to have or, if its length is not fixed, after which blends
+            may be tried next; 0 at first. No window begins before the horizon is known.
+        windows: most windows that are kept.
         blended_at: number of iterations after which the last blends were made; -1 before the first.
     """
 
@@ -137,7 +146,7 @@ class Blender:
         self.horizon = 0
         self.windows = WINDOWS[-1]
         self._mixer = mixer
-        prepare_handles(BLEND)  # the end of a run makes one, and its time counts
+        prepare_handles(BLEND_SEARCH)  # now, because the run's end makes such a handle, and its time counts
         # Of each window that has ended: the iteration at which it ended, and the plan of its average policies. The row
         # after the last window's is free for the run's average.
         self._ends = np.zeros(0, np.int64)  # (windows,)
@@ -158,11 +167,11 @@ class Blender:
         self._sums_before = sums.copy()
         self._decay = 1.0  # factor that the window's iterations have put on ``_sums_before``
 
-    def aim(self, iterations: int, done: int) -> None:
-        """Learn how many iterations the run is meant to have in all; windows of its first half are dropped.
+    def set_horizon(self, iterations: int, done: int) -> None:
+        """Set how many iterations the run is meant to have in all, and drop the windows of its first half.
 
         Args:
-            iterations: their number; 0 if that is open, as on the way to a target. The horizon then is the next try.
+            iterations: their number; 0 if it is not fixed, as on the way to a target. The horizon is then the next try.
             done: number of iterations done.
         """
         if not iterations:
@@ -186,11 +195,11 @@ class Blender:
             self._plans[window - number] = self._plans[window]
 
     def _window_of(self, done: int) -> int:
-        """Return the index of the last window that has begun after ``done`` iterations; negative in the first half."""
+        """Return the index of the window in progress after ``done`` iterations; negative in the run's first half."""
         half = self.horizon // 2
         return (done - half) * self.windows // (self.horizon - half)
 
-    def room(self, done: int) -> int:
+    def iterations_to_next_window(self, done: int) -> int:
         """Return the number of iterations until the next window begins, after ``done`` iterations."""
         if not self.horizon:
             return CHUNK
@@ -209,16 +218,16 @@ class Blender:
         """
         return done >= self.horizon > 0 and target < exploitability <= USUAL_GAIN * target
 
-    def note(self, decays: np.ndarray) -> None:
-        """Note some iterations, given the factors, (iterations,), by which they multiplied the policy sums."""
-        for decay in decays.tolist():  # one by one, so that it does not matter how calls are cut
+    def note_decays(self, decays: np.ndarray) -> None:
+        """Record the factors, (iterations,), by which the iterations since the last call multiplied the policy sums."""
+        for decay in decays.tolist():  # one by one, so that rounding does not depend on how many come in a call
             self._decay *= decay
 
     def is_due(self, done: int) -> bool:
-        """Return whether a window begins after ``done`` iterations."""
+        """Return whether a new window is due after ``done`` iterations."""
         return self.horizon > 0 and self._window_of(done) > max(self._window_of(self._window_begin), -1)
 
-    def turn(self, done: int, sums: np.ndarray) -> None:
+    def start_next_window(self, done: int, sums: np.ndarray) -> None:
         """End the present window if it lies in the run's last half, and begin the next one.
 
         Args:
@@ -244,13 +253,13 @@ class Blender:
         self._mixer.fill_plan(window_sums, self._plans[len(self._ends)])
         self._ends = np.append(self._ends, done)
 
-    def blend(self, done: int, sums: np.ndarray, target: float | None = None) -> bool:
+    def make_blends(self, done: int, sums: np.ndarray, target: float | None = None) -> bool:
         """Make each player's blend of the windows' averages and of the run's average, unless it has just been made.
 
         Args:
             done: number of iterations done.
             sums: (m,) policy sums.
-            target: exploitability that is enough; None for the least one.
+            target: exploitability at which the search may stop; None to search for the least one.
 
         Returns:
             Whether a search was made, so that the players' blends may have changed.
@@ -283,7 +292,7 @@ class Blender:
         return True
 
     def _take_better(self, sums: np.ndarray, values: tuple[float, float, float], source: Source) -> None:
-        """Take policies as the players' blends where these are more exploitable.
+        """Replace a player's blend by the given policy if that is less exploitable than the blend so far.
 
         Args:
             sums: (m,) policy sums.
@@ -304,31 +313,31 @@ class Blender:
             plans: (K, size) of the policies to be mixed; that of the run's average comes last.
             average_value: player 0's value of the run's average policies.
             tries: largest number of tries.
-            target: exploitability that is enough, or None.
+            target: exploitability at which the search may stop, or None.
         """
         count = len(plans)
-        blend = blend_of(count)
-        handle = handle_of(blend, BLEND)
+        search = new_search(count)
+        handle = handle_of(search, BLEND_SEARCH)
         respond = self._mixer.responder(plans, average_value)
         for _ in range(tries):
-            # Each try adds a cut, which raises the bound below which no mixture can come.
+            # Each try adds a cut, which may raise the lower bound on the value of every mixture.
             for player in range(2):
-                if blend.progress[player, LEAST_VALUE] <= blend.progress[player, LOWER_BOUND]:
+                if search.progress[player, LEAST_VALUE] <= search.progress[player, LOWER_BOUND]:
                     continue  # no mixture is better than the player's best one
-                cut = blend.cuts[player, int(blend.progress[player, NUM_CUTS])]
-                value = respond(player, blend.weights[player], cut)
+                cut = search.cuts[player, int(search.progress[player, NUM_CUTS])]
+                value = respond(player, search.weights[player], cut)
                 improve(handle, player, value)
-            nash_conv = blend.progress[:, LEAST_VALUE].sum()
-            gap = nash_conv - blend.progress[:, LOWER_BOUND].sum()
+            nash_conv = search.progress[:, LEAST_VALUE].sum()
+            gap = nash_conv - search.progress[:, LOWER_BOUND].sum()
             if gap <= max(RELATIVE_GAP * nash_conv, self._mixer.least_gap):
                 break
             if target is not None:
                 is_reached = nash_conv <= 2 * target * BELOW_TARGET
-                is_out_of_reach = blend.progress[:, LOWER_BOUND].sum() > 2 * target
+                is_out_of_reach = search.progress[:, LOWER_BOUND].sum() > 2 * target
                 if is_reached or is_out_of_reach:
                     break
-        self._search_time += self._mixer.search_time(count, int(blend.progress[:, NUM_CUTS].max()))
-        return blend.best
+        self._search_time += self._mixer.search_time(count, int(search.progress[:, NUM_CUTS].max()))
+        return search.best
 
     @property
     def exploitability(self) -> float:
@@ -396,7 +405,7 @@ class Blender:
         return values
 
     def saved(self) -> dict[str, np.ndarray]:
-        """Return by name what :meth:`restore` takes."""
+        """Return the arrays that :meth:`restore` takes, by name."""
         window = [self._window_begin, self._decay]
         plan = [self.blended_at, self.horizon, self.windows, self._search_time]
         return {
@@ -416,7 +425,7 @@ class Blender:
         self._blend_values = saved["blend_values"]
         self._blend_sources = [NO_SOURCE, NO_SOURCE]
         self._known_values = {}
-        # Files of earlier versions have no number of windows, and no time; their horizon is told anew.
+        # Files of earlier versions lack the number of windows and the time; their horizon is set again in any case.
         numbers = saved["blend_state"].tolist()
         window_begin, self._decay, blended_at, horizon, windows, self._search_time = [*numbers, self.windows, 0.0][:6]
         self._window_begin = int(window_begin)
@@ -439,11 +448,11 @@ def windows_for(mixer: Mixer, iterations: int) -> int:
 
 
 def tries_for(count: int) -> int:
-    """Return the largest number of blends that a player tries, from the number of policies."""
+    """Return the largest number of blends of ``count`` policies that a player tries."""
     return count + 16
 
 
-def blend_of(count: int) -> Blend:
+def new_search(count: int) -> BlendSearch:
     """Return the state of a search before its first try; each player first tries the last policy alone.
 
     Args:
@@ -455,7 +464,7 @@ def blend_of(count: int) -> Blend:
     progress = np.zeros((2, PROGRESS_SIZE))
     progress[:, LEAST_VALUE] = np.inf
     progress[:, LOWER_BOUND] = -np.inf
-    return Blend(
+    return BlendSearch(
         weights=weights,
         best=weights.copy(),
         progress=progress,

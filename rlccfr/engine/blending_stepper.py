@@ -26,7 +26,7 @@ class BlendingStepper(Stepper[State]):
     """Base of steppers that run whole iterations by exact passes, and make blends if the run ends with these.
 
     Attributes:
-        blender: what makes the players' blends; None without blends.
+        blender: makes the players' blends; None in a run without blends.
     """
 
     blender: Blender | None = None
@@ -61,13 +61,15 @@ class BlendingStepper(Stepper[State]):
         self._timed_seconds += time.thread_time() - begin
         self._timed_iterations += self.state.iteration - before
 
-    def _room(self, iterations: int) -> int:
-        """Return how many of the next iterations may be run before a window begins."""
-        return iterations if self.blender is None else min(iterations, self.blender.room(self.state.iteration))
+    def _until_next_window(self, iterations: int) -> int:
+        """Return how many of the next ``iterations`` may be run before a window begins."""
+        if self.blender is None:
+            return iterations
+        return min(iterations, self.blender.iterations_to_next_window(self.state.iteration))
 
     @contextmanager
-    def _noted(self, rows: np.ndarray) -> Iterator[None]:
-        """Tell the blender what iterations of the schedule's ``rows`` were run, and begin a window where one is due."""
+    def _noting_decays(self, rows: np.ndarray) -> Iterator[None]:
+        """Tell the blender which iterations of the schedule's ``rows`` were run, and begin a window if one is due."""
         before = self.state.iteration
         try:
             yield
@@ -75,9 +77,9 @@ class BlendingStepper(Stepper[State]):
             if self.blender is not None:
                 with uninterrupted():  # a window must not be half ended
                     done = self.state.iteration
-                    self.blender.note(rows[: done - before, AVERAGE_DECAY])
+                    self.blender.note_decays(rows[: done - before, AVERAGE_DECAY])
                     if self.blender.is_due(done):
-                        self.blender.turn(done, self.run_sums)
+                        self.blender.start_next_window(done, self.run_sums)
 
     @property
     def costs(self) -> dict[str, float] | None:
@@ -91,20 +93,20 @@ class BlendingStepper(Stepper[State]):
             seconds = self.iteration_seconds
         return {"iterations": 1.0, "nodes": float(self.nodes_per_iteration), "seconds": seconds}
 
-    def aim(self, iterations: int) -> None:
+    def set_horizon(self, iterations: int) -> None:
         if self.blender is not None:
-            self.blender.aim(iterations, self.state.iteration)
+            self.blender.set_horizon(iterations, self.state.iteration)
 
     def finish_near(self, exploitability: float, target: float) -> bool:
         blender = self.blender
         if blender is None or not blender.is_worth_trying(self.state.iteration, exploitability, target):
             return False
-        return blender.blend(self.state.iteration, self.run_sums, target)
+        return blender.make_blends(self.state.iteration, self.run_sums, target)
 
     def finish(self) -> bool:
         if self.blender is None:
             return False
-        return self.blender.blend(self.state.iteration, self.run_sums)
+        return self.blender.make_blends(self.state.iteration, self.run_sums)
 
     def blended_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return policy sums, (m,): each player's blend, or ``sums`` where no blend is less exploitable."""
@@ -118,5 +120,5 @@ class BlendingStepper(Stepper[State]):
             return
         if "window_ends" in saved:
             self.blender.restore(saved)
-        else:  # the run went without blends where it was saved
+        else:  # the run had no blends when it was saved
             self.blender.begin_window(self.state.iteration, self.run_sums)

@@ -1,4 +1,4 @@
-"""Draws of chance that histories share, for samplers that distinguish public outcomes from private states."""
+"""Chance draws that histories share, for samplers that distinguish public outcomes from private states."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def shared_draws(game: GameTree, sampler: Sampler) -> SharedDraws:
             labels = chance_labels(game, drawn_player or (None,))
         except GameError as error:
             name = repr(sampler.id) if sampler.id else f"chance={sampler.chance!r}"
-            raise ComponentError(f"{name} needs a public tree, but {error}; take sampler='chance' instead") from None
+            raise ComponentError(f"{name} needs a public tree, but {error}; use sampler='chance' instead") from None
         draws_by_chance[sampler.chance] = _joined(labels)
     return draws_by_chance[sampler.chance]
 

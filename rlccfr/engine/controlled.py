@@ -63,10 +63,10 @@ _MOST_SETTINGS = int(np.diff(FIRST_SETTING).max())
 """Largest number of settings of an agent."""
 
 HORIZON_CHANGE = 1.5
-"""Factor by which the number of iterations aimed at must change for a decision out of turn."""
+"""Factor by which the horizon, the number of iterations aimed at, must change before a decision is made out of turn."""
 
 LEAST_GROWTH = 1.5
-"""Factor by which iterations must have grown since the last decision for one out of turn."""
+"""Factor by which iterations must have grown since the last decision before another is made out of turn."""
 
 
 class ControlledStepper(ExactStepper):
@@ -90,7 +90,7 @@ class ControlledStepper(ExactStepper):
         self.take(self.control, keep=self.blender is None)
 
     def take(self, control: Control, *, keep: bool = True) -> None:
-        """Go on with another controller, and with its state.
+        """Continue with another controller and its state.
 
         Args:
             control: the controller and its state.
@@ -103,15 +103,15 @@ class ControlledStepper(ExactStepper):
     def costs(self) -> dict[str, float]:
         return self._costs()
 
-    def aim(self, iterations: int) -> None:
-        """See :meth:`Stepper.aim`.
+    def set_horizon(self, iterations: int) -> None:
+        """See :meth:`Stepper.set_horizon`.
 
         If the run's end has moved by more than a factor of :data:`HORIZON_CHANGE` since the last decision, or has been
         reached, a decision out of turn may fall due. It falls due when the iterations have grown by a factor of
         :data:`LEAST_GROWTH` since the last decision, because decisions in training are never closer together; or at the
         next regular decision if that comes first. Otherwise, the next decision stays where it is.
         """
-        super().aim(iterations)
+        super().set_horizon(iterations)
         controller_state = self.control.state
         done = self.state.iteration
         controller_state[NEXT_LOOK] = next_look(done, iterations) if len(self.control.kept_policies) else NEVER
@@ -141,13 +141,13 @@ class ControlledStepper(ExactStepper):
 
     @property
     def _rule_handle(self) -> Any:
-        """See :attr:`ExactStepper._rule_handle`. A segment without momentum does without the work for it."""
+        """See :attr:`ExactStepper._rule_handle`. Segments without momentum skip the work for it."""
         settings = self.control.state[SETTINGS:]
         return self.binding.rule_handle if needs_momentum(settings) else self.binding.rule_handle_without_momentum
 
     @property
     def _handles(self) -> tuple[Any, Any, Any]:
-        """Handles of the game that passes run over, the run and the controller."""
+        """Handles of the game or quotient over which the passes run, of the run, and of the controller."""
         return self._arrays.game_handle, self._arrays.run_handle, self._control_handle
 
     def own_sums(self) -> np.ndarray:
@@ -195,9 +195,9 @@ class ControlledStepper(ExactStepper):
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         if len(saved[_CONTROLLER_STATE]) != STATE_SIZE:
-            raise CheckpointError("this run was saved by a version whose controllers knew no momentum; start anew")
+            raise CheckpointError("this run was saved by a version whose controllers had no momentum; start a new run")
         if not np.array_equal(saved[_DIGEST], self._digest):
-            raise CheckpointError("this run's controller has changed since the run was saved; start anew")
+            raise CheckpointError("this run's controller has changed since the run was saved; start a new run")
         super().restore(saved)
         kept_sums = saved[_KEPT_POLICIES]
         self.take(self.control, keep=len(kept_sums) > 0)
@@ -220,7 +220,7 @@ def control_of(controller: Controller, game: GameTree, decisions: int = 0) -> Co
     """
     observation_size = len(OBSERVATION)
     num_choices = sum(controller.counts)
-    # All agents' choices below each other, padded with zeros to the same number of settings.
+    # All agents' choices, stacked, and padded with zeros to the same number of settings.
     choices = np.zeros((num_choices, _MOST_SETTINGS))
     first = 0
     for agent_choices in controller.choices:
@@ -263,7 +263,7 @@ def features_of(game: GameTree) -> np.ndarray:
     They are the mean and the largest number of actions at infosets, each as n / (n + 4); the depth, as n / (n + 10);
     the share of chance nodes among the inner histories; and the share of terminal histories among all histories.
     """
-    actor = np.ascontiguousarray(game.histories["actor"])  # of a field with strides; a copy is counted faster
+    actor = np.ascontiguousarray(game.histories["actor"])  # contiguous, so that it is counted faster
     num_actions = np.diff(game.view.first_sequence.astype(np.int64))  # at each infoset
     num_inner = max(int(np.count_nonzero(actor != TERMINAL)), 1)
     mean_actions = float(num_actions.mean()) if len(num_actions) else 0.0

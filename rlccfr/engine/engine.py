@@ -31,7 +31,7 @@ from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind  # noqa: E402
 __all__ = ["CHUNK", "Engine", "RunOptions", "checked_threads"]
 
 _STEPPER = "learned_"
-"""Prefix of the stepper's arrays in a file; it comes from the time when only models had some."""
+"""Prefix of the stepper's arrays in a file; the word dates from when only models had such arrays."""
 
 
 STEPPERS = (
@@ -113,7 +113,7 @@ class Engine:
 
     @property
     def nodes(self) -> int:
-        """Number of histories touched, or of private states met."""
+        """Number of histories touched or, in a public-tree game, of private states."""
         return int(self._state.nodes)
 
     @property
@@ -126,7 +126,7 @@ class Engine:
         """Bind components, at the start or during the run; if this fails, the earlier components stay bound.
 
         A change of buckets before the first iteration makes new tables. A later change is refused, because the regrets
-        of infosets do not follow from those of buckets. A change of the rule or of the regressor updates the whole
+        of infosets can't be computed from those of buckets. A change of the rule or of the regressor updates the whole
         table: pending discounts are applied, then the rule's floor and policy map. Otherwise, infosets that walks do
         not visit would miss these updates.
 
@@ -136,7 +136,7 @@ class Engine:
         Raises:
             ComponentError: the combination is not sound, a function can't be compiled, the schedule fails, or the
                 components need models and the game offers no features.
-            FailedRunError: a function of a component that is not this library's fails.
+            FailedRunError: a third-party component's function fails.
         """
         if abstraction.responds:  # before the game's hands are split, which takes a while
             from rlccfr.engine.responding import check_responding  # which loads the kernels of public trees
@@ -146,7 +146,7 @@ class Engine:
         if self.options.blend and old_state.merged is not None and not self.game.form.has_histories:
             raise ComponentError(
                 f"blends of buckets can be more exploitable in {self.game.name!r} than the average: leave out "
-                "blend=True, or take abstraction='none'"
+                "blend=True, or use abstraction='none'"
             )
         game = self.game if old_state.merged is None else old_state.merged.walked
         binding = Binding.of(game, rule, sampler, abstraction, self.options, old_state.iteration)
@@ -200,7 +200,7 @@ class Engine:
             The number of iterations run, at most CHUNK if policies come from tables.
 
         Raises:
-            FailedRunError: a function of a component that is not this library's fails.
+            FailedRunError: a third-party component's function fails.
         """
         before = self.iteration
         with _named_failures(self.stepper.binding):
@@ -211,7 +211,7 @@ class Engine:
         """Return the values of the current policy; see :meth:`Stepper.current_value`.
 
         Raises:
-            FailedRunError: the rule's policy map gives no policy.
+            FailedRunError: the rule's policy map does not return a valid policy.
         """
         rule = self.stepper.binding.rule
         try:
@@ -219,7 +219,7 @@ class Engine:
         except PolicyError as error:
             if rule.policy_map is None:
                 raise
-            raise FailedRunError(f"the policy_map of {rule.title} gives no policy: {error}") from None
+            raise FailedRunError(f"the policy_map of {rule.title} does not return a valid policy: {error}") from None
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return, by name, all arrays that the next iteration depends on, except for the components."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rlccfr.engine.blending import Blender
 
 _OVER_CLASSES = "over_classes"
-"""Name under which a saved run says whether its passes run over the quotient: the two differ by rounding."""
+"""Name under which a saved run says whether its passes run over the quotient, where they round differently."""
 
 
 class ExactStepper(BlendingStepper[RunState], FlatStepper):
@@ -41,7 +41,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
             reduce: whether passes may run over the game's quotient.
         """
         self._quotient = quotient_for_run(self.state, self.binding) if reduce else None
-        # Threads need infosets in another order, so that they run over a renumbered form even without a quotient.
+        # Threads need infosets in another order, so they run over a renumbered form even without a quotient.
         self._crew = None
         if self.binding.options.threads > 1:
             from rlccfr.engine.threads import crew_for
@@ -52,7 +52,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         self.blender = self._new_blender()
 
     def _new_blender(self) -> Blender | None:
-        """Return what makes the players' blends from now on; None in a run without blends."""
+        """Return a new blender, whose first window begins now; None in a run without blends."""
         if not self.binding.options.blend:
             return None
         from rlccfr.engine.blending import Blender
@@ -67,8 +67,8 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         return self._copy or self.state
 
     def _run(self, iterations: int) -> None:
-        rows = self._rows(self._room(iterations))
-        with self._noted(rows):
+        rows = self._rows(self._until_next_window(iterations))
+        with self._noting_decays(rows):
             self._iterate(rows)
 
     @property

@@ -16,13 +16,13 @@ RESOLVED = 1e-3
 """Largest exploitability of an exact solution, as a share of the least difference between two payoffs."""
 
 REFINED = 1e-6
-"""The same share, up to which a solution is refined if its game is small."""
+"""The same share for refining: a small game's solution is refined until its exploitability is at most this."""
 
 SAME_UNITS = 4
-"""Largest difference of two payoffs that count as one, in units in the last place."""
+"""Two payoffs count as one if they differ by at most this many units in the last place, and by at most SAME_SHARE."""
 
 SAME_SHARE = 1e-12
-"""Largest difference of two payoffs that count as one, as a share of the payoffs' range."""
+"""Largest difference between two payoffs that may count as one, as a share of the payoffs' range."""
 
 ROUNDING = float(np.finfo(float).eps)
 """Error of an exploitability that is measured in double precision, as a share of the payoffs' range."""
@@ -46,7 +46,7 @@ class PayoffScale(NamedTuple):
         with np.errstate(over="ignore"):  # a difference may be larger than the largest double
             differences = np.diff(payoffs)
             payoff_range = payoffs[-1] - payoffs[0]
-        # 0.1 + 0.2 and 0.3 are one payoff: they differ by rounding, and by next to nothing beside the range.
+        # 0.1 + 0.2 and 0.3 are one payoff: they differ by rounding, and by a negligible share of the range.
         rounding = SAME_UNITS * np.spacing(np.abs(payoffs[1:]))
         differs = (differences > rounding) | (differences > SAME_SHARE * payoff_range)
         return cls(float(payoffs[0]), float(payoffs[-1]), float(differences[differs].min(initial=np.inf)))
@@ -60,7 +60,7 @@ class PayoffScale(NamedTuple):
         return exploitability <= share * self.difference
 
     def needs_narrower_tolerances(self, exploitability: float) -> bool:
-        """Return whether a solver of linear programs should go on."""
+        """Return whether a solver of linear programs should continue with narrower tolerances."""
         return exploitability > self.share(EXACT) or not self.is_resolved(exploitability, REFINED)
 
     def needs_rational_numbers(self, exploitability: float) -> bool:
@@ -79,7 +79,7 @@ class PayoffScale(NamedTuple):
         if exploitability > self.share(EXACT):
             return (
                 f"not exact: the exploitability of {exploitability:.3g} is above {EXACT:g} of the range of {payoffs}: "
-                "the linear program's solver has come no nearer; iterate instead"
+                "the linear program's solver came no closer; iterate instead"
             )
         if self.is_resolved(max(exploitability, rounding)):
             return ""

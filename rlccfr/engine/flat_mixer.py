@@ -16,7 +16,7 @@ TRY_TIME = 1.0
 """Nanoseconds of one try by both players per window and sequence of the game."""
 
 SEARCH_ARRAYS = 2
-"""Number of arrays of windows times sequences that a search needs."""
+"""Number of arrays, (windows, sequences) each, that a search needs."""
 
 
 class FlatMixer:
@@ -44,7 +44,7 @@ class FlatMixer:
         return count * self.iteration_time + tries * count * self.form.num_sequences * TRY_TIME
 
     def most_tries(self, count: int, nanoseconds: float) -> int:
-        """Return the largest number of tries in any case: on small games, blends are worth more than they cost."""
+        """Return the largest number of tries, whatever the time: in small games, blends are worth their cost."""
         return tries_for(count)
 
     def bytes_for(self, count: int) -> int:
@@ -65,7 +65,7 @@ class FlatMixer:
         work = np.zeros((2, self.size))
         for plan, plan_payoffs in zip(plans, payoffs, strict=True):
             fill_payoffs(self._game, self._scratch, plan, plan_payoffs)
-        # The empty sequences' payoffs lie about 0 then.
+        # Subtract each player's value of the average policies, so that the empty sequences' payoffs lie about 0.
         payoffs[:, -2:] += (-average_value, average_value)
 
         def respond_to(player: int, weights: np.ndarray, cut: np.ndarray) -> float:

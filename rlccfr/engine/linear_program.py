@@ -39,7 +39,7 @@ RESCALING = 2.0**13
 """Factor on a program's right-hand sides and costs in the second run, so that absolute tolerances count for less."""
 
 _one_program_at_a_time = threading.Lock()
-"""highspy has one lock for all its instances, so that a second program at the same time would fail."""
+"""highspy has one lock for all its instances, so a second program at the same time would fail."""
 
 TIME_OVERHEAD = 0.0035
 """CPU seconds of the smallest program."""
@@ -96,24 +96,24 @@ class ExactSolution:
 def solve_exactly(
     game: GameTree, *, seconds: float | None = None, progress: Callable[[float], None] | None = None
 ) -> ExactSolution:
-    """Solve a game by a linear program over the classes of its sequences.
+    """Solve a game by a linear program over the classes of its sequences (see :mod:`rlccfr.games.symmetry`).
 
     The program has one variable per class of player 0's sequences and per class of player 1's infosets. Player 1's
-    policy is read off the dual solution. HiGHS solves the program, after a constant was subtracted from all payoffs.
-    Where its solution is less exact than :class:`ExactSolution` promises, HiGHS goes on with narrower tolerances, and a
-    small game is then solved in rational numbers. Source: von Stengel, "Efficient computation of behavior strategies",
-    GEB 1996; Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive two-person games", GEB
-    1996.
+    policy is read off the dual solution. HiGHS solves the program after a constant has been subtracted from all
+    payoffs. Where its solution is less exact than :class:`ExactSolution` promises, HiGHS continues with narrower
+    tolerances, and a small game is then solved in rational numbers. Source: von Stengel, "Efficient computation of
+    behavior strategies", GEB 1996; Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive
+    two-person games", GEB 1996.
 
     Args:
         game: a compiled game.
         seconds: time limit, by the clock; none by default. :func:`predicted_time` predicts the time.
-        progress: function that is called repeatedly with the seconds passed, as a share of those predicted.
+        progress: function called repeatedly with the fraction of the predicted time that has elapsed, at most 0.99.
 
     Raises:
         BudgetError: the time limit is not positive, or it passed before there was a solution.
-        TypeError: the game is not a compiled one.
-        GameError: the game is solved by its public tree.
+        TypeError: ``game`` is not a game.
+        GameError: the game is not stored as a tree of histories.
         RLCCFRError: the game has payoffs that are not finite, or the program could not be solved.
 
     Examples:
@@ -184,7 +184,7 @@ def _solved_by_highs(game: GameTree, scale: PayoffScale, clock: _Clock) -> Exact
 def _solved_in_fractions(game: GameTree, scale: PayoffScale, clock: _Clock, start: np.ndarray) -> ExactSolution | None:
     """Solve a small game's program in rational numbers, beginning near a policy, (m,); None if that takes too long."""
     rational_game = RationalGame(game)
-    equilibrium = rational_game.solve(start, clock.goes_on)
+    equilibrium = rational_game.solve(start, clock.has_time_left)
     if equilibrium is None:
         return None
     policy = Policy.from_sums(game, equilibrium.probabilities)
@@ -207,7 +207,7 @@ class _Clock:
     Args:
         predicted: seconds that it is predicted to take.
         limit: time limit in seconds; None for none.
-        progress: function that is called with the seconds passed, as a share of those predicted.
+        progress: function called with the fraction of the predicted time that has elapsed, at most 0.99.
     """
 
     def __init__(self, predicted: float, limit: float | None, progress: Callable[[float], None] | None) -> None:
@@ -216,7 +216,7 @@ class _Clock:
         self._progress = progress
         self.limit = limit
 
-    def goes_on(self) -> bool:
+    def has_time_left(self) -> bool:
         """Report progress; return whether there is time left."""
         passed = time.monotonic() - self._start
         if self._progress is not None:
@@ -225,7 +225,7 @@ class _Clock:
 
 
 class PredictedTime(NamedTuple):
-    """CPU seconds that a linear program will take; two in three programs take at most ``factor`` times more or less."""
+    """CPU seconds that a linear program will take: in two of three programs, right within a factor of ``factor``."""
 
     seconds: float
     factor: float
@@ -274,7 +274,7 @@ def _solutions(program: _Program, name: str, clock: _Clock) -> Generator[tuple[n
         highs.setOptionValue("small_matrix_value", LEAST_ENTRY)
         if clock.limit is not None:
             highs.setOptionValue("time_limit", float(clock.limit))
-        highs.HandleUserInterrupt = True  # leaving the block then ends a run that goes on
+        highs.HandleUserInterrupt = True  # leaving the block then stops a solve in progress
         if highs.passModel(program.model()) == highspy.HighsStatus.kError:
             raise RLCCFRError(f"the linear program of {name!r} has numbers that HiGHS does not accept; iterate instead")
         yield _run(highs, name, clock)
@@ -293,12 +293,13 @@ def _run(highs: highspy.Highs, name: str, clock: _Clock) -> tuple[np.ndarray, np
 
     highs.startSolve()
     while not highs.wait(POLL)[0]:
-        clock.goes_on()  # only reports progress: HiGHS has the time limit itself
+        clock.has_time_left()  # only reports progress: HiGHS has the time limit itself
     status = highs.getModelStatus()
     solution = highs.getSolution()
     if status == highspy.HighsModelStatus.kTimeLimit:
         raise BudgetError(
-            f"the linear program of {name!r} did not end in {clock.limit:g} seconds; give it more, or iterate instead"
+            f"the linear program of {name!r} was not solved in {clock.limit:g} seconds; allow more time, or iterate "
+            "instead"
         )
     if status != highspy.HighsModelStatus.kOptimal:
         raise RLCCFRError(
@@ -317,7 +318,7 @@ class _Program:
 
     In a quotient, twins are sequences of one class: they share a variable, which counts once for each of them; a class
     of infosets below a sequence counts ``multiplicity`` times. HiGHS's tolerances are absolute, so each u(I) and its
-    rows are divided by chance's part of reaching I, and payoffs by the largest of them.
+    rows are divided by chance's share in the reach of I, and payoffs by the largest of them.
 
     Arrays (m + 2,) end with the empty sequences of players 0 and 1. The matrix game [[1, -1], [-1, 1]] has the columns
     x(a), x(b), x(empty), u(empty) and u(I) in some order; one row for player 1's empty sequence and for each of its two
@@ -399,8 +400,8 @@ class _Program:
         infosets = np.arange(first_infoset, len(view.parent))
         multiplicity = view.multiplicity[infosets] if len(view.multiplicity) else np.ones(len(infosets))
         parent_row = self._row_of[view.parent[infosets].astype(np.int64)]
-        # Payoffs of pairs of sequences, player 0's in rows and player 1's in columns. Each of the program's rows is
-        # divided by chance's reach of its u, and each u stands for so much.
+        # Payoffs of pairs of sequences, player 0's in rows and player 1's in columns. Each of the program's rows, and
+        # each u, is divided by chance's reach of the infoset of the u.
         payoff = payoff_matrix(view, 1).tocoo()
         payoff_row = self._row_of[payoff.col]
         chance_reach = np.append(1.0, view.chance_weight[first_infoset:])  # of each u

@@ -1,14 +1,14 @@
-"""Equilibria in rational arithmetic, for small games whose payoffs double precision can't hold side by side.
+"""Equilibria in rational arithmetic, for small games whose payoffs differ too much in size for double precision.
 
-When it is tried is decided in :mod:`rlccfr.engine.linear_program`.
+:mod:`rlccfr.engine.linear_program` decides when this is tried.
 
 The linear program is that of :mod:`rlccfr.engine.linear_program`, over all sequences of the game:
 
     minimise u(empty) over x >= 0 and u, where x is a realisation plan of player 0 and u(J) >= w(t) for each action t at
     an infoset J of player 1. Here w(t) is the payoff of t to player 1 under x, plus the u of the infosets below t.
 
-A pure plan of player 0 and a best response to it are a vertex of the program. The simplex method goes on from there. It
-keeps whole numbers over one denominator, so that nothing is rounded. Source: Edmonds, "Systems of distinct
+A pure plan of player 0 and a best response to it are a vertex of the program. The simplex method starts there. It keeps
+whole numbers over one common denominator, so that nothing is rounded. Source: Edmonds, "Systems of distinct
 representatives and linear algebra", J. Res. NBS 1967 (pivots in whole numbers); Bland, "New finite pivoting rules for
 the simplex method", Math. Oper. Res. 1977 (no cycles); von Stengel, "Efficient computation of behavior strategies",
 GEB 1996 (the program).
@@ -28,20 +28,20 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.records import CHANCE
 
 MOST_ENTRIES = 200_000
-"""Largest number of entries, a row per sequence, of which a tableau is made."""
+"""Largest number of entries of a tableau that has a row for each sequence."""
 
 MOST_HISTORIES = 20_000
 """Largest number of histories whose payoffs are summed in fractions."""
 
 MOST_WORK = 40_000_000
-"""Work after which a program is given up, which takes about ten seconds.
+"""Work after which a program is given up; it takes about ten seconds.
 
-A pivot counts the tableau's entries, and those other than 0 four times more for each word of 64 bits that the
-denominator has.
+The work of a pivot is the number of the tableau's entries, plus four times the number of entries other than 0 for each
+64-bit word of the denominator.
 """
 
 MOST_DENOMINATOR = 10**6
-"""Largest denominator of a fraction that a probability of chance stands for, if it rounds to the probability."""
+"""A chance probability stands for a fraction whose denominator is at most this, if one rounds to the probability."""
 
 
 class RationalSolution(NamedTuple):
@@ -69,8 +69,8 @@ def is_small(game: GameTree) -> bool:
 class RationalGame:
     """A game's sequence form in fractions.
 
-    Each utility has exactly the value of its double. Each probability of chance has the value of the simple fraction
-    that it stands for; see :func:`_chance_fractions`.
+    Each utility has exactly the value of its double. Each chance probability has the value of the simple fraction that
+    it stands for; see :func:`_chance_fractions`.
 
     Attributes:
         view: the game's sequence form.
@@ -134,7 +134,7 @@ class RationalGame:
 
         Args:
             start: (m,) policy; the search begins at the vertex where player 0 plays its likeliest actions.
-            report: function called before each pivot; it returns whether the search should go on.
+            report: function called before each pivot; it returns whether the search should continue.
 
         Returns:
             The solution, or None if ``report`` or :data:`MOST_WORK` has ended the search.
@@ -271,10 +271,10 @@ class _Tableau:
 
 
 def _chance_fractions(game: GameTree) -> np.ndarray:
-    """Return the probabilities of chance's outcomes as fractions that sum to 1 at each node, (num_histories,).
+    """Return the probabilities of chance outcomes as fractions that sum to 1 at each chance node, (num_histories,).
 
-    A probability stands for the simple fraction that rounds to it, if there is one, and else for itself. If a node's
-    fractions then do not sum to 1, the difference is added to the fraction of the largest probability.
+    A probability stands for the simple fraction that rounds to it, if there is one, and otherwise for itself. If a
+    node's fractions then do not sum to 1, the difference is added to the fraction of the largest probability.
     """
     fraction_of = {number: _simple_fraction(number) for number in np.unique(game.probability).tolist()}
     # None keeps numpy from guessing a type.

@@ -18,8 +18,9 @@ LEAST_GAIN = 1.3
 """Least ratio of the predicted costs at which passes run over a game's quotient instead of the game."""
 
 COSTS = (2.48, 0.17, 7.83, 2.8)
-"""Nanoseconds of an iteration per unit of each of the :func:`cost_terms`; their ratios decide on
-quotients, and the nanoseconds on predicted times.
+"""Nanoseconds of an iteration per unit of each of the :func:`cost_terms`.
+
+Only their ratios matter for the choice of a quotient; predicted times use the nanoseconds.
 
 Fitted to CFR+ by ``python -m benchmarks.reduction --fit``.
 """

@@ -31,7 +31,7 @@ PLAYERS = (0, 1)
 
 
 class RespondingStepper(FlatStepper):
-    """Stepper whose players have one policy per bucket, while their opponents tell all infosets apart.
+    """Stepper whose players have one policy per bucket, while their opponents distinguish all infosets.
 
     Both players are updated at once, against the policies at the iteration's start, whatever the solver's options say.
     A player's regrets are computed in the game itself, against a best response to the expanded policy, and are added up
@@ -79,7 +79,7 @@ class RespondingStepper(FlatStepper):
 
 
 def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, form: Form) -> None:
-    """Refuse components and options that do not run over buckets against best responses.
+    """Check that components and options run over buckets against best responses.
 
     Args:
         rule: the update rule.
@@ -92,13 +92,13 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
     """
     where = "against best responses to buckets"
     if not sampler.exact:
-        raise ComponentError(f"{where}, passes are exact: take sampler='none' instead of {sampler.id!r}")
+        raise ComponentError(f"{where}, passes are exact: use sampler='none' instead of {sampler.id!r}")
     if rule.learns or rule.controller is not None:
-        raise ComponentError(f"{where}, update rules have tables and schedules: take cfr_plus instead of {rule.id!r}")
+        raise ComponentError(f"{where}, update rules have tables and schedules: use cfr_plus instead of {rule.id!r}")
     if rule.uses_mass and not form.has_histories:
         raise ComponentError(
-            f"{where}, in a game held {form.title}, update rules can't use the infosets' reach: take cfr_plus instead "
-            f"of {rule.id!r}"
+            f"{where}, in a game represented {form.title}, update rules can't use the infosets' reach: use cfr_plus "
+            f"instead of {rule.id!r}"
         )
     if options.blend:
         raise ComponentError(f"{where}, there are no blends: leave out blend=True")
@@ -193,7 +193,7 @@ class PublicResponses(Responses):
             whole,
             [
                 tables_of(whole, 2, whole.dtype),
-                Need(response_size, "best responses", "leave out respond=True, or take a smaller game"),
+                Need(response_size, "best responses", "leave out respond=True, or choose a smaller game"),
             ],
         )
         self._merged = merged

@@ -52,7 +52,7 @@ class RunState:
     infoset matter.
 
     Attributes:
-        game: the game that the run's tables lie over: the solver's game, or the game of its buckets.
+        game: the game over which the run's tables lie: the solver's game, or its abstract game of buckets.
         seed: seed of the walks and the models.
         tables: regrets, current policy and policy sum, (m,) each, and the p arrays that the update rule declares,
             (m, p), as ``tables.state``.
@@ -65,9 +65,9 @@ class RunState:
         uniform_count: (m,) policy sum in which all iterations have the same weight, for samplers that read it.
         visits: (n,) number of the owner's walks through each infoset.
         scratch: working memory, overwritten by every pass.
-        merged: the solver's game and its map to buckets, if ``game`` is the game of buckets; else None.
-        history_values: arrays over histories that walks have learned, by names that say what each array is for: values,
-            (rows, histories), and numbers of visits, (histories,). See :func:`rlccfr.engine.walks.values_for` and
+        merged: the solver's game and its map to buckets, if ``game`` is its abstract game; else None.
+        history_values: arrays that walks have learned, by purpose: values of histories, (rows, histories), and numbers
+            of visits, (histories,). See :func:`rlccfr.engine.walks.values_for` and
             :func:`rlccfr.engine.walks.visits_for`.
     """
 
@@ -94,7 +94,7 @@ class RunState:
 
         Args:
             dtype: not used, because these tables are in double precision.
-            merged: the solver's game and its map to buckets, if ``game`` is the game of buckets.
+            merged: the solver's game and its map to buckets, if ``game`` is its abstract game.
         """
         size = game.num_sequences
         return cls(
@@ -145,7 +145,7 @@ class RunState:
         names = binding.rule.arrays
         rule_arrays = np.zeros((self.game.num_sequences, len(names)))
         for column, name in enumerate(names):
-            # A momentum is about the newest changes of regrets, which it has missed while another rule ran.
+            # A momentum sums the newest changes of regrets; it has missed those made while another rule ran.
             is_stale = name == MOVEMENT and MOVEMENT not in self.columns
             rule_arrays[:, column] = 0.0 if is_stale else shelved.get(name, 0.0)
         regret, policy, policy_sum, _ = self.tables

@@ -68,7 +68,7 @@ class Stepper(ABC, Generic[State]):
     def advance(self, iterations: int, max_nodes: int) -> None:
         """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
-        A stepper may stop earlier: after some iterations, or within one, with which the next call goes on.
+        A stepper may stop earlier: after some iterations, or within one, which the next call then continues.
         """
 
     @abstractmethod
@@ -103,7 +103,7 @@ class Stepper(ABC, Generic[State]):
 
     @property
     def costs(self) -> dict[str, float] | None:
-        """What an iteration is expected to use of each kind of budget; None if the stepper needs no :meth:`aim`."""
+        """What an iteration is expected to use of each kind of budget; None if no :meth:`set_horizon` is needed."""
         return None
 
     @property
@@ -111,15 +111,15 @@ class Stepper(ABC, Generic[State]):
         """Whether the last call of :meth:`advance` stopped within an iteration."""
         return False
 
-    def aim(self, iterations: int) -> None:
-        """Learn how many iterations the run is meant to have in all.
+    def set_horizon(self, iterations: int) -> None:
+        """Set how many iterations the run is meant to have in all.
 
         Args:
-            iterations: number of iterations; 0 if it is not known yet.
+            iterations: number of iterations; 0 if it is not fixed.
         """
 
     def finish_near(self, exploitability: float, target: float) -> bool:
-        """End the run as :meth:`finish` does, if that is likely to reach a target; return what that returns, or False.
+        """Call :meth:`finish` and return its result if that is likely to reach a target; otherwise return False.
 
         Args:
             exploitability: exploitability of the average policy.
@@ -128,11 +128,11 @@ class Stepper(ABC, Generic[State]):
         return False
 
     def finish(self) -> bool:
-        """End the run, which may go on later; return whether the average policy may have changed."""
+        """End the run, which may be continued later; return whether the average policy may have changed."""
         return False
 
     def enter(self) -> None:
-        """Prepare to go on from the run's tables after a switch of components."""
+        """Prepare to continue from the run's tables after a switch of components."""
 
     def publish(self) -> None:
         """Bring the run's tables up to date, if the stepper works on other tables."""
@@ -168,7 +168,7 @@ class FlatStepper(Stepper[RunState]):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        prepare_handles(RUN)  # the first iteration makes the run's handle, and its time counts
+        prepare_handles(RUN)  # now, because the first iteration makes such a handle, and its time counts
         self._evaluate_whole = None if state.merged is None else WholeEvaluator(state.merged)
         self.sparse = self._evaluate_whole is not None and self._evaluate_whole.slow
 
@@ -244,7 +244,7 @@ class WholeEvaluator:
         """Return player 0's value of a policy, and each player's value of a best response to it.
 
         Args:
-            sums: (sequences of buckets,) what the policy is proportional to.
+            sums: (sequences of buckets,) numbers to which the policy is proportional at each bucket.
         """
         policy = self._merged.tree.normalised(sums)
         for last_policy, last_values in self._last_values:

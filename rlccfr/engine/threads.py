@@ -29,7 +29,7 @@ from rlccfr.kernels.passes.barrier import WORDS
 from rlccfr.kernels.passes.threaded_iterations import Share, threaded_iterations
 
 LEAST_COST = 100_000.0
-"""Predicted nanoseconds of an iteration from which threads pay; they wait for each other four times in each."""
+"""Least predicted nanoseconds of an iteration at which threads are used; they wait for each other four times in it."""
 
 PADDING = 16
 """Doubles between arrays of different threads: two cache lines, since processors fetch lines in pairs."""

@@ -64,7 +64,7 @@ _PROGRESS = "place"
 class WalkStepper(FlatStepper):
     """Stepper for every sampler that walks, with every rule and abstraction that use no models.
 
-    An iteration of many walks may be left unfinished: the next call of :meth:`advance` goes on with it. Meanwhile, the
+    An iteration of many walks may be left unfinished: the next call of :meth:`advance` continues it. Until then, the
     average policy includes the walks done, while regrets and current policies are those before the iteration. A switch
     of components drops the iteration's remaining walks, and the regrets from its walks so far.
     """
@@ -157,15 +157,15 @@ def values_for(state: RunState, binding: Binding) -> np.ndarray:
     """Return the values of histories that a sampler's walks read, (rows, histories); (1, 0) if they read none.
 
     There is one row, or one per traverser if opponents play best responses. Values that are learned are kept in the
-    state. So a run that switches to another sampler and back has them again. Initially they are 0, except at the game's
-    ends, where they are the payoffs. Baselines that walks learn are 0 there, too.
+    state, so a run that switches to another sampler and back has them again. Initially they are 0, except at terminal
+    histories, where they are the payoffs; baselines that walks learn are 0 there, too.
     """
     game = state.game
     plan = binding.plan
     if not plan.by_history:
         return np.zeros((1, 0))
     rows = _rows_of_values(binding)
-    if plan.oracle:  # computed anew in each iteration
+    if plan.oracle:  # computed again in each iteration
         return np.zeros((rows, game.num_histories))
     if plan.fitted:
         kind = "fitted"
@@ -194,6 +194,6 @@ def visits_for(state: RunState, binding: Binding) -> np.ndarray:
 def _rows_of_values(binding: Binding) -> int:
     """Return the number of rows in which values of histories are kept.
 
-    It is 2 with best responses, which give each traverser an opponent of its own, and otherwise 1.
+    It is 2 with best responses, where each traverser faces another policy of the opponent, and otherwise 1.
     """
     return 2 if binding.abstraction.best_response else 1

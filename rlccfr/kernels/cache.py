@@ -1,9 +1,9 @@
-"""The folder of compiled kernels. It lies outside the package, with a folder per module of kernels.
+"""The folder of compiled kernels. It lies outside the package, and has a subfolder for each module of kernels.
 
 Numba's default cache lies beside the sources and would outlive the package. It also notices changes only of a kernel's
 own file, not of the files whose functions are merged into the kernel. Here, the name of a module's folder is a hash of
 all that is compiled into its kernels: the module, the modules of kernels that it imports, and so on. So after a change
-of one module, only this module and those that import it are compiled anew.
+of one module, only this module and those that import it are compiled again.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def drop_unused() -> None:
 
 @cache
 def _mark_as_used(folder: Path) -> None:
-    """Set the time of a folder, once per process."""
+    """Set the modification time of a folder to now, once per process."""
     with contextlib.suppress(OSError):
         os.utime(folder)
 
@@ -207,7 +207,7 @@ class KernelCache(FunctionCache):
         return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write a compiled form, and let the processes that wait for it go on."""
+        """Write a compiled form, and let the processes that wait for it continue."""
         try:
             super().save_overload(sig, data)
         finally:
@@ -216,8 +216,8 @@ class KernelCache(FunctionCache):
     def _acquired(self, sig: Any, target_context: Any) -> bool:
         """Wait until no other process compiles a form; return whether this process now holds the lock to compile it.
 
-        If compiling fails, the lock is held until this process ends: others would fail alike. This process itself must
-        not wait for it, if it tries again.
+        If compiling fails, the lock is held until this process ends, since others would fail in the same way. This
+        process itself must not wait for it if it tries again.
         """
         path = f"{self._files.path_of(self._index_key(sig, target_context.codegen()))}.lock"
         if path in _held_locks:
@@ -252,7 +252,7 @@ class _Files(IndexDataCacheFile):
         """Return the data saved under a key; None if there are none or the file is damaged."""
         try:
             saved_key, data = pickle.loads(self.path_of(key).read_bytes())
-        except Exception:  # unpickling a damaged file raises anything; the function is then compiled anew
+        except Exception:  # unpickling a damaged file raises anything; the function is then compiled again
             return None
         return data if saved_key == key else None
 

@@ -22,7 +22,7 @@ class _Names(event.Listener):
 
     def on_end(self, event: Any) -> None:
         dispatcher = event.data["dispatcher"]
-        if isinstance(dispatcher._cache, KernelCache):  # others are pieces, which are compiled with each kernel
+        if isinstance(dispatcher._cache, KernelCache):  # others are inlined, and compiled with each kernel
             self.names.append(dispatcher.py_func.__name__)
 
 

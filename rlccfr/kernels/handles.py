@@ -17,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rlccfr.kernels.blending.blend_layout import BLEND
+from rlccfr.kernels.blending.blend_layout import BLEND_SEARCH
 from rlccfr.kernels.control.control_layout import CONTROL
 from rlccfr.kernels.jit import UNJITTED, inlined, kernel
 from rlccfr.kernels.layout import (
@@ -147,7 +147,7 @@ memory_of = _loader(WALK_MEMORY)
 draws_of = _loader(DRAWS)
 path_of = _loader(PATH)
 control_of = _loader(CONTROL)
-blend_of = _loader(BLEND)
+blend_search_of = _loader(BLEND_SEARCH)
 _rule_of = _loader(RULE)
 _sampling_of = _loader(SAMPLING)
 _reweight_of = _loader(REWEIGHT)

@@ -31,7 +31,7 @@ _INLINED_OPTIONS: dict[str, Any] = {
 
 
 def kernel(signature: Any = None) -> Callable[..., Any]:
-    """Compile a kernel and cache it on disk: ``@kernel`` at first use, ``@kernel(signature)`` at once.
+    """Compile a kernel and cache it on disk: ``@kernel`` at its first call, ``@kernel(signature)`` on import.
 
     Kernels allocate nothing, so Numba's reference counting (``_nrt``) is off. With it, every use of an array from a
     struct cost two calls, and walks took three times as long.
@@ -47,7 +47,7 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
 
 
 def ready(function: Any, *arguments: Any) -> None:
-    """Compile a kernel for arguments of these types, without calling it, so that its first call takes no longer."""
+    """Compile a kernel for arguments of these types without calling it, so that its first call is as fast as others."""
     if not UNJITTED:
         function.compile(tuple(map(typeof, arguments)))
 
@@ -63,7 +63,7 @@ def released(signature: Any) -> Callable[..., Any]:
 
 
 def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
-    """Compile a function of this package and cache the result on disk; a signature of None means at first use."""
+    """Compile a function of this package and cache the result on disk; a signature of None means at its first call."""
     dispatcher = njit(**options)(function)
     if UNJITTED:
         return dispatcher

@@ -45,7 +45,7 @@ AVERAGE = 2
 class HistoryView(NamedTuple):
     """A compiled game as walks see it; see :class:`rlccfr.games.flat_tree.GameTree`."""
 
-    record: np.ndarray  # (number of histories,) of HISTORY
+    record: np.ndarray  # (number of histories,) of type HISTORY
     probability: np.ndarray  # (number of histories,): of the chance outcome that leads to each
     utility: np.ndarray  # (2 x number of histories,): the records as doubles, of which every other one is a utility
 
@@ -123,7 +123,7 @@ class Rule(NamedTuple):
 
 
 class Procedure(NamedTuple):
-    """Course of an iteration, independent of the update rule and the sampler."""
+    """How an iteration proceeds, whatever the update rule and the sampler."""
 
     best_response: bool  # the opponent plays a best response, not its current policy
     simultaneous: bool  # both players are updated against the same policies; else player 1 sees player 0's update
@@ -147,7 +147,7 @@ class Step(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """Findings of an iteration about a player's infosets."""
+    """What an iteration has computed or estimated at a player's infosets."""
 
     gain: np.ndarray  # (m,) or longer: instantaneous regrets, or counterfactual values; updates overwrite them
     mass: np.ndarray  # (n,): opponent and chance reach with which ``gain`` is weighted

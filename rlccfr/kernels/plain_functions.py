@@ -145,7 +145,7 @@ def check_signature(field: str, function: Callable[..., Any]) -> None:
     """Check that the function in a component's field is a plain function with the field's arguments.
 
     Raises:
-        ComponentError: it isn't.
+        ComponentError: it is not.
     """
     signatures = {known.field: known for known in (_REWEIGHT, _POLICY_MAP, _REGULARISE, _INCLUSION, _MIXTURE)}
     expected = signatures[field]
@@ -184,9 +184,9 @@ def _check_arguments(function: Callable[..., Any], expected: PlainSignature) -> 
 
 
 def _mutable_variable(function: Callable[..., Any], expected: PlainSignature, message: str) -> str | None:
-    """Return what is wrong with a function that uses a mutable variable from outside; None for others.
+    """Return what is wrong with a function that uses a mutable global or closure variable; None if it uses none.
 
-    Numba does not accept such lists, dicts and sets, and takes arrays from outside for constants.
+    Numba rejects such lists, dicts and sets, and treats such arrays as constants.
 
     Args:
         message: Numba's error.

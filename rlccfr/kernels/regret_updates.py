@@ -10,7 +10,7 @@ A rule's plain functions may change r before that (``reweight``), or replace the
 with momentum adds a multiple of M, a running sum of the changes of R, in the second line, and takes a power. There are
 four versions of the update: ``update_regrets_plain`` and ``update_regrets_predicting`` serve most rules,
 ``update_regrets_with_momentum`` serves those with momentum, and ``update_regrets_general`` serves all without momentum.
-Where two serve a rule, their results differ by rounding alone. Public trees have an update of their own in
+Where two serve a rule, their results differ only by rounding. Public trees have an update of their own in
 kernels/public/vectors.py. After a switch of rules, floors are applied by ``refresh_policies`` and
 :meth:`rlccfr.engine.public.public_state.PublicState.adopt`.
 
@@ -182,7 +182,7 @@ def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
 
     M <- memory M + (R after - R before) is the first column of ``tables.state``. With a prediction, R is multiplied by
     the next iteration's discount, as in :func:`update_regrets_predicting`. Regrets are stored without a running scale,
-    because rules with momentum refuse samplers.
+    because rules with momentum run only with exact passes.
 
     Args:
         gain: overwritten.

@@ -215,7 +215,7 @@ def iterate(solver: rlccfr.Solver, iterations: int) -> None:
 
 def run_part(solver: rlccfr.Solver, iterations: int, horizon: int) -> None:
     """Run the first iterations of a run that is meant to have ``horizon``."""
-    solver._engine.stepper.aim(horizon)
+    solver._engine.stepper.set_horizon(horizon)
     iterate(solver, iterations - solver._engine.iteration)
 
 
@@ -250,10 +250,10 @@ def tell_blender(blender: Blender, solver: rlccfr.Solver, horizon: int, order: n
         order: see :func:`sums_on_public_tree`.
     """
     done = solver._engine.iteration
-    blender.aim(horizon, done - 1)
-    blender.note(solver.update_rule.schedule(done, 0)[:, AVERAGE_DECAY])
+    blender.set_horizon(horizon, done - 1)
+    blender.note_decays(solver.update_rule.schedule(done, 0)[:, AVERAGE_DECAY])
     if blender.is_due(done):
-        blender.turn(done, sums_on_public_tree(solver, order))
+        blender.start_next_window(done, sums_on_public_tree(solver, order))
 
 
 def decisions_of(solver: rlccfr.Solver) -> list[tuple[int, float]]:

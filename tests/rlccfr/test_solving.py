@@ -73,7 +73,7 @@ def test_a_budget_in_seconds_is_spent_on_the_linear_program_if_that_fits():
 
 def test_a_linear_program_that_takes_too_long_is_given_up(monkeypatch):
     def refuse(*_, seconds, **__):
-        raise BudgetError(f"the linear program did not end in {seconds:g} seconds")
+        raise BudgetError(f"the linear program was not solved in {seconds:g} seconds")
 
     monkeypatch.setattr(linear_program, "solve_exactly", refuse)
     solution = rlccfr.solve(game("leduc"), until="1e-6x")

@@ -43,7 +43,7 @@ def check(
         if files:
             raise ComponentError(f"there is nothing to check: {files} registers no component")
         raise ComponentError("there is nothing to check: write --load FILE or --plugins before the command")
-    # Go on after a failure: each component has its own line.
+    # Continue after a failure: each component has its own line.
     num_failed = 0
     for component, run_check in checks:
         try:

@@ -110,7 +110,7 @@ def print_comparison(title: str, rows: pd.DataFrame, *, speed_alone: bool = Fals
         rows: the rows.
         speed_alone: whether the weights ask for speed alone; otherwise, what has not converged comes last.
     """
-    # What has not converged is no recommendation, whatever its reward, unless speed alone counts.
+    # What has not converged can't be recommended, whatever its reward, unless speed alone counts.
     columns = ["reward"] if speed_alone else ["converged", "reward"]
     falling = rows.sort_values("speed", ascending=False, kind="stable").sort_values("exploitability", kind="stable")
     ordered = falling.sort_values(columns, ascending=False, kind="stable")

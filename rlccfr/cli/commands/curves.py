@@ -19,7 +19,7 @@ WITH_ALGORITHMS = {"game", "out", "algorithms", "results", "over", "current"}
 
 @dataclass(frozen=True)
 class LineOptions:
-    """Which lines an algorithm has."""
+    """Which lines are drawn for an algorithm."""
 
     TITLE: ClassVar[str] = ""
     current: bool = rare(False, "yes: draw the current policies, too. [no]")
@@ -37,14 +37,14 @@ def curves(
         typer.Option("--algorithm", help='Algorithm to draw: "dcfr x external x none"; may be repeated. [the best]'),
     ] = None,
     top: Annotated[int, typer.Option(callback=at_least(1), help="Number of the best algorithms to draw.")] = 8,
-    over: Annotated[str, typer.Option(help="To the right: seconds, iterations or nodes.")] = "seconds",
+    over: Annotated[str, typer.Option(help="Horizontal axis: seconds, iterations or nodes.")] = "seconds",
 ) -> None:
     """Draw the convergence of several algorithms on a game.
 
     Nothing is run. By default, these are the algorithms with the least exploitability under the largest budget, and
     plain CFR. With --results and --catalog, they are those of your own sweep.
     """
-    # Refuse what contradicts itself before measurements are read.
+    # Options that contradict each other are reported before measurements are read.
     if algorithms:
         check_only(context, "--algorithm", WITH_ALGORITHMS, "names all that is drawn")
     from rlccfr.agents.judging.curves import best_cells, column_of, draw_curves

@@ -71,7 +71,7 @@ def doctor(
     if clear_cache:
         _clear()
     findings = [_compilation(only or ())] if compile else []
-    # Each examination may fail in a broken installation, which the others should still tell of.
+    # Each examination may fail in a broken installation; the others should still report.
     for examine in (_versions, _kernels, _cache, _machine, _extras):
         findings += _findings_of(examine)
     trial, failure = _trial()
@@ -125,7 +125,9 @@ def _findings_of(examine: Callable[[], list[Finding]]) -> list[Finding]:
         return examine()
     except Exception as error:  # whatever a broken installation raises
         what = examine.__name__.strip("_")
-        return [Finding(what, f"can't be told: {what_failed(error)}", "install rlccfr again in a new environment")]
+        return [
+            Finding(what, f"can't be determined: {what_failed(error)}", "install rlccfr again in a new environment")
+        ]
 
 
 def _trial() -> tuple[Finding, Exception | None]:
@@ -181,7 +183,7 @@ def _cache() -> list[Finding]:
     if not os.access(existing, os.W_OK):
         advice = "large games are compiled each time: set RLCCFR_CACHE to a folder that you may write to"
     elif free < LEAST_DISK:
-        advice = "free some disk, or set RLCCFR_CACHE to a folder on another one"
+        advice = "free some disk space, or set RLCCFR_CACHE to a folder on another one"
     state = f"{gigabytes(size)} of at most {gigabytes(MOST_BYTES)} in {folder}, {gigabytes(free)} of disk free"
     return [Finding("games kept", state, advice)]
 

@@ -17,10 +17,10 @@ def equity(
     hands: Annotated[bool, typer.Option("--hands", help="Print each hand's equity, too.")] = False,
     json: Json = False,
 ) -> None:
-    """Print what hands of Texas hold'em win if nobody bets, exactly.
+    """Print exactly what share of the pot hands of Texas hold'em win if nobody bets.
 
-    An equity is the share of the pot, over all boards. Without a board, ranges of many hands take a minute, and several
-    if they tell suits apart.
+    This equity is a mean over all boards. Without a board, ranges of many hands take a minute, or several minutes if
+    they distinguish suits.
     """
     from rlccfr.engine.public.equities import equity as equity_of
 

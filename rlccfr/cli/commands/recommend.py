@@ -68,8 +68,8 @@ class Answer:
     """A recommendation.
 
     Attributes:
-        row: what a program reads.
-        text: what people read.
+        row: the answer for a program to read.
+        text: the answer for users to read.
         algorithms: the recommended algorithms, one for each segment of a run.
         budget: the budget that they are recommended for.
         seed: seed of the run that the recommendation was measured by.
@@ -86,7 +86,7 @@ class Answer:
     runs: pd.DataFrame | None = None
 
     def print_for(self, game: str) -> None:
-        """Print the recommendation for people, and a command that runs the algorithm."""
+        """Print the recommendation, and a command that runs the algorithm."""
         if self.runs is not None:
             print_table(tuple(self.runs.columns), [list(row) for row in self.runs.itertuples(index=False)])
         print(self.text)
@@ -119,7 +119,7 @@ def recommend(
     store: StorePath = RUNS / "store",
     json: Json = False,
 ) -> None:
-    """Say which algorithm to take for a game, and how sure that is.
+    """Say which algorithm to use for a game, and how sure that is.
 
     For a measured game, such as kuhn, leduc or holdem, the answer is the best measured algorithm or, with --catalog
     paper, the pick of the game's team. For another game, the answer is the pick of the chooser that did best on games
@@ -150,7 +150,7 @@ def recommend(
 
 
 def _seconds(text: str) -> float:
-    """Return the number of seconds that a text such as ``10s`` or ``2.5`` stands for."""
+    """Return the number of seconds that a string such as ``10s`` or ``2.5`` stands for."""
     try:
         seconds = float(text.removesuffix("s"))
     except ValueError:
@@ -161,9 +161,11 @@ def _seconds(text: str) -> float:
 
 
 def _check_together(budget: BudgetOptions, answer: AnswerOptions) -> None:
-    """Refuse options that ask both the package and a team, or give two budgets."""
+    """Check that the options do not ask both the package and a team, and give at most one budget."""
     if answer.measure is not None and (answer.team is not None or budget.is_given):
-        raise RLCCFRError("--measure asks the package, and is a budget itself: leave out --team and all other budgets")
+        raise RLCCFRError(
+            "--measure uses the package's measurements and sets its own budget: leave out --team and all other budgets"
+        )
     if answer.shipped and answer.team is not None:
         raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")
 

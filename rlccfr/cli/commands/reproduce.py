@@ -27,7 +27,7 @@ def reproduce(
     """Run a published experiment again, and write a page about it.
 
     The page has the protocol, the results here with intervals beside the published figures, and verdicts on what the
-    source says. A full run may take an hour. If it is stopped, the same command goes on where it stopped.
+    source says. A full run may take an hour. If it is stopped, the same command continues from there.
     """
     if paper == CLAIMS:
         if quick:
@@ -45,7 +45,7 @@ def reproduce(
             rows = measure(experiment, store, quick, report)
         except KeyboardInterrupt:
             raise Interrupted(
-                f"interrupted; {store} keeps the cases that were measured, and the same command goes on"
+                f"interrupted; {store} keeps the cases that were measured; the same command continues from there"
             ) from None
         page = write_page(experiment, rows, out, quick)
     print(page.read_text(), end="")

@@ -1,4 +1,4 @@
-"""``rlccfr results table`` and ``rlccfr results report``: measurements, for people."""
+"""``rlccfr results table`` and ``rlccfr results report``: measurements, as a table or a page."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class ControlOptions:
     control: bool = option(False, "Train a controller: it chooses settings during runs.", "--control")
     rounds: int | None = option(None, "Rounds of 20 runs each. [20,000, which takes an hour]", callback=at_least(1))
     members: int | None = option(
-        None, "Trainings, which decide together. [as for the shipped one]", callback=at_least(1)
+        None, "Members to train, which decide together. [as in the shipped one]", callback=at_least(1)
     )
     workers: int | None = option(None, "Processes. [one per physical core]", callback=at_least(0))
 
@@ -54,11 +54,11 @@ class ControlOptions:
 
 @dataclass(frozen=True)
 class DirectoryOptions:
-    """Where a training is kept."""
+    """Where a training run is kept."""
 
     TITLE: ClassVar[str] = ""
     out: Path | None = option(
-        None, "Directory of the training. [runs/kuhn-1-second and the like; runs/control for a controller]"
+        None, "Directory to keep it in. [runs/kuhn-1-second and the like; runs/control for a controller]"
     )
     fresh: bool = option(False, "Replace what is in the directory.", "--fresh")
 
@@ -80,7 +80,7 @@ def train(
     """Train a team of three DQN selectors, or a controller.
 
     The team learns what to pick for each game, budget and preset. The picks are printed; `rlccfr recommend --team` asks
-    for them again. Ctrl-C keeps what was learned; the same command, given again, goes on from there.
+    for them again. Ctrl-C keeps what was learned; the same command, given again, continues from there.
     """
     if control.control:
         check_only(context, "--control", CONTROL_OPTIONS, "trains a controller")
@@ -154,7 +154,7 @@ def _train_team(team: SelectorTeam, games: Sequence[str], evaluations: int, out:
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted after {team.evaluations} of {evaluations} evaluations, kept in {out}; "
-            "the same command goes on from there"
+            "the same command continues from there"
         ) from None
 
 
@@ -180,7 +180,7 @@ def _train_controller(
     Args:
         games: the games to train on; by default those of the shipped controller.
         settings: those of ``rounds``, ``members`` and ``workers`` that were given.
-        directory: where to keep the training, by default in ``runs/control``.
+        directory: where to keep the training run, by default in ``runs/control``.
         seed: seed of the training.
         json: whether to print JSON.
     """
@@ -200,18 +200,18 @@ def _train_controller(
         with progress(f"training a controller on {training_games}") as report:
             train_controller(games or None, out, **settings, seed=seed, fresh=directory.fresh, progress=report)
     except KeyboardInterrupt:
-        # Rounds are saved every minute, so that a training may have nothing yet.
+        # Rounds are saved every minute, so nothing may have been saved yet.
         if not holds_controller(out):
-            raise Interrupted("interrupted before anything was saved; a training is saved every minute") from None
+            raise Interrupted("interrupted before anything was saved; training is saved every minute") from None
         resuming = "the same command without --fresh" if directory.fresh else "the same command"
         raise Interrupted(
-            f"interrupted; {resuming} goes on, and --controller {quoted(str(out / 'member-0'))} uses what the "
-            "first member has learned so far"
+            f"interrupted; {resuming} continues from there, and --controller {quoted(str(out / 'member-0'))} uses what "
+            "the first member has learned so far"
         ) from None
     file = out / CONTROLLER
     if json:
         print_json({"controller": str(file), "members": members, "rounds": rounds})
         return
-    trainings = "1 training" if members == 1 else f"{members} trainings"
-    print(f"{trainings} of {rounds:,} rounds; the controller is {file}")
-    print(f"use it by: {' '.join(called())} solve GAME --controller {quoted(str(file))}")
+    trained = "1 member" if members == 1 else f"{members} members"
+    print(f"{trained} trained for {rounds:,} rounds; the controller is {file}")
+    print(f"use it: {' '.join(called())} solve GAME --controller {quoted(str(file))}")

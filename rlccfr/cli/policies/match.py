@@ -37,7 +37,7 @@ def match(
     if pairs < 0 or pairs == 1:
         raise RLCCFRError(f"--pairs must be 0, for exact payoffs, or at least 2, not {pairs}")
     if is_best(first):
-        raise RLCCFRError(f"{first!r} is for the second policy, which answers the first: exchange the two")
+        raise RLCCFRError(f"{first!r} responds to the first policy, so it must come second: exchange the two")
     tree = load(game)
     with progress("playing" if pairs else "computing the payoffs") as report:
         from rlccfr.policies.matches import exact_match, played_match

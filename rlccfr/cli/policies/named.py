@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 UNIFORM = "uniform"
 
 BEST_RESPONSES = ("best", "best_response", "best-response", "br")
-"""What people write for best responses to the opponent's policy; ``rlccfr match`` finds them."""
+"""Names for best responses to the opponent's policy, which ``rlccfr match`` computes."""
 
 
 def policy_of(name: str, game: Any = None) -> Policy:

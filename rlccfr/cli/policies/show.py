@@ -64,7 +64,7 @@ def show(
     if json:
         print_json([_as_json(state) for state in first_states])
     elif is_terminal:
-        _print_for_people(first_states, states, most)
+        _print_table(first_states, states, most)
     else:
         _print_fields(first_states)
 
@@ -85,20 +85,18 @@ def _states(policy: str, tree: Any, texts: Sequence[str], player: int | None) ->
     whose = "" if player is None else f" of player {player}"
     if texts:
         wanted = " and ".join(map(repr, texts))
-        raise RLCCFRError(
-            f"no state{whose} contains {wanted}; upper and lower case are alike: try fewer or shorter texts"
-        )
+        raise RLCCFRError(f"no state{whose} contains {wanted}; case does not matter: try fewer or shorter strings")
     raise RLCCFRError(f"there is no state{whose} in this game")
 
 
-def _print_for_people(first_states: Iterable[State], states: Iterator[State], most: int) -> None:
+def _print_table(first_states: Iterable[State], states: Iterator[State], most: int) -> None:
     """Print a table of the first ``most`` states, and what it leaves out."""
     first_states = list(first_states)
     Console(highlight=False).print(_table(first_states))
     if next(states, None) is not None:
         print(f"These are the first {most} states: --find narrows them, --limit 0 shows all.")
     if first_states and isnan(first_states[0].reach):
-        print("Reach is not computed in hold'em and Bluff; `rlccfr explore` tells each state's share at its point.")
+        print("Reach is not computed in hold'em and Bluff; `rlccfr explore` shows each state's share at its point.")
 
 
 def _print_fields(states: Iterable[State]) -> None:

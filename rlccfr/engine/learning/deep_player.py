@@ -107,7 +107,7 @@ class DeepPlayer:
         return iteration == 1 or iteration % self._networks.train_every == 0
 
     def _skips(self, iteration: int) -> bool:
-        """Return whether a fit that is due does not take place."""
+        """Return whether a fit that is due is skipped."""
         retrain_probability = self._networks.retrain
         if retrain_probability is None or iteration == 1:
             return False

@@ -27,7 +27,7 @@ class LearnedStepper(FlatStepper):
     """Stepper that runs iterations one at a time, with the models that the components need.
 
     Ctrl-C takes effect between iterations. A second Ctrl-C takes effect at once: the run's models are then half
-    trained, so that the run can neither go on nor be saved.
+    trained, so the run can neither continue nor be saved.
     """
 
     learns = True
@@ -55,7 +55,7 @@ class LearnedStepper(FlatStepper):
                 break
         self._phases = Phases(state, binding, walks)
         self._valued_histories = self._models_of_values(previous)
-        self._whole = True  # whether the last iteration was carried to its end
+        self._whole = True  # whether the last iteration was completed
 
     def _models_of_values(self, previous: Stepper[RunState] | None) -> ValuedHistories | None:
         """Return the models of the sampler's values of histories; the previous stepper's are reused if still valid."""
@@ -81,15 +81,15 @@ class LearnedStepper(FlatStepper):
                     return
 
     def _require_whole(self) -> None:
-        """Refuse a run whose last iteration was interrupted.
+        """Check that the last iteration was completed.
 
         Raises:
-            FailedRunError: it was.
+            FailedRunError: it was interrupted.
         """
         if not self._whole:
             raise FailedRunError(
-                "an iteration was interrupted, and its models are half trained: go on from an earlier checkpoint, or "
-                "start anew"
+                "an iteration was interrupted, and its models are half trained: continue from an earlier checkpoint, "
+                "or start a new run"
             )
 
     def _iterate(self) -> None:

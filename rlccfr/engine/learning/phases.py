@@ -181,10 +181,10 @@ class Phases:
         return mass
 
     def backed_up(self, traverser: int) -> np.ndarray:
-        """Return each history's expected value one action later, (histories,), where a player moves; elsewhere 0.
+        """Return the one-step backup of the current values, (histories,).
 
-        It follows from the present policies and values. In the table, the values at nodes of chance are set to the
-        means of their outcomes'.
+        It is the mean of the children's values under the current policies where a player moves, and 0 elsewhere. In the
+        table of values, each chance node's value is set to the mean of its outcomes' values.
         """
         values = np.zeros(self._state.game.num_histories)
         self._state.counts[1] += len(values)

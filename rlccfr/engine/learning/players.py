@@ -57,7 +57,7 @@ class RegressionPlayer:
         return self._model.predict()
 
     def _fitted(self, state: RunState, regrets: np.ndarray, iteration: int, times: int = 1) -> np.ndarray:
-        table_regrets = state.tables.regret[self._sequences]  # equal ``regrets``, except for a prediction
+        table_regrets = state.tables.regret[self._sequences]  # equal to ``regrets``, except for a prediction
         scale = np.abs(regrets).max(initial=0.0) or 1.0
         self._model.fit(regrets / scale, self._weight, [*self._seed, iteration], times)
         fitted = self._model.predict() * scale
@@ -76,7 +76,7 @@ class RegressionPlayer:
 
 
 class TabularPlayer:
-    """One player without models, beside a sampler that has some."""
+    """A player without models, in a run whose sampler has models."""
 
     def __init__(self, game: GameTree, player: int) -> None:
         self._sequences = game.sequences_of(player)
@@ -99,7 +99,7 @@ class TabularPlayer:
         return state.tables.regret[self._sequences].copy()
 
     def predicted_regrets(self) -> np.ndarray:
-        """Return an empty array: the tables hold all there is."""
+        """Return an empty array: the table holds the regrets."""
         return np.zeros(0)
 
     def average_sums(self) -> None:

@@ -87,7 +87,7 @@ class ValuedHistories:
         return self.settings == settings and len(self._models) == len(phases.estimates.history_value)
 
     def learn(self, phases: Phases, iteration: int) -> None:
-        """Fit the models to the values one action later, if a fit is due after an iteration."""
+        """Fit the models to the one-step backups of the values, if a fit is due after an iteration."""
         if iteration > 1 and iteration % self.settings.train_every:
             return
         visits = phases.estimates.history_visits
@@ -95,7 +95,7 @@ class ValuedHistories:
             if self._enters[0]:  # fitted to the old values, which the targets below still depend on
                 model.learn(values, visits, values.copy(), ENTRY_FITS)
             model.learn(phases.backed_up(traverser), visits, values)
-            phases.backed_up(traverser)  # sets the values at nodes of chance from the model's new ones
+            phases.backed_up(traverser)  # sets the values of chance nodes from the model's new ones
         self._enters[0] = False
 
     def state(self) -> State:

@@ -70,8 +70,8 @@ class PublicStepper(BlendingStepper[PublicState]):
             self.state.adopt(self.binding)
 
     def _run(self, iterations: int) -> None:
-        rows = self.binding.rows(self.state.iteration + 1, self._room(iterations))
-        with self._noted(rows):
+        rows = self.binding.rows(self.state.iteration + 1, self._until_next_window(iterations))
+        with self._noting_decays(rows):
             if self._crew is None:
                 self._iterate(rows, 0)
             else:

@@ -1,4 +1,4 @@
-"""What the search for a blend's weights works with."""
+"""The state and the working memory of a search for the weights of blends."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ STEP = 2
 CONSTRAINT_STEP = 3
 
 
-class Blend(NamedTuple):
-    """Each player's blend of K policies, and what is known of its value.
+class BlendSearch(NamedTuple):
+    """The state of a search for each player's least exploitable blend of K policies.
 
     Attributes:
-        weights: (2, K) for each player the blend to try next.
-        best: (2, K) the best one tried.
+        weights: (2, K) for each player, the blend to try next.
+        best: (2, K) for each player, the best blend tried.
         progress: (2, PROGRESS_SIZE) see above.
         cuts: (2, most cuts, K) value of each best response so far against each policy.
         levels, moves: (most cuts,) working memory.
@@ -45,4 +45,4 @@ class Blend(NamedTuple):
     steps: np.ndarray
 
 
-BLEND = types.NamedTuple((F8M, F8M, F8M, types.float64[:, :, ::1], F8S, F8S, F8M, F8M), Blend)
+BLEND_SEARCH = types.NamedTuple((F8M, F8M, F8M, types.float64[:, :, ::1], F8S, F8S, F8M, F8M), BlendSearch)

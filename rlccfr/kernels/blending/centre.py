@@ -34,24 +34,24 @@ from rlccfr.kernels.blending.blend_layout import (
     NUM_CUTS,
     STEP,
 )
-from rlccfr.kernels.handles import blend_of
+from rlccfr.kernels.handles import blend_search_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE
 
 WIDTH = 0.3
-"""Largest distance of the next blend's value by the cuts from the least one, as a share of what is still unknown."""
+"""By the cuts, the next blend's value exceeds the least one by at most this share of (best value - lower bound)."""
 
 UNIFORM_SHARE = 1e-3
-"""Share of the uniform blend in the one from which the next one is sought, so that all weights are positive."""
+"""Share of the uniform blend in the start of the search for the next blend, so that all weights are positive."""
 
 NEWTON_STEPS = 30
 """Most steps of Newton's method per cut."""
 
 LARGEST_SQUARED_DECREMENT = 0.1
-"""Newton's method ends where the decrement's square is below this."""
+"""Newton's method ends when the decrement's square is below this."""
 
 LEAST_PIVOT = 1e-12
-"""Least pivot of Newton's system, whose diagonal is at least 1 but for rounding."""
+"""Least pivot of Newton's system, whose diagonal is at least 1 apart from rounding."""
 
 TO_BOUNDARY = 0.95
 """Share of the way to the boundary that a step may go."""
@@ -71,7 +71,7 @@ def fill_levels(weights, cuts, num_cuts, levels):
 
 
 @inlined
-def fill_system(weights, cuts, num_cuts, top, pull, blend):
+def fill_system(weights, cuts, num_cuts, top, pull, search):
     """Set Newton's system, with each weight as the unit of its change; return the unit of ``top``'s change.
 
     With s_i = 1 / (top - c_i w), the objective's derivative by top is pull - sum_i s_i, and that by w_j, in units of
@@ -81,15 +81,15 @@ def fill_system(weights, cuts, num_cuts, top, pull, blend):
     Args:
         top: the variable t of the objective.
         pull: its factor in the objective.
-        blend: ``hessian`` gets the lower half of the matrix, and two rows of ``steps`` the negative gradient and the
-            constraint: the weights, whose changes must add up to nothing. The row of the step is overwritten.
+        search: ``hessian`` gets the lower half of the matrix, and two rows of ``steps`` the negative gradient and the
+            constraint: the weights, whose changes must add up to 0. The row of the step is overwritten.
     """
     count = len(weights)
-    hessian = blend.hessian
-    levels = blend.levels
-    negative_gradient = blend.steps[NEGATIVE_GRADIENT]
-    constraint = blend.steps[CONSTRAINT]
-    scaled_cut = blend.steps[STEP]  # the step is found later; until then, its row is free
+    hessian = search.hessian
+    levels = search.levels
+    negative_gradient = search.steps[NEGATIVE_GRADIENT]
+    constraint = search.steps[CONSTRAINT]
+    scaled_cut = search.steps[STEP]  # the step is found later; until then, its row is free
     # The unit of the change of top makes its diagonal entry 1, as those of the weights are at least.
     curvature = 0.0
     slope = 0.0
@@ -156,17 +156,17 @@ def substitute(factor, right_side, solution):
 
 
 @inlined
-def solve_for_step(blend):
+def solve_for_step(search):
     """Solve Newton's system under the constraint, into the row of the step; return the decrement's square.
 
     With H the matrix, g the negative gradient and w the constraint, the step d has H d = g - m w and w d = 0, for some
     multiplier m. So d = H^-1 g - m H^-1 w with m = (w H^-1 g) / (w H^-1 w). The decrement's square is d g.
     """
-    factor = blend.hessian
-    negative_gradient = blend.steps[NEGATIVE_GRADIENT]
-    constraint = blend.steps[CONSTRAINT]
-    step = blend.steps[STEP]
-    constraint_step = blend.steps[CONSTRAINT_STEP]
+    factor = search.hessian
+    negative_gradient = search.steps[NEGATIVE_GRADIENT]
+    constraint = search.steps[CONSTRAINT]
+    step = search.steps[STEP]
+    constraint_step = search.steps[CONSTRAINT_STEP]
     size = len(factor)
     substitute(factor, negative_gradient, step)
     substitute(factor, constraint, constraint_step)
@@ -183,16 +183,16 @@ def solve_for_step(blend):
 
 
 @inlined
-def longest_step(weights, cuts, num_cuts, top, top_move, blend):
+def longest_step(weights, cuts, num_cuts, top, top_move, search):
     """Return the step, at most 1, that keeps weights positive and cuts below ``top``.
 
     Args:
         top_move: change of ``top`` in a step of 1.
-        blend: ``moves`` gets the change of each cut's value in a step of 1.
+        search: ``moves`` gets the change of each cut's value in a step of 1.
     """
-    change = blend.steps[STEP]
-    levels = blend.levels
-    moves = blend.moves
+    change = search.steps[STEP]
+    levels = search.levels
+    moves = search.moves
     step = 1.0
     for j in range(len(weights)):
         if change[j] < 0.0:
@@ -208,7 +208,7 @@ def longest_step(weights, cuts, num_cuts, top, top_move, blend):
 
 
 @inlined
-def dual_bound(cuts, num_cuts, top, blend):
+def dual_bound(cuts, num_cuts, top, search):
     """Return a lower bound on the value of every blend; see point 3 of the module.
 
     The opponent's responses behind the cuts, mixed with the weights 1 / (t - c_i w), get against each of the K policies
@@ -216,14 +216,14 @@ def dual_bound(cuts, num_cuts, top, blend):
 
     Args:
         top: the variable t, above all levels.
-        blend: ``levels`` holds the values c_i w of the present blend; the row of the constraint's step is overwritten.
+        search: ``levels`` holds the values c_i w of the present blend; the row of the constraint's step is overwritten.
     """
-    values = blend.steps[CONSTRAINT_STEP]
+    values = search.steps[CONSTRAINT_STEP]
     total = 0.0
     for j in range(cuts.shape[1]):
         values[j] = 0.0
     for i in range(num_cuts):
-        cut_weight = 1.0 / (top - blend.levels[i])
+        cut_weight = 1.0 / (top - search.levels[i])
         total += cut_weight
         for j in range(cuts.shape[1]):
             values[j] += cut_weight * cuts[i, j]
@@ -234,55 +234,55 @@ def dual_bound(cuts, num_cuts, top, blend):
 
 
 @inlined
-def move_to_centre(weights, cuts, num_cuts, width, blend):
+def move_to_centre(weights, cuts, num_cuts, width, search):
     """Move a blend to the centre that the module describes, and return a bound on the value of every blend.
 
     Args:
         weights: (K,) positive, with sum 1; changed in place.
         width: see the module.
-        blend: ``levels``, ``moves``, ``hessian`` and ``steps`` are overwritten.
+        search: ``levels``, ``moves``, ``hessian`` and ``steps`` are overwritten.
     """
     count = len(weights)
-    levels = blend.levels
-    change = blend.steps[STEP]
+    levels = search.levels
+    change = search.steps[STEP]
     pull = (num_cuts + count) / width
     top = width + fill_levels(weights, cuts, num_cuts, levels)
     for _ in range(NEWTON_STEPS):
         # One damped step of Newton's method.
-        unit = fill_system(weights, cuts, num_cuts, top, pull, blend)
-        factorise(blend.hessian)
-        squared_decrement = solve_for_step(blend)
-        if not squared_decrement < np.inf:  # the last blend that is a number stays
+        unit = fill_system(weights, cuts, num_cuts, top, pull, search)
+        factorise(search.hessian)
+        squared_decrement = solve_for_step(search)
+        if not squared_decrement < np.inf:  # it is NaN or infinite: the last blend stays
             break
-        step = longest_step(weights, cuts, num_cuts, top, unit * change[count], blend)
+        step = longest_step(weights, cuts, num_cuts, top, unit * change[count], search)
         for j in range(count):
             weights[j] *= 1.0 + step * change[j]
         top += step * unit * change[count]
         for i in range(num_cuts):
-            levels[i] += step * blend.moves[i]
+            levels[i] += step * search.moves[i]
         if squared_decrement < LARGEST_SQUARED_DECREMENT:
             break
-    # The steps keep the sum at 1 but for rounding.
+    # The steps keep the sum at 1 apart from rounding.
     total = 0.0
     for j in range(count):
         total += weights[j]
     for j in range(count):
         weights[j] /= total
-    return dual_bound(cuts, num_cuts, top, blend)
+    return dual_bound(cuts, num_cuts, top, search)
 
 
 @kernel(types.void(HANDLE, types.int64, types.float64))
-def improve(blend, player, value):
-    """Take in a best response to a player's blend, and choose the next blend to try.
+def improve(search, player, value):
+    """Record a best response to a player's blend, and choose the next blend to try.
 
     Args:
-        blend: handle; changed in place. The response's cut is the next one of ``cuts``.
+        search: handle; changed in place. The response's cut is the next one of ``cuts``.
         value: value of the response against the blend.
     """
-    blend = blend_of(blend)
-    weights = blend.weights[player]
-    progress = blend.progress[player]
-    cuts = blend.cuts[player]
+    search = blend_search_of(search)
+    weights = search.weights[player]
+    progress = search.progress[player]
+    cuts = search.cuts[player]
     last_cut = np.int64(progress[NUM_CUTS])
     num_cuts = last_cut + 1
     count = len(weights)
@@ -294,14 +294,14 @@ def improve(blend, player, value):
     if value < progress[LEAST_VALUE]:
         progress[LEAST_VALUE] = value
         for j in range(count):
-            blend.best[player, j] = weights[j]
+            search.best[player, j] = weights[j]
     progress[NUM_CUTS] = num_cuts
     progress[LOWER_BOUND] = max(progress[LOWER_BOUND], least)
     # 2. Seek the next blend from the best one, pushed a little into the interior of the simplex.
     unknown = progress[LEAST_VALUE] - progress[LOWER_BOUND]
     if unknown > 0.0 and num_cuts < len(cuts):
         for j in range(count):
-            weights[j] = (1.0 - UNIFORM_SHARE) * blend.best[player, j] + UNIFORM_SHARE / count
-        bound = move_to_centre(weights, cuts, num_cuts, WIDTH * unknown, blend)
-        if bound > progress[LOWER_BOUND]:  # not if it is no number
+            weights[j] = (1.0 - UNIFORM_SHARE) * search.best[player, j] + UNIFORM_SHARE / count
+        bound = move_to_centre(weights, cuts, num_cuts, WIDTH * unknown, search)
+        if bound > progress[LOWER_BOUND]:  # false if the bound is NaN
             progress[LOWER_BOUND] = bound

@@ -19,7 +19,7 @@ from rlccfr.kernels.passes.rows import infosets_from_last, sequences_of
 from rlccfr.kernels.passes.sequence_form import gradient_pass, reach_pass
 
 TILE = 1024
-"""Number of sequences that are met with all policies before the next ones, so that their values stay in a cache."""
+"""Number of sequences processed for all policies before the next ones, so that their values stay in a cache."""
 
 
 @kernel(types.void(HANDLE, F8S, F8S))
@@ -69,7 +69,7 @@ def best_action(view, infoset, values):
 
 @inlined
 def multiplicity_of(view, infoset):
-    """Return for how many infosets below one parent an infoset stands."""
+    """Return how many infosets below one parent sequence an infoset of a quotient stands for; 1 in a game."""
     return view.multiplicity[infoset] if len(view.multiplicity) else 1.0
 
 

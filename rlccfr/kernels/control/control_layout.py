@@ -19,12 +19,12 @@ LEAST_MARK = 4
 """Least number of iterations after which there is a decision, apart from the one before the first iteration."""
 
 OPEN_HORIZON = 4
-"""An open horizon looks to the agents like this multiple of the iterations done, and at least LEAST_HORIZON."""
+"""If the horizon is not fixed, agents see this multiple of the iterations done instead, and at least LEAST_HORIZON."""
 
 LEAST_HORIZON = 1000
 
 # Entries of the controller's state.
-HORIZON = 0  # number of iterations that the run is meant to have; 0 if that is open
+HORIZON = 0  # number of iterations that the run is meant to have; 0 if it is not fixed
 NEXT_DECISION = 1  # number of iterations at which the next decision is due
 NUM_DECISIONS = 2  # number of decisions so far
 SETTINGS = 3  # first of the settings of the present segment, see below
@@ -43,7 +43,7 @@ DECIDED_AT = 25  # number of iterations at the last decision
 STATE_SIZE = 26  # number of entries
 
 NEVER = 2**62
-"""Number of iterations at which something is due, if it never is."""
+"""Value of NEXT_LOOK or NEXT_DECISION if none is due any more."""
 
 NUM_LOOKS = 4
 """Number of looks at the average policy in the last eighth of a run."""
@@ -69,7 +69,7 @@ class Control(NamedTuple):
         weights: the members' networks, member by member and agent by agent: for each layer the weights, (inputs,
             outputs), and the biases; in single precision.
         num_members: number of members; an agent's Q-values are the sums of theirs.
-        looks: whether the networks see how the run goes, or only its length and the iterations done.
+        looks: whether the networks see how the run progresses, or only its length and the iterations done.
         layers: (AGENTS, number of layers + 1) size of each layer, inputs first.
         choices: (number of all agents' choices, 4) settings that each choice stands for; column 0 holds the first
             setting of the choice's agent.

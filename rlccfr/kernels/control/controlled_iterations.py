@@ -42,7 +42,7 @@ def next_look(done, horizon):
     There are NUM_LOOKS looks, evenly spread over the last eighth of the horizon; the last one is at its end.
 
     Args:
-        horizon: number of iterations that the run is meant to have; 0 if that is open, and there are then no looks.
+        horizon: number of iterations that the run is meant to have; 0 if it is not fixed, and there are then no looks.
     """
     for looks_after in range(NUM_LOOKS - 1, -1, -1):
         look = horizon - horizon * looks_after // (8 * NUM_LOOKS)
@@ -111,7 +111,7 @@ def prepare_segment(view, tables, scratch, counts, iterations, control):
 
 @kernel(types.int64(HANDLE, HANDLE, HANDLE, types.int64))
 def prepare_segment_of_run(game, run, control, iterations):
-    """Do the same for a run, and return the same; see :func:`prepare_segment`.
+    """Call :func:`prepare_segment` for a run that is given by handles, and return its result.
 
     Args:
         game, run, control: handles; the controller's state, trace and schedule are changed in place.

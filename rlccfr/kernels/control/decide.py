@@ -50,10 +50,10 @@ def next_mark(done, horizon):
     """Return the number of iterations at which the first decision after ``done`` iterations is due.
 
     Decisions are due before the first iteration, at horizon / 2^k for all k down to LEAST_MARK iterations, and at three
-    quarters and seven eighths of the horizon. With an open horizon, they are due at each doubling.
+    quarters and seven eighths of the horizon. If the horizon is not fixed, they are due at each doubling.
 
     Args:
-        horizon: number of iterations that the run is meant to have; 0 if that is open.
+        horizon: number of iterations that the run is meant to have; 0 if it is not fixed.
     """
     if horizon == 0:
         return max(LEAST_MARK, 2 * done)
@@ -74,7 +74,7 @@ def next_mark(done, horizon):
 def decide(view, tables, scratch, done, control):
     """Let the agents pick, and write the settings of the segment that begins after ``done`` iterations.
 
-    A momentum that begins or begins again starts from M = 0, since M rests in segments without one.
+    A momentum that begins or begins again starts from M = 0, whatever earlier segments have left in M.
 
     Args:
         tables: ``state``, which holds M, is changed in place.
@@ -84,7 +84,7 @@ def decide(view, tables, scratch, done, control):
     observation_size = OBSERVED + len(control.features)
     if control.looks:
         observe(view, tables, scratch, done, control)
-    else:  # exploitabilities take as long as several iterations
+    else:  # computing exploitabilities takes as long as several iterations
         observe_progress(done, control)
     had_momentum = state[SETTINGS + MOMENTUM] != 0.0
     decision = np.int64(state[NUM_DECISIONS])
@@ -184,7 +184,7 @@ def q_values(control, layers, first_weight):
             outputs[j] = weights[first_bias + j]
         for i in range(num_inputs):
             value = inputs[i]
-            if value != 0:  # many are: picks of other choices, and units that are rectified
+            if value != 0:  # many are 0: choices that were not picked, and rectified units
                 for j in range(num_outputs):
                     outputs[j] += weights[first_weight + i * num_outputs + j] * value
         if layer < depth - 1:

@@ -1,1 +1,1 @@
-"""Kernels for iterations with fitted models: the phases of an iteration, Adam's step, and the models' memory."""
+"""Kernels for iterations with fitted models: the phases of an iteration, Adam's step, and reservoir sampling."""

@@ -37,7 +37,7 @@ def adam_step(weights, gradient, mean, square, largest, mean_rate, square_rate, 
     shrinking = np.float32(largest / length) if length > largest else _NO_SHRINKING
     for k in range(len(weights)):
         slope = gradient[k] * shrinking
-        # m <- m + (1 - beta_1) (g - m), and v likewise with g^2: the moments of algorithm 1, with one product less.
+        # m <- m + (1 - beta_1) (g - m), and v likewise with g^2: the moments of algorithm 1, with one product fewer.
         mean[k] += (slope - mean[k]) * mean_rate
         square[k] += (slope * slope - square[k]) * square_rate
         # The caller has put both bias corrections into ``step`` and ``spread_scale``.

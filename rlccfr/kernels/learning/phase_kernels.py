@@ -59,7 +59,7 @@ def exact_regrets_and_masses(game, scratch, memory, player):
 
 @kernel(types.void(VIEW, TABLES, SCRATCH, types.int64, types.int64))
 def fill_average_increments(view, tables, scratch, player, column):
-    """Replace a player's policy sum with the exact increments of its average policy: chance weight x own reach.
+    """Replace a player's policy sum with the exact increments of its average policy: chance weight x its own reach.
 
     Args:
         tables: the player's entries of ``policy_sum`` are overwritten.
@@ -105,7 +105,7 @@ def update_player(game, tables, memory, rule, player, now, ahead, row):
         for k in range(first, end):
             row[k] = tables.regret[k]
         add_prediction(row, first, end, gain, ahead)
-        # Leave nothing to the next iteration's walks.
+        # Clear the estimates for the next iteration.
         for k in range(first, end):
             gain[k] = 0.0
         walk_tables.mass[infoset] = UNVISITED
@@ -137,8 +137,8 @@ def back_up(game, memory, traverser, target):
 
     Args:
         game, memory: handles. The traverser's row of ``history_value`` in the memory's tables is changed in place at
-            nodes of chance alone.
-        target: (number of histories,) overwritten at nodes of players.
+            chance nodes only.
+        target: (number of histories,) overwritten at players' nodes.
     """
     histories = game_of(game).histories
     tables = memory_of(memory).tables
@@ -149,7 +149,7 @@ def back_up(game, memory, traverser, target):
         if record["actor"] == TERMINAL:
             continue
         mean = mean_of_children(histories, record, record["actor"] == traverser, tables, history_value)
-        # Models give values of players' nodes alone; those of chance must be there before their parents read them.
+        # Models give values of players' nodes only; those of chance nodes must be set before their parents read them.
         if record["actor"] == CHANCE:
             history_value[node] = mean
         else:

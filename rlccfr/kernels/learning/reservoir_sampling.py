@@ -1,4 +1,4 @@
-"""Rows (infoset, mass, vector over the infoset's sequences) in a bounded memory, and sums over the rows kept."""
+"""A reservoir of rows (infoset, mass, vector over the infoset's sequences), and sums over the rows kept."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _subtract_row(first_sequence, slot, scale, rows):
     infoset = rows.infoset[slot]
     first, end = first_sequence[infoset], first_sequence[infoset + 1]
     rows.num_rows[infoset] -= 1
-    # Without this factor, rounding errors would be left of an infoset whose last row goes.
+    # Without this factor, rounding errors would remain at an infoset whose last row is removed.
     has_rows = 1.0 if rows.num_rows[infoset] > 0 else 0.0
     rows.mass_sum[infoset] = has_rows * max(rows.mass_sum[infoset] - rows.mass[slot] / scale, 0.0)
     if rows.vector.shape[1] > 0:
@@ -78,8 +78,8 @@ def insert_rows(first_sequence, infosets, mass, vector, scale, rows, newest, rng
         if slot < capacity:
             rows.counts[NUM_KEPT] += 1
         else:
-            # Algorithm R draws a slot among as many as rows were seen. So the row enters with a probability of
-            # capacity / (rows seen), with which each earlier row is still there, too.
+            # Algorithm R draws one of as many slots as rows have been seen. So the row enters with probability
+            # capacity / (rows seen), which is also the probability that an earlier row is still there.
             slot = (num_seen - 1) % capacity if newest else np.int64(uniform(rng) * num_seen)
             if slot >= capacity:
                 continue

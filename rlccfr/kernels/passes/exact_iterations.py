@@ -105,11 +105,11 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
     values, and updates regrets and policies on the way. When a player's reach is set from its policy, its policy is
     also averaged, in the same pass:
 
-    - Against best responses: both are averaged first, and each is updated against the other's best response to its
-      policy, computed before either is updated.
-    - With simultaneous updates or averaging beforehand: both are averaged first.
-    - Otherwise, in alternation: the opponent is averaged just before a player is updated. So player 1 is averaged
-      before its update, and player 0 after its update.
+    - Against best responses: both policies are averaged first, and each player is updated against the other's best
+      response to its policy, computed before either is updated.
+    - With simultaneous updates or averaging beforehand: both policies are averaged first.
+    - Otherwise, in alternation: the opponent's policy is averaged just before a player is updated. So player 1's is
+      averaged before its update, and player 0's after its update.
 
     Args:
         game, run, rule: handles; the run's arrays are changed in place.
@@ -125,7 +125,7 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
     best_response = procedure.best_response
     simultaneous = procedure.simultaneous
     pre_averaging = procedure.pre_averaging
-    # In alternation, each later reach of player 0 is left by the update of player 1 before.
+    # In alternation, player 0's reach is later set when its policy is averaged, before player 1's update.
     if rule.flags.regularises:
         reach_pass(view, 0, tables.policy, scratch.reach)
     for t in range(len(schedule) - 1):

@@ -53,8 +53,8 @@ def pass_up(view, infoset, value, gain):
 def unrolled(row: Callable[..., None]) -> Callable[..., Any]:
     """Turn ``row(view, infoset, first, actions, *arguments)`` into ``row(view, infoset, *arguments)``, for passes.
 
-    The result looks up the infoset's first sequence and number of actions. It passes the number as a
-    constant if it is at most three, because loops whose length the compiler knows take half the time.
+    The result looks up the infoset's first sequence and number of actions. It passes the number as a constant if it is
+    at most three, because loops whose length the compiler knows take half the time.
     """
     row = inlined(row)
 

@@ -89,7 +89,7 @@ def average_top(view, player, tables, reach, decay, column, share):
 
 @inlined
 def average_share(view, player, tables, reach, decay, column, share):
-    """Do the same for the thread's infosets."""
+    """Set reach and policy sums of ``player`` at the thread's own infosets; see ``reach_and_average_pass``."""
     for infoset in range(share.infosets[player, 0], share.infosets[player, 2]):
         average_row(view, infoset, tables, reach, decay, 1.0, column)
 
@@ -193,7 +193,7 @@ def threaded_iterations(game, run, rule, procedure, schedule, cost, share):
                     average_top(view, 1 - player, tables, scratch.reach, decay, column, share)
                 clear_top(view, player, scratch.gradient, share)
             wait_for_all(share.barrier, share.threads)
-            # Below the cut: a component reads nothing of another one, so each thread goes all the way up alone.
+            # Below the cut: a component reads nothing from another one, so each thread goes all the way up alone.
             if not (simultaneous or pre_averaging):
                 average_share(view, 1 - player, tables, scratch.reach, decay, column, share)
             gradient_phase(view, player, scratch, rule.flags.uses_mass, share)

@@ -14,7 +14,7 @@ from rlccfr.kernels.walks.walk_layout import DONE, Weights
 
 @kernel(types.int64(HANDLE, HANDLE, HANDLE, F8S, RNG, types.int64, PROCEDURE, types.boolean))
 def add_walks(game, memory, sampling, parameters, rng, traverser, procedure, averages):
-    """Perform one player's walks, each with weight 1 / (number of walks), or go on with them after a pause.
+    """Perform one player's walks, each with weight 1 / (number of walks), or continue them after a pause.
 
     Args:
         game, memory, sampling: handles; the memory's tables are changed in place, see :func:`walk`. Its ``progress``

@@ -3,7 +3,7 @@
 A table holds an estimate of player 0's expected utility at each history. Its row 0 serves both traversers. If opponents
 play best responses, the two traversers' walks are played by different policies, so there is one row per traverser.
 
-* As baselines b, at all nodes, including those of chance: a child taken with probability p whose walk returned u has
+* As baselines b, at all nodes, including chance nodes: a child taken with probability p whose walk returned u has
   the value b + (u - b) / p; a child left out has the value b (Schmid et al. 2019, with baselines of histories). If b is
   the true value of each child, so is the value of each node.
 * In place of the walk's values: the regrets at a node follow from the table alone. On the way back up, a walk sets the
@@ -86,7 +86,8 @@ def close_by_history(histories, history, is_own, traverser, plan, memory, depth)
     if plan.values_replace and learns:
         values[frames.node[depth]] = sign * node_value
     if is_own:
-        # Without importance weights, the own draws above the node are multiplied out of its weight again.
+        # Without importance weights, multiply by the probability of the traverser's draws, by which the weight was
+        # divided on the way down.
         weight = frames.weight[depth] * (frames.own_draws[depth] if plan.unweighted else 1.0)
         add_regrets(history, traverser, weight, node_value, memory, depth)
     return node_value

@@ -18,7 +18,7 @@ def play(histories, policy, chance_rng, player_rng):
 
     Args:
         policy: (m,) action probabilities of both players.
-        chance_rng: (1,) state of the generator of chance's draws, advanced in place.
+        chance_rng: (1,) state of the generator of chance draws, advanced in place.
         player_rng: (1,) state of the generator of the players' draws, advanced in place.
     """
     node = 0
@@ -46,7 +46,7 @@ def play_pairs(game, straight, swapped, deal, rng, payoffs):
     """
     histories = game_of(game).histories
     for pair in range(len(payoffs)):
-        # Chance has a generator of its own, set back before the second game: so luck of the deal cancels in part.
+        # Chance has a generator of its own, reset before the second game, so that the luck of the deal partly cancels.
         deal_seed = random_word(rng)
         deal[0] = deal_seed
         payoffs[pair, 0] = play(histories, straight, deal, rng)

@@ -2,7 +2,7 @@
 
 They perform the same walks as kernels/walks/walk.py, with bitwise equal results, in half the time. Where chance and
 the opponent are sampled, a walk visits an infoset of the traverser at most once. Its regrets can therefore be updated
-on the way up, so that nothing is kept in tables until the walk ends.
+on the way up, so that nothing is kept in tables until the walk ends. Own nodes and actions are the traverser's.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ index is not checked."""
 
 @inlined
 def prefetch_below(histories, tables, first, count):
-    """Ask for what a walk reads at ``count`` siblings, of which ``first`` is the first, and below them."""
+    """Prefetch what a walk reads at ``count`` siblings, starting with ``first``, and at their first children."""
     for node in range(first, first + count):
         history = histories.record[node]
         if history["actor"] != TERMINAL:  # chance has no sequences; a hint about a wrong place does no harm
@@ -90,7 +90,7 @@ def add_to_average(tables, history, weight):
 
 @inlined
 def external_walk(histories, traverser, tables, average_weight, step, predicts, path, rng):
-    """Perform one walk that takes all own actions.
+    """Perform one walk that takes all actions of the traverser.
 
     Args:
         tables: changed in place.
@@ -152,7 +152,7 @@ def outcome_walk(histories, traverser, tables, exploration, average_weight, step
     """Perform one walk along a single path.
 
     Args:
-        exploration: share of the uniform policy in the distribution from which own actions are drawn.
+        exploration: share of the uniform policy in the distribution from which the traverser's actions are drawn.
 
     See :func:`external_walk` for the other arguments and the result.
     """

@@ -62,7 +62,7 @@ def draw(probabilities, first, count, rng):
         remaining -= probabilities[first + k]
         if remaining < 0.0:
             return k
-    # Rounding made the sum smaller than 1: take the last one that is possible.
+    # Rounding made the sum smaller than 1: take the last k that is possible.
     drawn = count - 1
     while drawn > 0 and probabilities[first + drawn] == 0.0:
         drawn -= 1

@@ -63,7 +63,7 @@ def count_uniformly(view, reach, uniform_count):
     """Add the counts that walks would add in expectation; walks against best responses add none.
 
     Args:
-        reach: (m + 2,) own reach under the current policy.
+        reach: (m + 2,) each player's own reach under the current policy.
         uniform_count: (m,) added to in place.
     """
     for infoset in range(len(view.parent)):
@@ -75,13 +75,13 @@ def count_uniformly(view, reach, uniform_count):
 def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, parameters, max_nodes):
     """Run at most ``len(schedule) - 1`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
-    The call also stops after ``procedure.pause`` histories. If the iteration then has walks to come, the memory's
-    ``progress`` says how many are done, and the next call goes on with them. The results are the same.
+    The call also stops after ``procedure.pause`` histories. If the iteration then has walks left, the memory's
+    ``progress`` says how many are done, and the next call performs the rest. Pauses do not change the results.
 
     Args:
         game, run, memory, rule, sampling: handles; the run's arrays are changed in place. The memory's tables are
             clean between iterations.
-        procedure: course of an iteration; ``pre_averaging`` is not used.
+        procedure: how an iteration proceeds; ``pre_averaging`` is not used.
         schedule: (iterations + 1, 5 + p) one row per iteration, and one for the iteration after them.
         parameters: (iterations, p') the sampler's parameters, one row per iteration.
     """

@@ -10,8 +10,8 @@ reaches history h. The weight w(h) = (opponent's and chance's reach) / q(h) is c
 * values of histories work likewise, or take the place of the walk's; see history_values.py;
 * with probes, a child of i's node has the value u if it is taken, and the result of a roll-out if it is left out.
 
-A history of chance may share its draw with others. The walk then takes the outcomes that have the label drawn; perhaps
-there is none, and the history has the value 0.
+A chance node may share its draw with others. The walk then takes the outcomes that have the label drawn; if there are
+none, the node has the value 0.
 
 The stack is explicit, because a recursive walk that passes its arrays down costs ten times as much. If one child is
 drawn from the true probabilities and there is no baseline, the node returns the child's value unchanged and gets no
@@ -19,7 +19,7 @@ frame.
 
 Arguments of all functions: ``histories`` is the game's history view, and ``history`` one of its records. ``is_own``
 tells whether ``history`` is a node of the traverser; ``depth`` is the index of ``history`` in the stack. ``rng`` is the
-(1,) state of the generator, which every draw advances in place.
+(1,) state of the generator, which every draw advances in place. Own actions and draws are the traverser's.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def draw_children(history, is_own, internal, sampling, parameters, memory, depth
 
 @inlined
 def draw_shared_outcomes(history, traverser, handle, frames, depth, word):
-    """Decide which outcomes of chance a walk takes if histories share their draws.
+    """Decide which chance outcomes a walk takes if chance nodes share their draws.
 
     The draws are loaded here, so that walks without them are not slowed down.
 
@@ -266,7 +266,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
     own_draws = 1.0  # probability of the traverser's own draws above the node
     value = 0.0  # of the child whose walk has ended last, to the traverser
     while True:
-        # Down one step. A terminal returns its value; a node without a frame goes on with the child drawn.
+        # Down one step. A terminal returns its value; a node without a frame continues with the child drawn.
         history = histories.record[node]
         touched += 1
         actor = history["actor"]

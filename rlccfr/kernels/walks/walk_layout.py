@@ -1,4 +1,7 @@
-"""Structs that walks take, and their Numba types. Letters in shapes are those of kernels/layout.py."""
+"""Structs that walks take, and their Numba types. Letters in shapes are those of kernels/layout.py.
+
+Own actions and draws are those of the walk's traverser.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class WalkPlan(NamedTuple):
     chance_shared: bool  # of all outcomes, only those with the label drawn; see SharedDraws
     opponent_all: bool
     traverser: int  # ALL, ONE (with exploration) or SUBSET (by an inclusion function or a size)
-    internal_share: float  # share of walks that take ONE own action, and all of the opponent's and of chance
+    internal_share: float  # share of walks that take ONE own action, and all of the opponent's and chance outcomes
     exploration: float  # share of exploration if ONE own action is drawn
     probe: bool  # each own action not taken is valued by one on-policy roll-out
     baseline_rate: float  # 0: no baseline, except for the oracle's
@@ -91,12 +94,12 @@ class Frames(NamedTuple):
 
 
 class SharedDraws(NamedTuple):
-    """Draws that a walk makes once for many histories of chance; arrays with two rows have one row per traverser.
+    """Draws that a walk makes once for many chance nodes; arrays with two rows have one row per traverser.
 
-    Histories with the same draw number share a draw. A draw takes one of its labels, which are consecutive.
+    Chance nodes with the same draw number share a draw. A draw takes one of its labels, which are consecutive.
     """
 
-    draw: np.ndarray  # (2, number of histories): draw number of a history of chance; -1: it draws nothing
+    draw: np.ndarray  # (2, number of histories): draw number of a chance node; -1: it draws nothing
     label: np.ndarray  # (2, number of histories): label of the outcome that leads to a history
     first_label: np.ndarray  # (draws + 1,): the first label of each draw, and the end of the last one's
     probability: np.ndarray  # (labels,): of each label in its draw

@@ -383,7 +383,7 @@ def test_selection_is_written_up(data, tmp_path, monkeypatch, capsys):
     ("arguments", "message"),
     [
         (("results", "table", "leduc"), "'leduc' is not among the measured games, kuhn, goofspiel"),
-        (("results", "table", "--iterations", "1000"), "for 1000 iterations; the shortest run has 100: give"),
+        (("results", "table", "--iterations", "1000"), "for 1000 iterations; the shortest run reached only 100: give"),
         (("results", "table", "--catalog", "tabular"), "it has the catalogs paper, tabular and extended-tabular"),
         (("results", "report", "/dev/null/page.html"), "can't write"),
         (("reproduce", "zinkevich"), "'zinkevich' is not an experiment; choose one of ddcfr"),

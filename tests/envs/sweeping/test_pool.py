@@ -81,7 +81,7 @@ def test_ctrl_c_while_workers_start_is_one_line(tmp_path):
     time.sleep(0.3)
     os.killpg(process.pid, signal.SIGINT)
     err = process.communicate(timeout=120)[1]
-    assert (process.returncode, err) == (130, "error: interrupted; the same command goes on from there\n")
+    assert (process.returncode, err) == (130, "error: interrupted; the same command continues from there\n")
     assert workers_of(process.pid) == []
 
 

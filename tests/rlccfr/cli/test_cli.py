@@ -229,7 +229,7 @@ def test_version(run):
         (
             ("results", "table", "kuhn", "--seconds", "100"),
             1,
-            "the shortest run has 1: give a smaller --seconds, or measure",
+            "the shortest run reached only 1: give a smaller --seconds, or measure",
         ),
         (
             ("results", "report", "page.html", "--policy", "holdem.npz"),
@@ -482,7 +482,7 @@ def test_a_missed_target_is_in_the_json_too(run):
         (("--exact", "--update-rule", "dcfr"), "--exact solves a linear program, which takes no --update-rule:"),
         (("--exact", "--any"), "--exact solves a linear program, which takes no --any:"),
         (("--exact", "--seconds", "0"), "--seconds must be a positive number, not 0"),
-        (("--exact", "--seconds", "1e-9"), "did not end in 1e-09 seconds; give it more, or iterate instead"),
+        (("--exact", "--seconds", "1e-9"), "was not solved in 1e-09 seconds; allow more time, or iterate instead"),
         (("--target", "0"), "a target must be a positive exploitability"),
         (("--target", "much"), "a target must be a positive exploitability"),
         (("--any",), "--any needs a --target, and takes no budget"),
@@ -647,7 +647,7 @@ def test_interrupted_training_goes_on(tmp_path, heeds_ctrl_c):
     process.send_signal(signal.SIGINT)
     err = process.communicate(timeout=60)[1]
     assert process.returncode == 130, err
-    assert "the same command goes on from there" in err
+    assert "the same command continues from there" in err
     assert "Traceback" not in err
     kept = len(list((tmp_path / "runs" / "store").glob("*.json")))
     assert 5 <= kept < 40
@@ -775,7 +775,7 @@ def test_a_sweep_measures_tells_and_goes_on(run, tmp_path):
     for path in lost:
         path.unlink()
     code, _, err = run("results", "table", "--results", "s", "--catalog", "tabular", "--iterations", "3")
-    assert (code, "error: s lacks 12 of 112 runs of the catalog 'tabular' on kuhn: go on with" in err) == (1, True)
+    assert (code, "error: s lacks 12 of 112 runs of the catalog 'tabular' on kuhn: continue with" in err) == (1, True)
     command = shlex.split(err.split("`")[1])[1:]
     assert json.loads(run(*command, "--no-pilot", "--workers", "1", "--json")[1]) == {"kuhn": {"ok": 112}}
     assert all(path.exists() for path in lost)

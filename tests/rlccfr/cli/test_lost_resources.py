@@ -97,7 +97,7 @@ def refuse_third(monkeypatch) -> None:
     ("shortage", "message"),
     [
         (no_room, "GB for .* table entries, but only 1e-06 GB are left: take a smaller game"),
-        (refuse_tables, "^error: out of memory; take a smaller game or budget"),
+        (refuse_tables, "^error: out of memory; choose a smaller game or budget"),
         (refuse_reading, "^error: out of memory while loading run.npz, which is complete; free some memory"),
     ],
 )

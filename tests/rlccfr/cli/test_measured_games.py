@@ -62,7 +62,7 @@ OTHER = "; if another catalog was swept, name it with --catalog and --networks"
 def test_an_unfinished_sweep_tells_how_many_runs_it_lacks_and_how_to_go_on(store, limits, options, more):
     store(SweepPlan(["kuhn"], Catalog.tabular(), limits=limits), 9)
     assert message(catalog="tabular") == (
-        f"""runs lacks 9 of 496 runs of the catalog 'tabular' on kuhn: go on with `rlccfr sweep "kuhn" --catalog """
+        f"""runs lacks 9 of 496 runs of the catalog 'tabular' on kuhn: continue with `rlccfr sweep "kuhn" --catalog """
         f""""tabular"{options} --store "runs"`{more}{OTHER}"""
     )
 
@@ -72,7 +72,7 @@ def test_the_complete_games_of_an_unfinished_sweep_are_told(store):
     limits = Limits(iterations=5, seconds=0.0)
     store(SweepPlan(["kuhn"], Catalog.tabular(), 1, 1, limits=limits), 0)
     store(SweepPlan(["leduc"], Catalog.tabular(), 1, 1, limits=limits), 9)
-    assert message(catalog="tabular").endswith('; or show the complete games alone: "kuhn"')
+    assert message(catalog="tabular").endswith('; or show only the complete games: "kuhn"')
     options = MeasurementOptions(Path("runs"), catalog="tabular")
     with pytest.raises(RLCCFRError, match='--game "kuhn"'):
         measured(None, SeveralBudgets(), options, game_option="--game")

@@ -171,7 +171,7 @@ def test_a_run_may_turn_to_responses_in_the_same_buckets():
 @pytest.mark.parametrize(
     ("parts", "options", "message"),
     [
-        (("cfr", "external"), {}, "passes are exact: take sampler='none' instead of 'external'"),
+        (("cfr", "external"), {}, "passes are exact: use sampler='none' instead of 'external'"),
         (("deep_cfr", "none"), {}, "update rules have tables and schedules"),
         (("cfr", "none"), {"blend": True}, "there are no blends"),
     ],

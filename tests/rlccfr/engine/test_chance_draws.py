@@ -62,7 +62,7 @@ def test_games_without_a_public_tree_are_refused_in_one_line(chance):
         told = str(refused.value)
         assert name in told
         assert "'goofspiel' has no public tree" in told
-        assert told.endswith("take sampler='chance' instead")
+        assert told.endswith("use sampler='chance' instead")
         assert "\n" not in told
 
 

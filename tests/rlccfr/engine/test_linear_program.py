@@ -224,7 +224,7 @@ def test_a_solution_is_refined_by_narrower_tolerances(monkeypatch):
     assert coarse.exploitability > 1e-9 * 1e7
     assert re.fullmatch(
         "not exact: the exploitability of .* is above 1e-09 of the range of payoffs from -1e[+]07 to .*: the linear "
-        "program's solver has come no nearer; iterate instead",
+        "program's solver came no closer; iterate instead",
         coarse.caveat,
     )
 
@@ -357,7 +357,9 @@ def test_a_time_limit_must_be_positive(seconds):
 
 
 def test_a_program_that_takes_too_long_is_one_line():
-    with pytest.raises(BudgetError, match=r"^the linear program of 'leduc' did not end in 1e-06 seconds; give it more"):
+    with pytest.raises(
+        BudgetError, match=r"^the linear program of 'leduc' was not solved in 1e-06 seconds; allow more time"
+    ):
         rlccfr.solve_exactly(game("leduc"), seconds=1e-6)
 
 

@@ -201,7 +201,9 @@ def all_ones(row, state, parameters, utility_range):
 
 
 def test_a_policy_map_without_policies_is_named():
-    with pytest.raises(FailedRunError, match="the policy_map of this UpdateRule gives no policy: probabilities must"):
+    with pytest.raises(
+        FailedRunError, match="the policy_map of this UpdateRule does not return a valid policy: probabilities must"
+    ):
         Solver(game("kuhn"), UpdateRule(policy_map=all_ones)).run(iterations=10)
 
 

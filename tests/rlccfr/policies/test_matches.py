@@ -165,7 +165,7 @@ def test_the_command_plays(run, tmp_path, monkeypatch):
         (("leduc", "kuhn.csv", "uniform"), "is a policy of 'kuhn', not of 'leduc'"),
         (("leduc", "run", "run"), "run is a run on 'kuhn', not on 'leduc'"),
         (("kuhn", "nothing.npz", "uniform"), "there is no file nothing.npz"),
-        (("kuhn", "best", "uniform"), "'best' is for the second policy"),
+        (("kuhn", "best", "uniform"), "'best' responds to the first policy"),
         (("kuhn", "uniform", "uniform", "--pairs", "20", "--seed", "-1"), "seed"),
         ((SMALL_HOLDEM, "hands.csv", "uniform"), "hands.csv is a table for reading, which can't be loaded"),
         ((SMALL_HOLDEM, "uniform", "uniform", "--pairs", "20"), "matches are exact: leave out pairs"),

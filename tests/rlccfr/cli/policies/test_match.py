@@ -31,7 +31,7 @@ def test_games_are_played_out_against_it(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("match", "kuhn", "best", "uniform"), "'best' is for the second policy, which answers the first: exchange"),
+        (("match", "kuhn", "best", "uniform"), "'best' responds to the first policy, so it must come second: exchange"),
         (("show", "best"), "'best' is a best response to another policy, so only `rlccfr match` takes it"),
     ],
 )

@@ -61,7 +61,7 @@ def test_texts_the_player_and_a_limit_narrow_it(run, kept):
     assert len(run("show", path, "--limit", "3")[1].splitlines()) == 3
     code, out, err = run("show", path, "--find", "king")
     assert (code, out) == (1, "")
-    assert "no state contains 'king'; upper and lower case are alike" in err
+    assert "no state contains 'king'; case does not matter" in err
 
 
 @pytest.mark.parametrize(

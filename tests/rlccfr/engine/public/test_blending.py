@@ -58,7 +58,7 @@ def test_blends_are_those_of_the_compiled_game(name, rule):
         run_part(theirs, done, ITERATIONS)
         tell_blender(ours, theirs, ITERATIONS, public.sequence)
     sums = sums_on_public_tree(theirs, public.sequence)
-    ours.blend(ITERATIONS, sums)
+    ours.make_blends(ITERATIONS, sums)
     finish(theirs)
     average.run(iterations=ITERATIONS, curve=False)
     found = public_values(public.public, ours.better(ITERATIONS, sums))
@@ -229,7 +229,7 @@ def test_a_target_out_of_the_blends_reach_ends_the_search(monkeypatch):
         values.clear()
         solver = rlccfr.Solver(rlccfr.load_game(SMALL), "dcfr", blend=True)
         run_part(solver, 400, 400)
-        blender_of(solver).blend(400, public_sums(solver), target)
+        blender_of(solver).make_blends(400, public_sums(solver), target)
         numbers.append(len(values))
     assert numbers[0] > numbers[1] > numbers[2] == 2
 
