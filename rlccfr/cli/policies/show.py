@@ -113,7 +113,7 @@ def _as_json(state: State) -> dict[str, object]:
 
 
 def _table(states: Iterable[State]) -> Table:
-    """Return the states as a table that folds long texts to the terminal's width."""
+    """Return the states as a table that folds long strings to the terminal's width."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("player", justify="right")
     table.add_column("reach", justify="right")
