@@ -166,7 +166,7 @@ def test_on_the_way_to_a_target_blends_end_a_run_sooner():
 
 
 def test_a_target_that_the_average_reaches_alone_costs_no_blend(monkeypatch):
-    monkeypatch.setattr(Blender, "blend", None)
+    monkeypatch.setattr(Blender, "make_blends", None)
     assert rlccfr.Solver(game("leduc"), "dcfr", blend=True).run(until="0.1x").reached
 
 
