@@ -41,7 +41,7 @@ class ControlOptions:
     control: bool = option(False, "Train a controller: it chooses settings during runs.", "--control")
     rounds: int | None = option(None, "Rounds of 20 runs each. [20,000, which takes an hour]", callback=at_least(1))
     members: int | None = option(
-        None, "Members to train, which decide together. [as in the shipped one]", callback=at_least(1)
+        None, "Members, which decide together. [as in the shipped one]", callback=at_least(1)
     )
     workers: int | None = option(None, "Processes. [one per physical core]", callback=at_least(0))
 
@@ -80,7 +80,7 @@ def train(
     """Train a team of three DQN selectors, or a controller.
 
     The team learns what to pick for each game, budget and preset. The picks are printed; `rlccfr recommend --team` asks
-    for them again. Ctrl-C keeps what was learned; the same command, given again, continues from there.
+    for them again. Ctrl-C keeps what was learned; the same command continues from there.
     """
     if control.control:
         check_only(context, "--control", CONTROL_OPTIONS, "trains a controller")
