@@ -40,9 +40,7 @@ class ControlOptions:
     TITLE: ClassVar[str] = "A controller instead"
     control: bool = option(False, "Train a controller: it chooses settings during runs.", "--control")
     rounds: int | None = option(None, "Rounds of 20 runs each. [20,000, which takes an hour]", callback=at_least(1))
-    members: int | None = option(
-        None, "Members, which decide together. [as in the shipped one]", callback=at_least(1)
-    )
+    members: int | None = option(None, "Members, which decide together. [as in the shipped one]", callback=at_least(1))
     workers: int | None = option(None, "Processes. [one per physical core]", callback=at_least(0))
 
     @property
