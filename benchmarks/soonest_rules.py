@@ -9,7 +9,7 @@ prints a table in Markdown.
 The lists are ``spots-train``, ``spots-validation`` and ``spots-test`` (no-limit spots, :mod:`benchmarks.spots`), and
 ``without-chance`` (:mod:`benchmarks.default_laws`). Rules are chosen by ``spots-train`` and ``without-chance``;
 ``spots-validation`` confirms a choice, and ``spots-test`` judges it. Times are kept in
-benchmarks/results/soonest-rules.csv, and games that are there are not run again.
+benchmarks/results/soonest-rules.parquet, and games that are there are not run again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
 from rlccfr.limits import uniform_exploitability
 
-FILE = Path(__file__).parent / "results" / "soonest-rules.csv"
+FILE = Path(__file__).parent / "results" / "soonest-rules.parquet"
 
 PER_CENT_OF_POT = (1.0, 0.5, 0.1, 0.02)
 """Targets on spots, the coarsest first."""
@@ -120,7 +120,7 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
 
 def recorded() -> pd.DataFrame:
     """Return the file's rows."""
-    return pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["list", "game"])
+    return pd.read_parquet(FILE) if FILE.exists() else pd.DataFrame(columns=["list", "game"])
 
 
 def measure(name: str) -> pd.DataFrame:
@@ -138,7 +138,7 @@ def measure(name: str) -> pd.DataFrame:
         common = {"list": name, **about, "processor": processor_model()}
         rows = pd.DataFrame([common | row for row in measured(about["game"])])
         rows = pd.concat([before, rows], ignore_index=True) if len(before) else rows
-        write_atomically(FILE, rows.to_csv(index=False, float_format="%.4g").encode())
+        write_atomically(FILE, rows.to_parquet(index=False))
         print(f"{name}, {about['group']}: {about['game'][:80]}", file=sys.stderr, flush=True)
     rows = recorded()
     return rows[rows["list"] == name]
