@@ -131,7 +131,9 @@ def _outcome_cumulative(game: PublicGame) -> np.ndarray:
     """Return for each child of a chance node the probability of the children up to it, (nodes,); 0 for other nodes."""
     nodes = game.view.nodes
     mass = row_masses(game, 0)
-    # A deal's probability, up to a factor, is the sum of player 0's masses after it.
+    # A deal's probability without regard to player 1's private state is, up to a factor, the sum of player 0's masses
+    # after it. Where player 1 has a range of its own, it is not the deal's probability in the game, and need not be:
+    # see rlccfr/kernels/public/drawing.py.
     first_edges = game.view.deals["edge"][:, 0].tolist()
     num_rows = game.view.deals["rows"][:, 0].tolist()
     deal_mass = np.array([mass[edge : edge + count].sum() for edge, count in zip(first_edges, num_rows, strict=True)])

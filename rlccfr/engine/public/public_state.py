@@ -249,22 +249,6 @@ def check_components(
         raise ComponentError(f"{where} players take turns: leave out simultaneous=True and averaging='pre'")
 
 
-def check_components_of_ranges(
-    game: PublicGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
-) -> None:
-    """Refuse components and options that do not run where players have ranges of their own.
-
-    Raises:
-        ComponentError: one of the components or options does not.
-    """
-    if not sampler.exact:
-        raise ComponentError(
-            f"{game.name!r} is a subgame with ranges, over which passes are exact: take sampler='none' instead of "
-            f"{sampler.id!r}"
-        )
-    check_components(game, rule, sampler, abstraction, options)
-
-
 class Need(NamedTuple):
     """Memory that a run needs, and what to do if that is too much."""
 

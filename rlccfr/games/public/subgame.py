@@ -69,15 +69,13 @@ LARGEST_AMOUNT = 10**9
 SUBGAME = replace(
     PUBLIC_TREE,
     title="as a no-limit subgame",
-    check_components="rlccfr.engine.public.public_state:check_components_of_ranges",
     merge="",
     features="",
     catalogs=("schedules",),
 )
 """The form of no-limit subgames: public trees in which each player has hands, and weights, of its own.
 
-What assumes that all hands are dealt alike is left out: draws of chance, buckets, and choosers, which have learned from
-such games.
+What assumes that all hands are dealt alike is left out: buckets, and choosers, which have learned from such games.
 """
 
 

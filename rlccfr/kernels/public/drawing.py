@@ -4,6 +4,18 @@ All draws come from marginal probabilities: an outcome without regard to private
 to the other player's. A pass divides by these probabilities, and the values of terminals account for private states
 that exclude each other. So estimates are unbiased (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012).
 
+The same holds where players have ranges. The exact value of a player's hand h is a sum over the opponent's hands g and
+the boards b, without what excludes each other. A term is p(b) w(g) r u: p(b) is the probability of the board given any
+two hands that allow it, w(g) the weight of the opponent's hand, r its reach by actions, u the payoff. So weights are
+factors of the terms, as reach is. A term that is drawn with a probability of q > 0 and divided by q has the right mean,
+whatever q is. Here q(b) is proportional to p(b) times the weights of player 0's hands that b allows; the tree has no
+board that allows none. A hand's q is proportional to its weight.
+
+Nor is anything much rarer among the draws than in the game, which would make estimates vary. Let M be the product of
+both ranges' sums of weights, and Z the sum of w(h) w(g) over the pairs that do not exclude each other. The game deals
+such a pair with the probability w(h) w(g) / Z, which is M / Z times q(h) q(g). It deals a board with at most M / Z
+times q(b), apart from a factor of at most 46 / 44 for each card, since player 0's hand alone hides two cards less.
+
 Tables of what was not drawn are not touched, but discounts hold for all. Each node, or each private state if they are
 drawn one by one, remembers the logarithms of the products of discounts at its last update.
 """
@@ -39,7 +51,7 @@ class Drawing(NamedTuple):
     draws_opponent: bool  # whether the opponent's private state is drawn
     outcome_cumulative: np.ndarray  # (nodes,) probability that chance draws this child or an earlier sibling
     rows_by_parent: np.ndarray  # rows of each deal, sorted by the row of the deal before; in the layout of ``above``
-    root_cumulative: np.ndarray  # (rows of both players at the root,) number of private states up to each row
+    root_cumulative: np.ndarray  # (rows of both players at the root,) sum of the private states' weights up to each row
     regret_start: np.ndarray  # (nodes,) first entry of ``regret_log`` at each decision
     average_start: np.ndarray  # (nodes,) first entry of ``average_log`` at each decision
     regret_log: np.ndarray  # (entries, 2) logarithms of the products of discounts at the last update

@@ -312,8 +312,11 @@ def set_drawn_root(view, player, workspace):
             workspace.own_draw_weights[0] *= workspace.reciprocals.dtype.type(scale)
         else:
             reach *= scale
-    opponent_rows = frame[WINDOW_SIZE + 1 - player]
-    workspace.vectors[frame[REACH] : frame[REACH] + opponent_rows] = workspace.reciprocals.dtype.type(reach)
+    # A range's weights are the reach at the root; other games have 1 there.
+    opponent = 1 - player
+    root_reach = view.reach[opponent * rows[0] + frame[WINDOW_START + opponent] :]
+    for r in range(frame[WINDOW_SIZE + opponent]):
+        workspace.vectors[frame[REACH] + r] = workspace.reciprocals.dtype.type(reach * root_reach[r])
 
 
 @kernel

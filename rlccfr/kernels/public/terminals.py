@@ -175,23 +175,33 @@ def fill_pairwise(view, node, player, frame, factor, vectors, zero):
     """Set a player's value of a terminal, times ``factor``, pair by pair: one of the windows has one private state."""
     own_start = frame[WINDOW_START + player]
     opponent_start = frame[WINDOW_START + 1 - player]
+    # Players may have rows of their own, which only groups of equal strength compare. At a showdown, the group of the
+    # one row gives the range of the other player's rows that are as strong.
+    is_opponent_single = frame[WINDOW_SIZE + 1 - player] == 1
     low = 0
     high = 0
-    if node["kind"] == SHOWDOWN:  # equal strength is told by the range of the one row's group
-        single_row = opponent_start if frame[WINDOW_SIZE + 1 - player] == 1 else own_start
-        low, high = equal_rows(view, view.deals[node["deal"]], single_row)
+    if node["kind"] == SHOWDOWN:
+        single_player = 1 - player if is_opponent_single else player
+        single_row = opponent_start if is_opponent_single else own_start
+        low, high = equal_rows(view, view.deals[node["deal"]], single_player, single_row)
     for r in range(frame[WINDOW_SIZE + player]):
         total = zero
         for c in range(frame[WINDOW_SIZE + 1 - player]):
-            payoff = pair_payoff(view, node, player, own_start + r, opponent_start + c, low, high)
+            own_row = own_start + r
+            opponent_row = opponent_start + c
+            if is_opponent_single:
+                strength = strength_beside(own_row, low, high)
+            else:
+                strength = -strength_beside(opponent_row, low, high)
+            payoff = pair_payoff(view, node, player, own_row, opponent_row, strength)
             total += vectors.dtype.type(payoff) * vectors[frame[REACH] + c]
         vectors[frame[VALUE] + r] = factor * total
 
 
 @inlined
-def equal_rows(view, deal, row):
-    """Return the range of a deal's rows that are as strong as a given one, where players share rows."""
-    first_group = deal["group"][0]
+def equal_rows(view, deal, player, row):
+    """Return the range of the other player's rows that are as strong as a player's row; it may be empty."""
+    first_group = deal["group"][player]
     low = first_group
     high = first_group + deal["groups"] - 1
     while low < high:
@@ -200,16 +210,27 @@ def equal_rows(view, deal, row):
             high = middle
         else:
             low = middle + 1
-    return 0 if low == first_group else view.group_end[low - 1], view.group_end[low]
+    group = low - first_group
+    others_group = deal["group"][1 - player] + group
+    return 0 if group == 0 else view.group_end[others_group - 1], view.group_end[others_group]
 
 
 @inlined
-def pair_payoff(view, node, player, own_row, opponent_row, low, high):
+def strength_beside(row, low, high):
+    """Return 1.0 if a row is stronger than the rows from ``low`` to ``high - 1``, -1.0 if it is weaker, else 0.0."""
+    if row < low:
+        return -1.0
+    return 1.0 if row >= high else 0.0
+
+
+@inlined
+def pair_payoff(view, node, player, own_row, opponent_row, strength):
     """Return a player's payoff with one private state of its row, summed over the private states of the opponent's row.
 
     Args:
         own_row, opponent_row: rows of the player and of the opponent.
-        low, high: at a showdown, range of the rows that are as strong as ``own_row``, or as ``opponent_row``.
+        strength: at a showdown, 1.0 if the player's row is the stronger one, -1.0 if it is the weaker one, 0.0 if
+            neither is.
     """
     deal = view.deals[node["deal"]]
     rows = deal["rows"]
@@ -230,9 +251,9 @@ def pair_payoff(view, node, player, own_row, opponent_row, low, high):
         return view.weight[opponent_roll] * (gain if player == 0 else -gain)
     sign = 1.0 if player == 0 else -1.0
     if node["kind"] == SHOWDOWN:
-        if low <= own_row < high and low <= opponent_row < high:
+        if strength == 0.0:
             return 0.0
-        sign = 1.0 if own_row > opponent_row else -1.0
+        sign = strength
     # Count the hands of the opponent's row that share no card with the own row's first hand.
     own_cards = view.firsts[deal["row"][player] + own_row]
     row = deal["row"][1 - player] + opponent_row

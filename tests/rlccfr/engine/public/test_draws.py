@@ -1,10 +1,13 @@
-"""Passes over public trees that draw outcomes of chance."""
+"""Passes over public trees that draw outcomes of chance, also where players have ranges."""
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 import pytest
 from public_games import derived_game
+from subgames import RIVER
 from support import SMALL_DICE, game, place_public, public_sums, regrets, settle_public
 
 import rlccfr
@@ -26,8 +29,32 @@ NATIVE = (
 )
 DERIVED = ("kuhn", "leduc", SMALL_DICE)
 
+TURN = {
+    "board": "Td9d6hQc", "pot": 20, "stack": 30, "oop": "AhAs,AhKd:0.25,8d7d:0.5,QhJh", "ip": "AdAh:0.5,QsJh,KdTc:0.1",
+    "bets": "75%", "raises": "a",
+}  # fmt: skip
+FLOP = {  # of one suit, so that the other three are merged in boards and in hands
+    "board": "Td9d6d", "pot": 20, "stack": 20, "oop": "AA:0.5,TT", "ip": "AA,KK:0.25,9c9h,9c9s,9h9s", "bets": "a",
+}  # fmt: skip
+SPOTS = {
+    "river": RIVER,
+    "turn": TURN,
+    "wide turn": TURN | {"oop": "QJ:0.5,AA:0.25,8d7d", "ip": "KTs,TT:0.1,86s:0.75", "bets": "a", "raises": ""},
+    "turn of one suit": FLOP | {"board": "Td9d6d2d"},
+    "flop": FLOP,
+}
+"""Ranges that differ in hands and weights, and block each other's hands."""
 
+LOCKED = "locked turn"
+
+
+@cache
 def public(name: str):
+    if name == LOCKED:
+        lock = {"": {"QhJh": {"c": 0.3, "b15": 0.7}}, "c": {"c": 0.5, "b15": 0.5}}
+        return rlccfr.Solver(public("turn"), "cfr", lock=lock).game
+    if name in SPOTS:
+        return rlccfr.subgame(**SPOTS[name])
     return rlccfr.load_game(name) if name in NATIVE else derived_game(game(name).openspiel_name).public
 
 
@@ -36,11 +63,12 @@ PLAIN = np.array([[1.0, 1.0, -np.inf, 1.0, 0.0]] * 2)
 
 
 @pytest.mark.verify
-@pytest.mark.parametrize("name", [*NATIVE, *DERIVED])
+@pytest.mark.parametrize("name", [*NATIVE, *DERIVED, *SPOTS, LOCKED])
 @pytest.mark.parametrize("chance", SAMPLERS)
 def test_estimates_are_unbiased(chance, name, figures):
     """Means of regrets and of the averages' increments equal an exact pass's."""
-    passes = 10 if name.startswith("bluff") else 500  # a pass over Bluff is a hundred times longer
+    # A pass over Bluff is a hundred times longer; a board after the flop is drawn once in two thousand passes.
+    passes = 10 if name.startswith("bluff") else 5_000 if name == "flop" else 500
     rows = [row for player in (0, 1) for row in compared(name, chance, player, batches=400, passes=passes)]
     figures(
         f"Draws over public trees: {chance} on {name}", rows, f"{400 * passes:,} passes per player; level {LEVEL:g}."
@@ -49,9 +77,10 @@ def test_estimates_are_unbiased(chance, name, figures):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("name", "passes"), [("leduc", 100), ("turn", 2_000), ("flop", 20_000)])
 @pytest.mark.parametrize("chance", SAMPLERS)
-def test_estimates_on_leduc_are_unbiased(chance):
-    rows = [row for player in (0, 1) for row in compared("leduc", chance, player, batches=100, passes=100)]
+def test_estimates_on_small_games_are_unbiased(chance, name, passes):
+    rows = [row for player in (0, 1) for row in compared(name, chance, player, batches=100, passes=passes)]
     assert min(row["smallest p (Holm)"] for row in rows) > LEVEL / (2 * len(SAMPLERS))
 
 
@@ -84,11 +113,12 @@ def estimates(tree, player, table, workspace, passes):
     return tables.regret, tables.policy_sum
 
 
+@pytest.mark.parametrize("name", [NATIVE[1], "turn", LOCKED])
 @pytest.mark.parametrize("rule", ["dcfr", "cfr_plus", "pcfr_plus", "cfr_reset"])
 @pytest.mark.parametrize("chance", SAMPLERS)
-def test_discounts_wait_until_tables_are_met(chance, rule):
+def test_discounts_wait_until_tables_are_met(chance, rule, name):
     """A run whose pending discounts are applied after every iteration has the same tables."""
-    tree = public(NATIVE[1])
+    tree = public(name)
     lazy, eager = (rlccfr.Solver(tree, rule, SAMPLERS[chance], seed=5) for _ in range(2))
     for solver in (lazy, eager):  # with regrets so large that policies have no ties, which rounding would break
         place_public(solver, 3, 100 * (1 + np.random.default_rng(0).random(tree.num_sequences)))
@@ -101,9 +131,10 @@ def test_discounts_wait_until_tables_are_met(chance, rule):
     assert public_sums(lazy) == pytest.approx(public_sums(eager), abs=1e-12)
 
 
+@pytest.mark.parametrize("name", ["kuhn", "river"])
 @pytest.mark.parametrize("rule", ["dcfr", "pcfr_plus"])
-def test_public_chance_is_an_exact_pass_where_no_chance_is_public(rule):
-    tree = public("kuhn")
+def test_public_chance_is_an_exact_pass_where_no_chance_is_public(rule, name):
+    tree = public(name)
     exact, drawn = (rlccfr.Solver(tree, rule, sampler) for sampler in ("none", SAMPLERS["public"]))
     for solver in (exact, drawn):
         place_public(solver, 3, 100 * (1 + np.random.default_rng(0).random(tree.num_sequences)))
@@ -120,6 +151,20 @@ def test_runs_with_draws_converge(chance):
     assert solver.run(iterations=100_000, curve=False).exploitability < 0.1
 
 
+@pytest.mark.parametrize(
+    "chance", ["public", *(pytest.param(one, marks=pytest.mark.slow) for one in SAMPLERS if one != "public")]
+)
+def test_runs_with_draws_converge_on_spots(chance):
+    """An exact run's bounds hold the value of a sampled run's policy, which is close to an equilibrium."""
+    tree = public("turn")
+    solver = rlccfr.Solver(tree, "lcfr", SAMPLERS[chance], seed=2)
+    result = solver.run(iterations=20_000 if chance == "public" else 200_000, curve=False)
+    assert result.exploitability < 0.005 * tree.pot
+    exact = rlccfr.Solver(tree, "dcfr")
+    exact.run(until="0.01%", curve=False)
+    assert solver.values().game[0] == pytest.approx(exact.values().game[0], abs=2 * result.exploitability)
+
+
 def test_regrets_are_told_with_the_discounts_that_are_pending():
     solver = rlccfr.Solver(public(NATIVE[1]), "dcfr", SAMPLERS["one"], seed=5)
     solver.run(iterations=20, curve=False)
@@ -128,9 +173,12 @@ def test_regrets_are_told_with_the_discounts_that_are_pending():
     assert told == pytest.approx(regrets(solver), abs=1e-12)
 
 
-def test_a_run_with_draws_goes_on_bitwise(tmp_path):
-    tree = rlccfr.load_game(NATIVE[1])
-    whole, part = (rlccfr.Solver(tree, "pdcfr_plus", "chance", seed=4) for _ in range(2))
+@pytest.mark.parametrize(
+    ("name", "sampler"), [(NATIVE[1], "chance"), ("turn", "public_chance"), ("turn", "chance"), ("flop", "chance")]
+)
+def test_a_run_with_draws_goes_on_bitwise(name, sampler, tmp_path):
+    tree = public(name)
+    whole, part = (rlccfr.Solver(tree, "pdcfr_plus", sampler, seed=4) for _ in range(2))
     part.run(iterations=50, curve=False)
     part.save(tmp_path / "run.npz")
     part = rlccfr.Solver.load(tmp_path / "run.npz")
@@ -140,8 +188,9 @@ def test_a_run_with_draws_goes_on_bitwise(tmp_path):
     assert np.array_equal(public_sums(whole), public_sums(part))
 
 
-def test_the_sampler_changes_during_a_run():
-    solver = rlccfr.Solver(public(NATIVE[1]), "dcfr", SAMPLERS["one"], seed=5)
+@pytest.mark.parametrize("name", [NATIVE[1], "turn"])
+def test_the_sampler_changes_during_a_run(name):
+    solver = rlccfr.Solver(public(name), "dcfr", SAMPLERS["one"], seed=5)
     solver.run(iterations=20, curve=False)
     before = regrets(solver)
     for sampler in ("none", SAMPLERS["public"], SAMPLERS["own"]):
@@ -151,8 +200,9 @@ def test_the_sampler_changes_during_a_run():
         before = regrets(solver)
 
 
-def test_other_samplers_are_refused_in_one_line():
-    tree = public(NATIVE[0])
+@pytest.mark.parametrize("name", [NATIVE[0], "turn"])
+def test_other_samplers_are_refused_in_one_line(name):
+    tree = public(name)
     with pytest.raises(rlccfr.ComponentError, match="samplers can draw only outcomes of chance"):
         rlccfr.Solver(tree, "cfr", "external")
     with pytest.raises(rlccfr.ComponentError, match="leave out walks=2"):

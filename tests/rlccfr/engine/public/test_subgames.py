@@ -124,11 +124,12 @@ def test_rows_of_each_player_are_those_of_shared_rows(board, held, monkeypatch):
     monkeypatch.setattr(SubgameRules, "levels", shared_levels)
     shared = shared_rules.build()
     assert len(shared.view.above) == len(own.view.above) / 2
-    runs = [rlccfr.Solver(game, "pdcfr_plus", dtype="float64") for game in (own, shared)]
-    for run in runs:
-        run.run(iterations=10, curve=False)
-    assert regrets(runs[0]) == pytest.approx(regrets(runs[1]), abs=1e-12)
-    assert runs[0].values().best_response == pytest.approx(runs[1].values().best_response, abs=1e-12)
+    for sampler in ("none", "public_chance", "opponent_public_chance", "self_public_chance", "chance"):
+        runs = [rlccfr.Solver(game, "pdcfr_plus", sampler, dtype="float64", seed=7) for game in (own, shared)]
+        for run in runs:
+            run.run(iterations=10, curve=False)
+        assert regrets(runs[0]) == pytest.approx(regrets(runs[1]), abs=1e-12)
+        assert runs[0].values().best_response == pytest.approx(runs[1].values().best_response, abs=1e-12)
 
 
 @pytest.mark.parametrize("rule", TABULAR)
@@ -286,8 +287,7 @@ def test_the_turn_of_postflop_solvers_documentation():
 @pytest.mark.parametrize(
     ("algorithm", "message"),
     [
-        (("cfr", "public_chance"), "take sampler='none' instead of 'public_chance'"),
-        (("cfr", "external"), "take sampler='none' instead of 'external'"),
+        (("cfr", "external"), "sampler='public_chance' instead of 'external'"),
         (("cfr", "none", "equity"), "a game represented as a no-limit subgame does not support buckets"),
         (("cfr", "none", "suits"), "a game represented as a no-limit subgame does not support buckets"),
         (("deep_cfr",), "no functions, networks or controller"),
