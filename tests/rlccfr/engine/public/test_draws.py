@@ -178,8 +178,8 @@ def test_runs_with_draws_converge_on_spots(chance):
     """An exact run's bounds hold the value of a sampled run's policy, which is close to an equilibrium."""
     tree = public("turn")
     solver = rlccfr.Solver(tree, "lcfr", SAMPLERS[chance], seed=2)
-    result = solver.run(iterations=20_000 if chance == "public" else 500_000, curve=False)
-    assert result.exploitability < 0.005 * tree.pot
+    result = solver.run(iterations=100_000 if chance == "public" else 500_000, curve=False)
+    assert result.exploitability < 0.01 * tree.pot
     exact = rlccfr.Solver(tree, "dcfr")
     exact.run(until="0.01%", curve=False)
     assert solver.values().game[0] == pytest.approx(exact.values().game[0], abs=2 * result.exploitability)
