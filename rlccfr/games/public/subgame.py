@@ -78,7 +78,8 @@ SUBGAME = replace(
 """The form of no-limit subgames: public trees in which each player has hands, and weights, of its own.
 
 What assumes that all hands are dealt alike is left out: buckets, and choosers, which have learned from such games. To
-targets, DCFR+ is the soonest rule here on average, ahead of DCFR (``python -m benchmarks.soonest_rules spots-train``).
+targets, DCFR+ is the soonest rule on training spots, and level with DCFR on test spots (``python -m
+benchmarks.soonest_rules spots-train``).
 """
 
 
