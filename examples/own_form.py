@@ -163,7 +163,7 @@ def check_components(
         or options.pre_averaging
         or options.blend
         or options.walks > 1
-        or options.dtype == "float32"
+        or options.dtype not in (None, "float64")
     ):
         raise rlccfr.ComponentError(f"{game.name!r} is represented as a matrix: leave out the options of its solver")
 

@@ -263,7 +263,8 @@ class RunTables(Protocol):
         Args:
             game: a game of this form.
             seed: seed of all draws of the run.
-            dtype: type of the tables' numbers, ``"float32"`` or ``"float64"``; None for the form's default.
+            dtype: type of the tables' numbers, ``"int16"``, ``"float32"`` or ``"float64"``; None for the form's
+                default.
         """
 
     @property

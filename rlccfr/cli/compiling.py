@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rlccfr.errors import RLCCFRError, what_failed
 from rlccfr.interrupts import interrupts_blocked, uninterrupted
@@ -62,7 +62,7 @@ KINDS = {
     "trees": "games that are stored as trees of histories",
     "public": "games with public trees",
     "responses": "buckets on public trees, against best responses in the game itself",
-    "large": "games with public trees of two million table entries or more, whose tables are in single precision",
+    "large": "games with public trees of two million table entries or more, whose tables have 32 or 16 bits",
 }
 """Kinds of kernels by the games that need them."""
 
@@ -107,6 +107,8 @@ def all_jobs() -> dict[str, Job]:
         jobs[f"draws, {kind}"] = Job(kind, _run_tiny, (is_large, "public_chance"), 30, frozenset({passes}))
         jobs[buckets] = Job(kind, _run_tiny, (is_large, "none", "equity(buckets=2)"), 5, after_values | modules)
         jobs[f"responses, {kind}"] = Job(responds, _run_tiny, against_responses, 26, frozenset({buckets}))
+    jobs["passes, 16 bits"] = Job("large", _run_tiny, (True, "none", "none", False, "int16"), 46, modules)
+    jobs["threads, 16 bits"] = Job("large", _compile_threads, (True, "int16"), 11, frozenset({"passes, 16 bits"}))
     return jobs
 
 
@@ -256,24 +258,30 @@ def _compile_action_values(is_large: bool) -> None:
         public_action_values(game, np.zeros(game.num_sequences, game.dtype))
 
 
-def _compile_threads(is_large: bool) -> None:
+def _compile_threads(is_large: bool, dtype: Literal["int16"] | None = None) -> None:
     import numpy as np
 
     from rlccfr.components.schedules import SCHEDULE_COLUMNS
     from rlccfr.engine.public.public_crew import PublicCrew
-    from rlccfr.kernels.public.workspace import PublicTables
+    from rlccfr.engine.public.public_state import PublicState
 
     with _tiny_game(is_large) as game:
-        tables = PublicTables.of_one(np.zeros(game.num_sequences, game.dtype))
-        PublicCrew(game, game.dtype, 2).compile(tables, np.zeros((2, len(SCHEDULE_COLUMNS)), game.dtype))
+        state = PublicState.at_start(game, 0, dtype)
+        PublicCrew(game, state.dtype, 2).compile(state.tables, np.zeros((2, len(SCHEDULE_COLUMNS)), state.dtype))
 
 
-def _run_tiny(is_large: bool, sampler: str = "none", abstraction: str = "none", blend: bool = False) -> None:
+def _run_tiny(
+    is_large: bool,
+    sampler: str = "none",
+    abstraction: str = "none",
+    blend: bool = False,
+    dtype: Literal["int16"] | None = None,
+) -> None:
     """Run an iteration over a public tree; a switch then applies the discounts that a sampler has left pending."""
     from rlccfr.solver import Solver
 
     with _tiny_game(is_large) as game:
-        solver = Solver(game, "cfr", sampler, abstraction, blend=blend)
+        solver = Solver(game, "cfr", sampler, abstraction, blend=blend, dtype=dtype)
         solver.run(iterations=1)
         if sampler != "none":
             solver.switch(sampler="none")

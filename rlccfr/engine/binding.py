@@ -47,7 +47,8 @@ class RunOptions:
         reduce: whether exact passes run over the game's quotient where that gives the same iterates and is predicted
             to save time.
         blend: whether each player ends with its least exploitable blend; see :mod:`rlccfr.engine.blending`.
-        dtype: type of the tables' numbers in a public-tree game, ``"float32"`` or ``"float64"``; None for the default.
+        dtype: type of the tables' numbers over a public tree, ``"int16"``, ``"float32"`` or ``"float64"``; None for
+            the default.
     """
 
     simultaneous: bool = False
@@ -75,8 +76,8 @@ class RunOptions:
         for name, value in flags.items():
             if not isinstance(value, bool):
                 raise ComponentError(f"{name} must be True or False, not {value!r}")
-        if dtype not in (None, "float32", "float64"):
-            raise ComponentError(f"dtype must be 'float32' or 'float64', not {dtype!r}")
+        if dtype not in (None, "int16", "float32", "float64"):
+            raise ComponentError(f"dtype must be 'int16', 'float32' or 'float64', not {dtype!r}")
         return cls(
             pre_averaging=averaging == "pre",
             walks=whole_number(walks, "walks", 1, ComponentError),
@@ -308,10 +309,10 @@ def check_options_of_compiled(
     The other arguments are not needed, since all components run on such a game.
 
     Raises:
-        ComponentError: the tables are to be in single precision.
+        ComponentError: the tables are not to be in double precision.
     """
-    if options.dtype == "float32":
-        raise ComponentError("tables of infosets are in double precision; leave out dtype='float32'")
+    if options.dtype not in (None, "float64"):
+        raise ComponentError(f"tables of infosets are in double precision; leave out dtype={options.dtype!r}")
 
 
 def _flags_of(rule: UpdateRule) -> RuleFlags:

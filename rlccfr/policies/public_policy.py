@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rlccfr.errors import GameError, PolicyError
 from rlccfr.games.public.cards import ByHand
-from rlccfr.games.public.records import DOUBLE, SINGLE, SMALLEST
+from rlccfr.games.public.records import DOUBLE, SHORT, SINGLE, SMALLEST
 from rlccfr.games.public.view import PublicGame
 from rlccfr.policy import Policy
 
@@ -27,7 +27,7 @@ class PublicPolicy(Policy):
         game: the game.
         table: shape (game.num_sequences,) array of entries; the action probabilities are proportional to their positive
             parts. If none of an infoset's entries is positive, its policy is uniform. Types other than float32 are
-            converted to float64.
+            converted to float64, but int16 to float32.
 
     Attributes:
         game: the game.
@@ -42,7 +42,7 @@ class PublicPolicy(Policy):
 
     def __init__(self, game: PublicGame, table: npt.ArrayLike) -> None:
         table = np.asarray(table)
-        dtype = SINGLE if table.dtype == SINGLE else DOUBLE
+        dtype = SINGLE if table.dtype in (SINGLE, SHORT) else DOUBLE
         table = np.require(table, dtype, ["C", "W"])
         self.game = game
         self.table = table

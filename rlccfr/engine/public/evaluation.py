@@ -14,7 +14,7 @@ from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.layout import PARAMETERS
 from rlccfr.kernels.public.public_iterations import action_values, public_value, responses_to
 from rlccfr.kernels.public.sweep import BEST, MEAN, WRITE_PAYOFFS
-from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
+from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace, arithmetic_type
 
 NODE_TIME = 60.0
 """Nanoseconds of a pass for one player per public node."""
@@ -34,6 +34,7 @@ def workspace_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicWorkspace, Ou
         dtype: type of the tables' numbers.
     """
     workspaces = _workspaces.setdefault(game, {})
+    dtype = arithmetic_type(dtype)
     if dtype not in workspaces:
         workspaces[dtype] = PublicWorkspace.of(game, dtype), Outcomes.of(game, dtype)
     return workspaces[dtype]

@@ -61,7 +61,7 @@ class PublicCrew:
 
     def value(self, player: int, policy_source: np.ndarray, tables: PublicTables, mode: int) -> float:
         """Return what :func:`rlccfr.kernels.public.public_iterations.public_value` returns."""
-        no_schedule = np.zeros((2, 0), policy_source.dtype)
+        no_schedule = np.zeros((2, 0), self._workspaces[0].vectors.dtype)
         with uninterrupted():
             self._pass(player, policy_source, tables, no_schedule, mode)
         return float(root_value(self._workspaces[0], self.game.mass[player]))

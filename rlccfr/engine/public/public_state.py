@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,14 +13,16 @@ from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.public.draws import drawing_for, draws_of, first_entries, pending_bytes
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.games.memory import available_memory, gigabytes
-from rlccfr.games.public.records import DOUBLE
+from rlccfr.games.public.records import SHORT, SINGLE
 from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.layout import MATCHING_POWER, POSITIVE_DISCOUNT, PREDICTION
 from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing, settle
+from rlccfr.kernels.public.steps import LARGEST, SIZE, STEP_COLUMNS
 from rlccfr.kernels.public.vectors import match_power
-from rlccfr.kernels.public.workspace import PublicTables
+from rlccfr.kernels.public.workspace import PublicTables, arithmetic_type
 
 _SAVED_TABLES = ("regret", "policy_sum", "policy")
+_SAVED_STEPS = ("regret_steps", "policy_sum_steps")
 _SAVED_DRAWING = ("regret_log", "average_log", "clock")
 
 
@@ -58,12 +60,15 @@ class PublicState:
         """
         table_dtype = np.dtype(dtype) if dtype else game.dtype
         require(game, [tables_of(game, 2, table_dtype)])
+        num_steps = game.num_nodes if table_dtype == SHORT else 0
         return cls(
             game=game,
             seed=seed,
             tables=PublicTables.of_one(np.zeros(0, table_dtype))._replace(
                 regret=np.zeros(game.num_sequences, table_dtype),
                 policy_sum=np.zeros(game.num_sequences, table_dtype),
+                regret_steps=np.zeros((num_steps, STEP_COLUMNS), SINGLE),
+                policy_sum_steps=np.zeros((num_steps, STEP_COLUMNS), SINGLE),
             ),
             counts=np.zeros(2, np.int64),
             rng=np.random.SeedSequence(seed).generate_state(1, np.uint64),
@@ -71,13 +76,18 @@ class PublicState:
 
     @property
     def dtype(self) -> np.dtype:
+        """Type that passes compute in."""
+        return arithmetic_type(self.table_dtype)
+
+    @property
+    def table_dtype(self) -> np.dtype:
         """Type of the tables' numbers."""
         return self.tables.regret.dtype
 
     @property
     def chosen_dtype(self) -> str:
         """Type of the tables' numbers, which a run may choose."""
-        return self.dtype.name
+        return self.table_dtype.name
 
     @property
     def iteration(self) -> int:
@@ -109,9 +119,9 @@ class PublicState:
         new_tables = (policy_size if changes_policy else 0) + (movement_size if changes_movement else 0)
         self._require_changes(binding, new_tables // self.game.num_sequences, changes_responses, changes_drawing)
         if changes_policy:
-            tables = tables._replace(policy=np.zeros(policy_size, self.dtype))
+            tables = tables._replace(policy=np.zeros(policy_size, self.table_dtype))
         if changes_movement:  # on a switch to a rule with momentum, M is 0
-            tables = tables._replace(movement=np.zeros(movement_size, self.dtype))
+            tables = tables._replace(movement=np.zeros(movement_size, self.table_dtype))
         if changes_responses:
             self.settle()  # passes against best responses leave no discounts of averages pending
             num_responses = self.game.num_infosets if responds else 0
@@ -137,7 +147,7 @@ class PublicState:
         num_tables = 0 if self.iteration else 2  # zeros take no memory before they are written
         num_tables += new_tables
         if num_tables:
-            needs.append(tables_of(game, num_tables, self.dtype))
+            needs.append(tables_of(game, num_tables, self.table_dtype))
         if responses and binding.abstraction.best_response:
             needs.append(Need(game.num_infosets + 8 * game.num_nodes, "best responses", "take abstraction='none'"))
         if drawing and not binding.sampler.exact:
@@ -160,9 +170,7 @@ class PublicState:
         regret = self.tables.regret
         policy = self.tables.policy
         if binding.rule.floor > -np.inf:
-            # A floor of 0, as most rules have it, is 0 in every unit and needs no array.
-            floor = binding.rule.floor / self._regret_scale if binding.rule.floor else 0.0
-            np.maximum(regret, floor, out=regret, casting="same_kind")
+            np.maximum(regret, self._floor_in_tables(binding.rule.floor), out=regret, casting="same_kind")
         if not len(policy):  # without a prediction, the current policy is read off the regrets
             return
         # The policy is proportional to D' R + prediction W r (see UpdateRule); after a switch there is no r. D' is the
@@ -174,6 +182,16 @@ class PublicState:
         if len(self.tables.movement):
             largest = np.zeros(int(self.game.view.deals["rows"].max()), self.dtype)
             match_power(self.game.view, policy, largest, next_row[MATCHING_POWER])
+
+    def _floor_in_tables(self, floor: float) -> Any:
+        """Return a floor in the units of the tables' regrets, (m,), or 0."""
+        if not floor:  # as most rules have it; 0 is 0 in every unit and needs no array
+            return 0
+        if self.table_dtype != SHORT:
+            return floor / self._regret_scale
+        with np.errstate(divide="ignore"):  # where all regrets are 0, a step is 0, too
+            floors = floor / self._regret_scale
+        return np.clip(np.ceil(floors), -LARGEST, LARGEST).astype(SHORT)
 
     def true_regret(self) -> np.ndarray:
         """Return the cumulative regrets, (m,), in the game's units."""
@@ -188,9 +206,12 @@ class PublicState:
 
     @property
     def _regret_scale(self) -> np.ndarray:
-        """Factor from the tables' regrets to those in the game's units, (m,)."""
-        scale: np.ndarray = np.repeat(self.game.scale, self.game.rows * self.game.actions)
-        return scale
+        """Factor from the tables' regrets, which may be steps, to those in the game's units, (m,)."""
+        scale = self.game.scale
+        if self.table_dtype == SHORT:
+            scale = scale * self.tables.regret_steps[self.game.decisions, SIZE]
+        scales: np.ndarray = np.repeat(scale, self.game.rows * self.game.actions)
+        return scales
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return the arrays that the next iteration depends on, by their names in a file."""
@@ -198,6 +219,8 @@ class PublicState:
         arrays |= {name: getattr(self.tables, name) for name in _SAVED_TABLES}
         if len(self.tables.movement):
             arrays["movement"] = self.tables.movement
+        if self.table_dtype == SHORT:
+            arrays |= {name: getattr(self.tables, name) for name in _SAVED_STEPS}
         if self.drawing.draws_public:
             arrays |= {name: getattr(self.drawing, name) for name in _SAVED_DRAWING}
         return arrays
@@ -247,6 +270,25 @@ def check_components(
         raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
     if options.simultaneous or options.pre_averaging:
         raise ComponentError(f"{where} players take turns: leave out simultaneous=True and averaging='pre'")
+    if options.dtype == SHORT.name:
+        _check_short(rule, sampler, options)
+
+
+def _check_short(rule: UpdateRule, sampler: Sampler, options: RunOptions) -> None:
+    """Refuse what does not run over tables of 16-bit numbers.
+
+    Raises:
+        ComponentError: the rule, the sampler or an option does not.
+    """
+    where = "tables of 16-bit numbers hold regrets and policy sums alone"
+    if not rule.is_plain:
+        raise ComponentError(f"{where}, and {rule.id!r} predicts regrets: take dcfr, or leave out dtype='int16'")
+    if not sampler.exact:
+        raise ComponentError(
+            f"{where}, for exact passes: take sampler='none' instead of {sampler.id!r}, or leave out dtype='int16'"
+        )
+    if options.blend:
+        raise ComponentError(f"{where}, and blends mix tables of larger numbers: leave out blend=True or dtype='int16'")
 
 
 class Need(NamedTuple):
@@ -259,9 +301,20 @@ class Need(NamedTuple):
 
 def tables_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> Need:
     """Return the memory that ``num_tables`` tables over a game's sequences need."""
-    remedy = "take a smaller game, or dtype='float32'" if dtype == DOUBLE else "take a smaller game"
-    size = num_tables * dtype.itemsize * game.num_sequences
-    return Need(size, f"{game.num_sequences:,} table entries", remedy)
+    available = available_memory() or 0
+    remedy = "take a smaller game"
+    for smaller in (SINGLE, SHORT):  # the first one that fits
+        size = _bytes_of(game, num_tables, smaller)
+        if smaller.itemsize < dtype.itemsize and size <= available:
+            remedy = f"take dtype={smaller.name!r}, for which {gigabytes(size)} are enough, or a smaller game"
+            break
+    return Need(_bytes_of(game, num_tables, dtype), f"{game.num_sequences:,} table entries", remedy)
+
+
+def _bytes_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> int:
+    """Return the bytes of tables of a type, with the steps of 16-bit numbers."""
+    bytes_of_steps = STEP_COLUMNS * SINGLE.itemsize * game.num_nodes if dtype == SHORT else 0
+    return num_tables * (dtype.itemsize * game.num_sequences + bytes_of_steps)
 
 
 def require(game: PublicGame, needs: list[Need]) -> None:

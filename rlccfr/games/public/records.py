@@ -26,6 +26,7 @@ DICE = 6
 
 SINGLE = np.dtype(np.float32)
 DOUBLE = np.dtype(np.float64)
+SHORT = np.dtype(np.int16)
 
 SMALLEST = 1e-35
 """Sums of positive parts below this count as 0, in single and in double precision."""

@@ -334,7 +334,7 @@ class SubgameRules:
         """
         dealt = [deal for level in self.levels for pair in level.deals for deal in pair]
         of_deals = SubgameSize(0, 0, 0, sum(deal.rows for deal in dealt), sum(len(deal.hands) for deal in dealt))
-        return of_deals + self._size_from(0, RoundEnd(0), most_bytes - of_deals.bytes)
+        return of_deals + self._size_from(0, RoundEnd(0), most_bytes - of_deals.least_bytes)
 
     def _size_from(self, number: int, start: RoundEnd, most_bytes: float) -> SubgameSize:
         """Return the size of the nodes and tables from a street on; it is computed once for each start.
@@ -349,10 +349,10 @@ class SubgameRules:
         tree = no_limit_round(self.betting, self.first_street + number, start)
         size = SubgameSize.of_round(tree, len(self.levels[number].deals), self._rows_of_streets[number])
         for end in tree.ends.values() if number + 1 < len(self.levels) else ():
-            if size.bytes > most_bytes:
+            if size.least_bytes > most_bytes:
                 break
             size += self._size_from(number + 1, end, most_bytes)
-        if size.bytes <= most_bytes:
+        if size.least_bytes <= most_bytes:
             self._sizes[key] = size
         return size
 
@@ -413,7 +413,9 @@ class SubgameRules:
         return float(first @ met)
 
     def _require_memory(self, name: str) -> None:
-        """Refuse a game whose tree and tables do not fit into memory, and say what would fit.
+        """Refuse a game whose tree does not fit into memory with tables of 16-bit numbers, and say what would fit.
+
+        Whether larger numbers fit is found out when a run begins.
 
         Raises:
             GameError: they do not fit.
@@ -422,19 +424,19 @@ class SubgameRules:
         if available is None:
             return
         size = self.size(available)
-        if size.bytes <= available:
+        if size.least_bytes <= available:
             return
         smaller = replace(self, betting=self.betting.with_one_size()).size(available)
-        if smaller.bytes <= available:
-            advice = f"with the first size of each list alone it needs {gigabytes(smaller.bytes)}, which fits"
+        if smaller.least_bytes <= available:
+            advice = f"with the first size of each list alone it needs {gigabytes(smaller.least_bytes)}, which fits"
         else:
             advice = (
                 "with the first size of each list alone it needs too much as well: begin on a later street, or take "
                 "narrower ranges"
             )
         raise GameError(
-            f"{name!r} needs at least {gigabytes(size.bytes)} of memory for {size.nodes:,} public nodes and "
-            f"{size.sequences:,} table entries, and {gigabytes(available)} are left; {advice}"
+            f"{name!r} needs at least {gigabytes(size.least_bytes)} of memory for {size.nodes:,} public nodes and "
+            f"{size.sequences:,} table entries of 16 bits, and {gigabytes(available)} are left; {advice}"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rlccfr.games.public.betting import Round
-from rlccfr.games.public.records import CHANCE, DOUBLE, NODE, SINGLE
+from rlccfr.games.public.records import CHANCE, DOUBLE, NODE, SHORT, SINGLE
 from rlccfr.games.public.view import LARGE
 
 BYTES_OF_MOVE = 12
@@ -62,8 +62,8 @@ class SubgameSize(NamedTuple):
         return 2 * itemsize * self.sequences / 1e9
 
     @property
-    def bytes(self) -> int:
-        """Bytes of the public tree while it is made, and of a run's tables."""
+    def least_bytes(self) -> int:
+        """Bytes of the public tree while it is made, and of a run's tables with 16-bit numbers."""
         bytes_of_nodes = 2 * (NODE.itemsize + BYTES_OF_MOVE) * self.nodes
         bytes_of_deals = BYTES_OF_ROW * self.rows + BYTES_OF_HAND * self.hands
-        return int(1e9 * self.gigabytes_of_tables) + bytes_of_nodes + bytes_of_deals
+        return 2 * SHORT.itemsize * self.sequences + bytes_of_nodes + bytes_of_deals

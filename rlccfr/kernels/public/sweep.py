@@ -18,10 +18,12 @@ from rlccfr.games.public.records import CARDS, CHANCE
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
 from rlccfr.kernels.public.drawing import average_decay, draw_by_cumulative, draw_row_below, regret_discounts
+from rlccfr.kernels.public.steps import close, opened
 from rlccfr.kernels.public.terminals import fill_pairwise, fill_terminal
 from rlccfr.kernels.public.vectors import (
     add,
     add_to_average,
+    clear_locked,
     fill_largest,
     fill_locked,
     fill_locked_means,
@@ -66,6 +68,7 @@ DRAWN = 3  # it goes through one outcome, which it draws
 @inlined
 def enter_decision(view, node, frame, player, policy_source, tables, workspace, mode, now):
     """Set the policy of a decision at the beginning of its frame's vectors, before its children are visited."""
+    vectors = workspace.vectors
     drawing = workspace.drawing
     actor = node["kind"]
     count = node["num_children"]
@@ -77,22 +80,28 @@ def enter_decision(view, node, frame, player, policy_source, tables, workspace, 
     # value needs none.
     if actor != player and mode in (UPDATE_AGAINST_RESPONSE, BEST_AGAINST_RESPONSE):
         first = tables.response_start[frame[NODE_INDEX]] + frame[WINDOW_START + actor]
-        fill_response(tables.response, first, count, rows, workspace.reciprocals, workspace.vectors, free)
+        fill_response(tables.response, first, count, rows, workspace.reciprocals, vectors, free)
     elif actor != player or mode in (UPDATE, MEAN, UPDATE_AGAINST_RESPONSE, WRITE_VALUES):
         total = free + 2 * count * rows
-        fill_policy(policy_source, start, stride, count, rows, workspace.reciprocals, workspace.vectors, free, total)
+        fill_policy(policy_source, start, stride, count, rows, workspace.reciprocals, vectors, free, total)
     # Where the policy is locked, no table counts, and nobody can respond.
     if len(view.lock_start) and view.lock_start[frame[NODE_INDEX]] >= 0:
         first_locked = view.lock_start[frame[NODE_INDEX]] + frame[WINDOW_START + actor]
         zero = workspace.reciprocals[0]
-        fill_locked(view.lock, first_locked, stride, count, rows, zero, workspace.vectors, free)
+        fill_locked(view.lock, first_locked, stride, count, rows, zero, vectors, free)
     # The opponent's reach is here, so its average is added to now, before any update changes its policy.
     if actor != player and mode in (UPDATE, RESPOND):
         decay = now[AVERAGE_DECAY]
         if drawing.draws_public and rows > 0:
             entry = drawing.average_start[frame[NODE_INDEX]] + frame[WINDOW_START + actor]
             decay = workspace.reciprocals.dtype.type(average_decay(drawing, entry))
-        add_to_average(workspace.vectors, frame[REACH], free, count, rows, tables.policy_sum, start, stride, decay)
+        number = frame[NODE_INDEX]
+        table = tables.policy_sum
+        steps = tables.policy_sum_steps
+        place = free + count * rows
+        sums, first, gap = opened(table, steps, number, start, stride, count, rows, workspace, place)
+        add_to_average(vectors, frame[REACH], free, count, rows, sums, first, gap, decay)
+        close(table, steps, number, start, stride, count, rows, workspace, place)
 
 
 @inlined
@@ -169,7 +178,16 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
             entry = drawing.regret_start[frame[NODE_INDEX]] + frame[WINDOW_START + player]
             positive, negative = regret_discounts(drawing, entry)
             discounts = (vectors.dtype.type(positive), vectors.dtype.type(negative))
-        update_row_regrets(vectors, values, value, count, rows, tables.regret, start, stride, discounts, floor, zero)
+        number = frame[NODE_INDEX]
+        table = tables.regret
+        steps = tables.regret_steps
+        place = values + count * rows
+        regrets, first, gap = opened(table, steps, number, start, stride, count, rows, workspace, place)
+        update_row_regrets(vectors, values, value, count, rows, regrets, first, gap, discounts, floor, zero)
+        if len(steps) and len(view.lock_start) and view.lock_start[number] >= 0:  # their regrets would set the step
+            first_locked = view.lock_start[number] + frame[WINDOW_START + player]
+            clear_locked(view.lock, first_locked, stride, count, rows, zero, regrets, first, gap)
+        close(table, steps, number, start, stride, count, rows, workspace, place)
         if len(tables.policy):
             one = workspace.reciprocals[1]
             predict_regrets(vectors, values, value, count, rows, tables, start, stride, ahead, zero, one)

@@ -43,7 +43,7 @@ def fill_policy(table, start, stride, count, rows, reciprocals, vectors, policy,
     for a in range(count):
         entries = table[start + a * stride : start + a * stride + rows]
         for r in range(rows):
-            factors[r] += max(entries[r], zero)
+            factors[r] += max(vectors.dtype.type(entries[r]), zero)
     # One division per private state: a factor of 0 stands for the uniform policy.
     for r in range(rows):
         factors[r] = one / factors[r] if factors[r] > SMALLEST else zero
@@ -51,7 +51,7 @@ def fill_policy(table, start, stride, count, rows, reciprocals, vectors, policy,
         entries = table[start + a * stride : start + a * stride + rows]
         probabilities = vectors[policy + a * rows : policy + (a + 1) * rows]
         for r in range(rows):
-            probabilities[r] = max(entries[r], zero) * factors[r] if factors[r] > zero else uniform
+            probabilities[r] = max(vectors.dtype.type(entries[r]), zero) * factors[r] if factors[r] > zero else uniform
 
 
 @inlined
@@ -151,6 +151,22 @@ def fill_locked_means(lock, start, stride, count, rows, zero, vectors, values, v
         for r in range(rows):
             if fixed[r] >= zero:
                 means[r] = fixed[r] * action_values[r] + (means[r] if a > 0 else zero)
+
+
+@inlined
+def clear_locked(lock, start, stride, count, rows, zero, regret, first, gap):
+    """Set the regrets of the rows that are locked to 0; nobody reads them.
+
+    Args:
+        lock: see :func:`fill_locked`.
+        regret: array with the entries of the node's actions, from index ``first`` on, ``gap`` apart.
+    """
+    for a in range(count):
+        fixed = lock[start + a * stride : start + a * stride + rows]
+        entries = regret[first + a * gap : first + a * gap + rows]
+        for r in range(rows):
+            if fixed[r] >= zero:
+                entries[r] = zero
 
 
 @inlined

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.games.public.records import CARDS
+from rlccfr.games.public.records import CARDS, SHORT, SINGLE
 from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing
+from rlccfr.kernels.public.steps import STEP_COLUMNS, turns_for
 
 # Entries of a frame. A vector is given by its first entry in the workspace's ``vectors``.
 NODE_INDEX = 0
@@ -30,11 +31,19 @@ class PublicTables(NamedTuple):
     movement: np.ndarray  # running sum M of the changes of regrets, if the rule has a momentum; else (0,)
     response: np.ndarray  # (infosets,) action of a best response, if the opponent plays one; else (0,)
     response_start: np.ndarray  # (nodes,) first entry of ``response`` at each decision; else (0,)
+    # (nodes, STEP_COLUMNS) step of each decision's regrets and policy sums, if these are 16-bit numbers; else (0, ...).
+    regret_steps: np.ndarray = np.zeros((0, STEP_COLUMNS), SINGLE)
+    policy_sum_steps: np.ndarray = np.zeros((0, STEP_COLUMNS), SINGLE)
 
     @classmethod
     def of_one(cls, table: np.ndarray) -> PublicTables:
         """Return tables that stand on one array, (m,), for passes that read or write no other table."""
         return cls(table, table, table[:0], table[:0], np.zeros(0, np.uint8), np.zeros(0, np.int64))
+
+
+def arithmetic_type(dtype: np.dtype) -> np.dtype:
+    """Return the type that passes compute in, by the type of the tables' numbers."""
+    return SINGLE if dtype == SHORT else dtype
 
 
 class Outcomes(NamedTuple):
@@ -52,13 +61,14 @@ class Outcomes(NamedTuple):
 
 
 class PublicWorkspace(NamedTuple):
-    """Working arrays of one thread's passes, in the tables' type."""
+    """Working arrays of one thread's passes, in the type that passes compute in."""
 
     vectors: np.ndarray  # one vector over private states after another
     frames: np.ndarray  # (depth + 2, FRAME_SIZE): the stack
     reciprocals: np.ndarray  # 1 / A for each number of actions A, and 0 first
     own_draw_weights: np.ndarray  # (depth + 2,): 1 / (probability of the player's draws so far) at each frame
     states_met: np.ndarray  # (1,) number of private states that the pass has met
+    turns: np.ndarray  # numbers between -1/2 and 1/2 that are added before numbers are rounded to 16 bits
     drawing: Drawing
 
     @classmethod
@@ -74,5 +84,6 @@ class PublicWorkspace(NamedTuple):
             reciprocals=np.append(0.0, 1.0 / np.arange(1, max_actions + 1)).astype(dtype),
             own_draw_weights=np.ones(game.depth + 2, dtype),
             states_met=np.zeros(1, np.int64),
+            turns=turns_for(max_actions * rows).astype(dtype),
             drawing=drawing or NO_DRAWING,
         )

@@ -144,12 +144,12 @@ def test_the_size_is_known_before_anything_is_built():
 
 
 def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
-    one_size = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE, "bets": "60%"}).size().bytes
+    one_size = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE, "bets": "60%"}).size().least_bytes
     monkeypatch.setattr(module, "available_memory", lambda: one_size + 10)
     with pytest.raises(rlccfr.GameError, match=r"needs at least .* public nodes and .* with the first size.*fits"):
         rlccfr.subgame(**EXAMPLE)
     counted = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE}).size(one_size)
-    assert one_size < counted.bytes
+    assert one_size < counted.least_bytes
     assert counted.sequences < 1_303_301  # counting has stopped
     monkeypatch.setattr(module, "available_memory", lambda: 1000)
     with pytest.raises(rlccfr.GameError, match="too much as well: begin on a later street"):
