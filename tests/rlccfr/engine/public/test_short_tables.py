@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,8 +24,11 @@ from rlccfr.engine.public import public_state
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.games.public.view import PublicGame
 
-MOST_APART = 0.02
-"""Largest difference between the exploitabilities of runs with 16 and with 64 bits, in per cent of the pot."""
+MOST_ADDED = 0.02
+"""What 16 bits may add to the exploitability of a run with 64 bits, in per cent of the pot, ..."""
+
+MOST_TIMES = 1.1
+"""... after it has been multiplied by this: roundings of any kind change the path of a run."""
 
 SPOT = RIVER | {
     "pot": 200, "stack": 900, "oop": "66+,A8s+,AJo+,KQo:0.5", "ip": "QQ-22,AQs-A2s,ATo+,KJo+",
@@ -41,36 +45,35 @@ RULES = ("dcfr", "cfr", "cfr_plus", "lcfr", "dcfr_plus")
 
 def share_of_pot(game: PublicGame, solver: rlccfr.Solver) -> float:
     """Return a run's exploitability in per cent of the pot; without a pot, of the range of payoffs."""
-    return 100 * solver.exploitability() / getattr(game, "pot", game.utility_range)
+    return 100 * solver.exploitability() / (game.pot or game.utility_range)
 
 
-def assert_near(game: PublicGame, rule: str, marks: tuple[int, ...], most_apart: float = MOST_APART) -> None:
-    """Check that runs with 16-bit and with 64-bit numbers are equally exploitable after some numbers of iterations."""
-    short, double = (rlccfr.Solver(game, rule, dtype=dtype) for dtype in ("int16", "float64"))
+def assert_near(game: PublicGame, parts: tuple[str, ...], marks: tuple[int, ...], **options: Any) -> None:
+    """Check that a run with 16 bits is hardly more exploitable than one with 64, after some numbers of iterations."""
+    short, double = (rlccfr.Solver(game, *parts, dtype=dtype, **options) for dtype in ("int16", "float64"))
     for mark in marks:
         for solver in (short, double):
             solver.run(iterations=mark - solver.result().iterations, curve=False)
-        exact = share_of_pot(game, double)
-        assert share_of_pot(game, short) == pytest.approx(exact, abs=most_apart), (rule, mark)
+        most = MOST_TIMES * share_of_pot(game, double) + MOST_ADDED
+        assert 0.0 < share_of_pot(game, short) <= most, (parts, mark)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_a_river_is_as_exploitable_as_in_double_precision(rule):
-    assert_near(rlccfr.subgame(**SPOT), rule, (100, 300, 1000))
+    assert_near(rlccfr.subgame(**SPOT), (rule,), (100, 300, 1000))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", ["dcfr", "cfr_plus"])
 def test_a_turn_and_limit_holdem_are_as_exploitable_as_in_double_precision(rule):
     for game in (rlccfr.subgame(**TURN), rlccfr.load_game(HOLDEM)):
-        assert_near(game, rule, (100, 300))
+        assert_near(game, (rule,), (100, 300))
 
 
 @pytest.mark.slow
 def test_the_turn_of_postflop_solvers_documentation():
-    game = rlccfr.subgame(**EXAMPLE)
-    assert_near(game, "dcfr", (100, 300))
+    assert_near(rlccfr.subgame(**EXAMPLE), ("dcfr",), (100, 300))
 
 
 INTERPRETED = """
@@ -118,9 +121,9 @@ def test_a_first_iteration_is_rounded_by_a_step_at_most():
     assert error.max() > 0.0
 
 
-@pytest.mark.parametrize("name", ["river", "holdem"])
-def test_tables_take_half_of_those_in_single_precision(name):
-    game = rlccfr.subgame(**SPOT) if name == "river" else rlccfr.load_game(HOLDEM)
+@pytest.mark.parametrize("arguments", [SPOT, TURN])
+def test_tables_take_half_of_those_in_single_precision(arguments):
+    game = rlccfr.subgame(**arguments)
     short, single = (
         sum(table.nbytes for table in PublicState.at_start(game, 0, dtype).tables) for dtype in ("int16", "float32")
     )
@@ -183,22 +186,19 @@ def test_policies_have_the_values_of_the_run():
 
 @pytest.mark.slow
 def test_best_responses_as_opponents_run():
-    game = rlccfr.subgame(**SPOT)
-    short, double = (rlccfr.Solver(game, "cfr_plus", "none", "cfr_br", dtype=dtype) for dtype in ("int16", "float64"))
-    for solver in (short, double):
-        solver.run(iterations=100, curve=False)
-    assert share_of_pot(game, short) == pytest.approx(share_of_pot(game, double), abs=MOST_APART)
+    assert_near(rlccfr.subgame(**SPOT), ("cfr_plus", "none", "cfr_br"), (100, 300))
 
 
 @pytest.mark.slow
 def test_locked_rows_leave_the_others_their_precision():
     """Regrets of a lock that loses grow without bound, and would set the step of the decision."""
-    game = rlccfr.subgame(**SPOT)
-    lock = {"": {"AA": {"c": 1}, "KK": {"a": 1}}, "c": {"22": {"a": 1}}}
-    short, double = (rlccfr.Solver(game, "dcfr", lock=lock, dtype=dtype) for dtype in ("int16", "float64"))
-    for solver in (short, double):
-        solver.run(iterations=1000, curve=False)
-    assert share_of_pot(game, short) == pytest.approx(share_of_pot(game, double), abs=MOST_APART / 4)
+    lock = {"": {"AA": {"c": 1}, "77": {"a": 1}}, "c": {"22": {"a": 1}}}
+    assert_near(rlccfr.subgame(**SPOT), ("dcfr",), (1000,), lock=lock)
+    solver = rlccfr.Solver(rlccfr.subgame(**SPOT), "dcfr", lock=lock, dtype="int16")
+    solver.run(iterations=10, curve=False)
+    is_locked = np.isin(np.arange(solver.game.num_sequences), solver.game.lock.entries)
+    assert (regrets(solver)[is_locked] == 0.0).all()
+    assert regrets(solver)[~is_locked].any()
 
 
 @pytest.mark.slow
