@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rlccfr.games.public.betting import Round
-from rlccfr.games.public.records import CHANCE, DOUBLE, NODE, SHORT, SINGLE
-from rlccfr.games.public.view import LARGE
+from rlccfr.games.public.records import CHANCE, NODE, SHORT
 
 BYTES_OF_MOVE = 12
 """Bytes of an action's name, at most, except in games with very small chips."""
@@ -54,12 +53,6 @@ class SubgameSize(NamedTuple):
     def __add__(self, other: tuple[int, ...]) -> SubgameSize:  # type: ignore[override]
         """Return the size of two parts of a game together."""
         return SubgameSize(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
-
-    @property
-    def gigabytes_of_tables(self) -> float:
-        """Gigabytes of a run's tables of regrets and of policy sums."""
-        itemsize = (SINGLE if self.sequences >= LARGE else DOUBLE).itemsize
-        return 2 * itemsize * self.sequences / 1e9
 
     @property
     def least_bytes(self) -> int:
