@@ -243,7 +243,7 @@ class SolverOptions:
         "yes: mix the last half's average policies at the end. [no]",
         "--blend/--no-blend",
     )
-    dtype: str | None = rare(None, "int16, float32 or float64 for the tables of hold'em and Bluff.")
+    dtype: str | None = rare(None, "int16, float32 or float64, for tables of public trees.")
     current: bool | None = rare(
         None,
         "yes: measure the current policy, too; no: not. [in curves]",
