@@ -304,7 +304,8 @@ def solve(
 
     if is_free:
         algorithms = [best_run_of(tree)]
-        options = replace(options, blend=bool(tree.form.best_run.get("blend")))
+        blends = bool(tree.form.best_run.get("blend")) and options.dtype != "int16"  # which blends don't mix
+        options = replace(options, blend=blends)
     until = stop.or_default(tree) if is_free else stop
     arguments = vars(options) | {"blend": bool(options.blend), "seed": seed}
     solver = solver_for(tree, algorithms[0], arguments, files.checkpoint)

@@ -115,6 +115,10 @@ def test_an_option_that_takes_no_old_form(run):
     assert rlccfr.Solver.load("run.npz").dtype == "float32"
     assert run(*solve)[0] == 0
     assert "belongs to a run with another dtype" in run(*solve, "--option", "dtype=float64")[2]
+    short = ("solve", game, "--iterations", "5", "--checkpoint", "short.npz", "--option", "dtype=int16")
+    assert run(*short)[0] == 0
+    solver = rlccfr.Solver.load("short.npz")
+    assert (solver.dtype, solver.blends) == ("int16", False)  # the default run would blend
 
 
 @pytest.mark.parametrize(
