@@ -55,11 +55,12 @@ def by_type(choose: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
     def chosen(*arguments: Any) -> Any:
         return choose(*arguments)(*arguments)
 
-    overload(chosen, jit_options={"forceinline": True, **OPTIONS})(choose)
+    options: Any = {"forceinline": True, **OPTIONS}
+    overload(chosen, jit_options=options)(choose)
     return chosen
 
 
-def _is_short(table) -> bool:
+def _is_short(table):
     """Return whether a table, or a table's type, is of 16-bit numbers."""
     return str(table.dtype) == SHORT.name
 
