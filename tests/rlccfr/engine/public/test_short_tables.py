@@ -121,7 +121,7 @@ def test_a_first_iteration_is_rounded_by_a_step_at_most():
     assert error.max() > 0.0
 
 
-@pytest.mark.parametrize("arguments", [SPOT, TURN])
+@pytest.mark.parametrize("arguments", [SPOT, EXAMPLE])
 def test_tables_take_half_of_those_in_single_precision(arguments):
     game = rlccfr.subgame(**arguments)
     short, single = (
