@@ -12,7 +12,7 @@ from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.public.draws import drawing_for, draws_of, first_entries, pending_bytes
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
-from rlccfr.games.memory import available_memory, gigabytes
+from rlccfr.games.memory import available_memory, gigabytes, return_freed_memory
 from rlccfr.games.public.records import SHORT, SINGLE
 from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.layout import MATCHING_POWER, POSITIVE_DISCOUNT, PREDICTION
@@ -59,6 +59,8 @@ class PublicState:
             RLCCFRError: the tables do not fit into memory.
         """
         table_dtype = np.dtype(dtype) if dtype else game.dtype
+        if game.is_large:
+            return_freed_memory()
         require(game, [tables_of(game, 2, table_dtype)])
         num_steps = game.num_nodes if table_dtype == SHORT else 0
         return cls(

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import ctypes
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from rlccfr.games import memory
@@ -56,3 +60,21 @@ def test_the_memory_left_is_the_machines_or_that_of_the_narrowest_container(syst
 def test_a_system_that_does_not_say_has_an_unknown_amount(system, monkeypatch):
     monkeypatch.setattr("os.sysconf_names", {})
     assert available_memory() is None
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="another C library than GNU's")
+def test_freed_memory_is_returned():
+    """The last of many arrays lies above what the others leave free, so the C library keeps it."""
+    pages = Path("/proc/self/statm")
+    arrays = [np.ones(1000) for _ in range(20_000)]
+    last = arrays[-1]
+    del arrays
+    kept = int(pages.read_text().split()[1])
+    memory.return_freed_memory()
+    assert kept - int(pages.read_text().split()[1]) > 10_000
+    assert last.sum() == 1000
+
+
+def test_other_c_libraries_keep_it(monkeypatch):
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda name: object())
+    memory.return_freed_memory()
