@@ -113,6 +113,10 @@ def test_a_page_tells_how_long_tests_took_where_that_is_known(suite):
     page = (suite / "docs" / "reliability.md").read_text()
     assert "| tests | passed | failed | minutes |" in page
     assert page.endswith("| Letters are letters | `tests/t.py` | 3 | 0 | 1.5 |\n")
+    (suite / "tests" / "u.py").write_text("")
+    other = "tests/u.py::test_e"
+    verify.write_report(verify.AT_SCALE, [*results, result(other, True)], PRESENT | {other: "new"})
+    assert (suite / "docs" / "reliability.md").read_text().endswith("| u | `tests/u.py` | 1 | 0 | not known |\n")
 
 
 def test_tables_are_printed_by_name_or_title(suite, monkeypatch, capsys):

@@ -246,7 +246,8 @@ def _by_module(report: Report, results: Sequence[Result], missing: Counter[str])
     for module in sorted({*passed, *failed, *missing}, key=place):
         row = {"what is checked": _subject(module), "tests": f"`{module}`"}
         row |= {"passed": passed[module], "failed": failed[module]}
-        row |= {"minutes": round(seconds[module] / 60, 1)} if seconds else {}
+        if seconds:
+            row["minutes"] = round(seconds[module] / 60, 1) if module in seconds else "not known"
         rows.append(row | ({"without a result": missing[module]} if missing else {}))
     return table(rows)
 
