@@ -51,10 +51,10 @@ def escher(
 
     At each of the traverser's nodes h on the path, the regret of a grows by q(h, a) - sum_b policy(b) q(h, b), where
     q(h, a) is the traverser's value of the history after a. With exact q, which value="oracle" computes by a pass over
-    the tree, the mean of these increments is the infoset's regret times the fixed policy's reach. value="table" learns
-    q: a walk sets the value of each node on its path to the mean of the values of the node's children. value="network"
-        fits q by a
-    network with the settings ``preset``, as the source does; with a deep rule this is Deep ESCHER. The network here
+    the tree, the mean of these increments is the infoset's regret times the fixed policy's reach. With
+    value="table", walks learn q: each sets the value of every node on its path to the mean of the values of the node's
+    children. With value="network", a network with the settings ``preset`` is fitted to q, as in the source; with a deep
+    rule this is Deep ESCHER. The network here
     learns from expected values one action later, that of the source from the outcomes of additional walks. Increments
     of sampled averages have weight 1/(the fixed policy's reach). weighted=True is an ablation: it divides regrets by
     the fixed policy's reach.

@@ -43,7 +43,7 @@ WINNERS = 2
 """Number of algorithms, predictive ones too, that are in a race because they win one of the paper's games."""
 
 ALIKE = 2
-"""Number of algorithms with the same sampler at which no more of them are added.
+"""An algorithm is added only if fewer than this many in the race have its sampler.
 
 A sampler that does badly on the user's game then spoils only a part of the race. The favourite, the winners and those
 with the largest Q-values take part in any case.

@@ -96,7 +96,8 @@ class SelectorTeam:
         self.settled = 0
         """Rounds of learning since the last measured episode, not counting the round right after it."""
         self.directory: Path | None = None
-        """Directory in which training continues: where it last wrote, or was loaded from. Set it to None to stop it."""
+        """Directory in which training continues: where it last wrote, or was loaded from. Set it to None
+        to write nothing more there."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of a copy. It has no directory, because only one team may train in a directory."""

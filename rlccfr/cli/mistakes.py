@@ -20,7 +20,7 @@ OTHER_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 """Hyphens, dashes and a minus sign that web pages and word processors put in place of ``-`` or ``--``."""
 
 SEPARATORS = r".,_'\u2019\s"
-"""Signs, of a regular expression's set, that people write between the digits of a number; ``\\s`` has all spaces."""
+"""Characters, for a set in a regular expression, that people write between digits; ``\\s`` stands for all spaces."""
 
 POLICY_SUFFIXES = (".csv", ".json", ".npz")
 """Suffixes of policy files, without ``.efg``, which is taken for a game."""

@@ -64,7 +64,8 @@ VALUES_KEPT = 4
 """Number of last values that are kept: of the run's average, of the last mixture, and of two pairs of both kinds."""
 
 Source = tuple[str, int]
-"""Whose policy a player's is: the run's average, or the mixture of a search, and after how many iterations."""
+"""Where a player's policy comes from, such as the run's average or the mixture of a search, and after how many
+iterations."""
 
 NO_SOURCE: Source = ("none", 0)
 """Source of a player's blend before the first one, or of one that was read from a file."""

@@ -112,7 +112,7 @@ def solve_exactly(
 
     Raises:
         BudgetError: the time limit is not positive, or it passed before there was a solution.
-        TypeError: ``game`` is not a game.
+        TypeError: ``game`` is not a game but, for example, a game's name.
         GameError: the game is not stored as a tree of histories.
         RLCCFRError: the game has payoffs that are not finite, or the program could not be solved.
 

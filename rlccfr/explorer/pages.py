@@ -29,7 +29,7 @@ NOTHING = 1e-4
 
 
 BYTES_PER_STATE = 10
-"""Bytes that a player's state takes on a page, beside its actions; as the next figure, a mean over pages of all kinds.
+"""Bytes that a player's state takes on a page, beside its actions. Like the next figure, a mean over many pages.
 
 Pages of games whose texts are long, or of which few points fit, take up to twice as much.
 """

@@ -54,7 +54,7 @@ def return_freed_memory() -> None:
     """
     try:
         trim = ctypes.CDLL(None).malloc_trim
-    except (OSError, TypeError, AttributeError):  # no such function, or a system whose libraries have names
+    except (OSError, TypeError, AttributeError):  # no such function, or a library can be opened only by its name
         return
     trim(ctypes.c_size_t(0))
 

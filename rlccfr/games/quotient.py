@@ -235,7 +235,7 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
 
 
 def _choose_representatives(view: SequenceView, classes: Classes) -> _Representatives | None:
-    """Return each class's first infoset, with its sequences; None if none of these is in some class of sequences."""
+    """Return each class's first infoset, with its sequences; None if some class of sequences has none of these."""
     old_first_sequence = view.first_sequence.astype(np.int64)
     infoset = np.unique(classes.infoset, return_index=True)[1]
     num_actions = np.diff(old_first_sequence)[infoset]

@@ -193,7 +193,10 @@ class Advantages:
 
     @staticmethod
     def _weighted(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the advantages, the positive ones weighted; negative ones stay as they are."""
+        """Return the advantages, the positive ones weighted.
+
+        Negative ones stay as they are, so that where none is positive, the best action stays the best.
+        """
         return np.where(values > 0, weights * values, values)
 
     def _action_weights(self, mean_advantages: np.ndarray | None = None) -> np.ndarray:

@@ -28,7 +28,7 @@ AT_ONCE = 2**16
 class Match(NamedTuple):
     """Mean payoffs per game of the first of two policies, in the game's units.
 
-    In the second seat, these are player 1's own payoffs, also if the game is not zero-sum.
+    In the second seat, these are player 1's own payoffs, even if the game is not zero-sum.
 
     Attributes:
         value: mean payoff over both seats.

@@ -26,8 +26,8 @@ class PublicPolicy(Policy):
     Args:
         game: the game.
         table: shape (game.num_sequences,) array of entries; the action probabilities are proportional to their positive
-            parts. If none of an infoset's entries is positive, its policy is uniform. Types other than float32 are
-            converted to float64, but int16 to float32.
+            parts. If none of an infoset's entries is positive, its policy is uniform. float32 is kept,
+            int16 is converted to float32, and all other types to float64.
 
     Attributes:
         game: the game.

@@ -164,7 +164,8 @@ def _check_together(budget: BudgetOptions, answer: AnswerOptions) -> None:
     """Check that the options do not ask both the package and a team, and give at most one budget."""
     if answer.measure is not None and (answer.team is not None or budget.is_given):
         raise RLCCFRError(
-            "--measure uses the package's measurements and sets its own budget: leave out --team and all other budgets"
+            "--measure runs algorithms that the package chooses, and is itself the budget: leave out --team and all "
+            "other budgets"
         )
     if answer.shipped and answer.team is not None:
         raise RLCCFRError("--shipped asks the package and --team a team of your own: give one of them")

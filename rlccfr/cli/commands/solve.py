@@ -277,8 +277,8 @@ def solve(
 ) -> None:
     """Solve a game, and print how close to an equilibrium that is.
 
-    If you name no algorithm, the way that is predicted to be soonest is taken: a linear program, or the best measured
-    run, with blends. Without a target and a budget, that is to a millionth of the uniform policy's exploitability.
+    If you name no algorithm, the method that is predicted to finish first is used: a linear program, or the best
+    measured run. Without a target and a budget, it has a minute to reach a millionth of the uniform exploitability.
     """
     # Refuse what contradicts itself before a game is compiled, which may take minutes.
     if stop.exact:

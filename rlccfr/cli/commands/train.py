@@ -56,7 +56,7 @@ class DirectoryOptions:
 
     TITLE: ClassVar[str] = ""
     out: Path | None = option(
-        None, "Directory to keep it in. [runs/kuhn-1-second and the like; runs/control for a controller]"
+        None, "Directory of the training run. [runs/kuhn-1-second and the like; runs/control for a controller]"
     )
     fresh: bool = option(False, "Replace what is in the directory.", "--fresh")
 

@@ -44,7 +44,7 @@ class PublicCrew:
 
         Args:
             tables: changed in place.
-            schedule: (2, 5) rows of this iteration and of the next, in the tables' type.
+            schedule: (2, 5 + p) rows of this iteration and of the next, in the type that passes compute in.
         """
         table = current(tables)
         responds = len(tables.response) > 0

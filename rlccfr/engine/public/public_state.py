@@ -304,11 +304,12 @@ class Need(NamedTuple):
 def tables_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> Need:
     """Return the memory that ``num_tables`` tables over a game's sequences need."""
     available = available_memory() or 0
-    remedy = "take a smaller game"
+    remedy = "use a smaller game"
     for smaller in (SINGLE, SHORT):  # the first one that fits
         size = _bytes_of(game, num_tables, smaller)
         if smaller.itemsize < dtype.itemsize and size <= available:
-            remedy = f"take dtype={smaller.name!r}, for which {gigabytes(size)} are enough, or a smaller game"
+            only = " (exact passes by rules such as dcfr, no blends)" if smaller == SHORT else ""
+            remedy = f"use dtype={smaller.name!r}{only}, for which {gigabytes(size)} are enough, or a smaller game"
             break
     return Need(_bytes_of(game, num_tables, dtype), f"{game.num_sequences:,} table entries", remedy)
 

@@ -177,7 +177,7 @@ def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
 
 
 def _tolerances(ends: list[tuple[Fraction, Fraction]], slope: Fraction) -> list[Fraction]:
-    """Return the error of the second player's payoff at each terminal that may come from rounding in the file."""
+    """Return how far the second player's payoff at each terminal may be off because the file rounds numbers."""
     sizes = [abs(second) + slope * abs(first) for first, second in ends]
     largest = max(sizes)
     if not largest:

@@ -84,7 +84,7 @@ benchmarks.soonest_rules spots-train``).
 
 
 def full_name_of(arguments: Mapping[str, Any]) -> str:
-    """Return the name of the subgame that :func:`subgame` makes from plain arguments, which is equal for equal ones."""
+    """Return the full name of the subgame with these arguments; equal arguments have equal names."""
     return PREFIX + json.dumps(dict(arguments))
 
 

@@ -5,9 +5,9 @@ depends on one player's policy alone: the values of best responses. So each play
 among a few that are looked at in the last eighth of a run, and the pair is at most as exploitable as any of them. A
 look costs about as much as an iteration.
 
-Three things are due at numbers of iterations that ``control.state`` keeps. A *decision* lets the controller pick the
-settings of the next segment. A *look* measures the average policy. A segment's *rows* are the schedule that its
-settings give, as the rule's parameters at each iteration.
+``control.state`` keeps the numbers of iterations at which two things are due. A *decision* lets the controller pick the
+settings of the next segment. A *look* measures the average policy. *Rows* are the rule's parameters at each iteration,
+which follow from the segment's settings.
 """
 
 from __future__ import annotations
@@ -90,11 +90,14 @@ def look_at_average(game, run, control):
 
 @inlined
 def prepare_segment(view, tables, scratch, counts, iterations, control):
-    """Look and decide if that is due, and write the rows of the next segment, of at most ``iterations`` iterations.
+    """Look and decide if these are due, and write the rows of the iterations up to the next look or decision.
+
+    Args:
+        iterations: largest number of iterations for which rows are written.
 
     Returns:
-        The segment's number of iterations. One row more is written, since an update also reads the row of the iteration
-        after it.
+        The number of these iterations, without the one row more that is written, because an update also reads the row
+        of the iteration after it.
     """
     done = counts[0]
     state = control.state

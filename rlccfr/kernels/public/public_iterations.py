@@ -30,7 +30,7 @@ def public_iterations(view, tables, workspace, outcomes, counts, schedule, cost)
     Args:
         tables, workspace, outcomes: changed in place.
         counts: (2,) iterations done and private states met; added to in place.
-        schedule: (iterations + 1, 5) in the tables' type.
+        schedule: (iterations + 1, 5 + p) in the type that passes compute in.
         cost: number of private states that an iteration meets.
     """
     policy_source = tables.policy if len(tables.policy) else tables.regret
@@ -55,7 +55,7 @@ def responses_to(view, policy_source, tables, workspace, outcomes, schedule):
         policy_source: what the policies are proportional to.
         tables: ``response`` and ``policy_sum`` are changed in place.
         workspace, outcomes: changed in place.
-        schedule: (2, 5) rows, in the tables' type.
+        schedule: (2, 5 + p) rows, in the type that passes compute in.
     """
     for player in range(2):
         sweep_all(view, player, policy_source, tables, workspace, outcomes, schedule[0], schedule[1], RESPOND)
@@ -82,7 +82,7 @@ def drawn_passes(view, player, policy_source, tables, workspace, outcomes, sched
     Args:
         policy_source: entries that policies are proportional to.
         tables, workspace: changed in place.
-        schedule: (2, 5) rows of this iteration and of the next, in the tables' type.
+        schedule: (2, 5 + p) rows of this iteration and of the next, in the type that passes compute in.
         passes: number of passes.
 
     Returns:
@@ -106,7 +106,7 @@ def drawn_iterations(view, tables, workspace, exact_workspace, outcomes, counts,
     Args:
         tables, workspace, outcomes, counts: as for :func:`public_iterations`.
         exact_workspace: workspace of exact passes, which find best responses.
-        schedule: (iterations + 1, 5) in the tables' type.
+        schedule: (iterations + 1, 5 + p) in the type that passes compute in.
         logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
     """
     policy_source = tables.policy if len(tables.policy) else tables.regret

@@ -136,7 +136,7 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
     """Set the value of one of the player's nodes from its actions' values, and update the node.
 
     Args:
-        now, ahead: schedule rows of this iteration and of the next, in the tables' type.
+        now, ahead: schedule rows of this iteration and of the next, in the type that passes compute in.
     """
     vectors = workspace.vectors
     drawing = workspace.drawing
@@ -346,7 +346,7 @@ def sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, 
         tables: changed in place in an UPDATE.
         workspace: ``vectors`` hold the opponent's reach, and get the player's value.
         outcomes: read or written at the first public chance, if the phase is DOWN or UP.
-        now, ahead: schedule rows of this iteration and of the next, in the tables' type.
+        now, ahead: schedule rows of this iteration and of the next, in the type that passes compute in.
         mode, phase: constants of this module, which callers convert to ``np.int64``: for each literal number, Numba
             would compile this kernel once more.
     """

@@ -175,8 +175,8 @@ def fill_pairwise(view, node, player, frame, factor, vectors, zero):
     """Set a player's value of a terminal, times ``factor``, pair by pair: one of the windows has one private state."""
     own_start = frame[WINDOW_START + player]
     opponent_start = frame[WINDOW_START + 1 - player]
-    # Players may have rows of their own, which only groups of equal strength compare. At a showdown, the group of the
-    # one row gives the range of the other player's rows that are as strong.
+    # Where the players' rows differ, only the groups of equal strength relate one player's rows to the other's. At a
+    # showdown, the group of the one row gives the range of the other player's rows that are as strong.
     is_opponent_single = frame[WINDOW_SIZE + 1 - player] == 1
     low = 0
     high = 0

@@ -253,7 +253,7 @@ def update_rows_with_momentum(
     Args:
         values: overwritten.
         tables: ``regret``, ``movement`` and ``policy`` are changed in place, at the node's entries from ``start`` on.
-        now, ahead: schedule rows of this iteration and of the next, in the tables' type.
+        now, ahead: schedule rows of this iteration and of the next, in the type that passes compute in.
     """
     positive, negative = discounts
     positive_ahead, negative_ahead = discounts_ahead(ahead, zero, one)

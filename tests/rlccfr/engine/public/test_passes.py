@@ -214,7 +214,7 @@ def test_a_switch_that_fails_changes_nothing(monkeypatch):
     solver.run(iterations=3)
     before = regrets(solver)
     monkeypatch.setattr(public_state, "available_memory", lambda: 1000)
-    with pytest.raises(rlccfr.RLCCFRError, match="take a smaller game"):
+    with pytest.raises(rlccfr.RLCCFRError, match="use a smaller game"):
         solver.switch(update_rule="pcfr_plus")
     assert np.array_equal(regrets(solver), before)
     assert before.min() < 0

@@ -241,11 +241,11 @@ def test_what_does_not_fit_is_refused_with_the_numbers_that_fit(monkeypatch):
     entry = 2 * game.num_sequences
     steps = 16 * game.num_nodes
     for available, dtype, advice in (
-        (6 * entry, None, "take dtype='float32', for which .* GB are enough, or a smaller game"),
-        (2 * entry + steps, None, "take dtype='int16', for which .* GB are enough, or a smaller game"),
-        (2 * entry + steps, "float32", "take dtype='int16', for which .* GB are enough, or a smaller game"),
-        (1000, "float32", "are left: take a smaller game"),
-        (1000, "int16", "are left: take a smaller game"),
+        (6 * entry, None, "use dtype='float32', for which .* GB are enough, or a smaller game"),
+        (2 * entry + steps, None, "use dtype='int16' .exact passes .*no blends., for which .* GB are enough"),
+        (2 * entry + steps, "float32", "use dtype='int16' .exact passes .*no blends., for which .* GB are enough"),
+        (1000, "float32", "are left: use a smaller game"),
+        (1000, "int16", "are left: use a smaller game"),
     ):
         monkeypatch.setattr(public_state, "available_memory", lambda available=available: available)
         with pytest.raises(rlccfr.RLCCFRError, match=advice):
