@@ -124,6 +124,8 @@ def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
     Args:
         rows: rows of :func:`runs_to_targets`.
     """
+    # The few games without chance of the other lists are left out, so that their law is that of ``--without-chance``.
+    rows = rows[rows["has_chance"] | rows["game"].isin(WITHOUT_CHANCE)]
     served = [rows[_is_served(rows, number)] for number in range(len(COMPILED.target_runs))]
     laws = [law_of(runs) for runs in served]
     runs = pd.concat(served)

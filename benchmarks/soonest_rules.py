@@ -52,7 +52,7 @@ LONGEST = 3.0
 """Multiple of the soonest rule's time after which a run is stopped; larger ratios count as this."""
 
 LIMIT = 120.0
-"""Most engine CPU seconds of the first run on a game."""
+"""Most engine CPU seconds of a run, until a rule has reached the finest target."""
 
 LISTS = (*(f"spots-{split}" for split in spots.SPLITS), "without-chance")
 

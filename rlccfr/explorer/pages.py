@@ -80,7 +80,7 @@ def predicted_size(policy: Policy, *, start: str = "", most: int = MOST_STATES) 
         policy, start, most: as for :func:`write_page`.
 
     Raises:
-        GameError: no node has that path.
+        GameError: no node has that path, or the game's form has no pages.
 
     Example:
         >>> import rlccfr
@@ -88,6 +88,7 @@ def predicted_size(policy: Policy, *, start: str = "", most: int = MOST_STATES) 
         'some 0.058 MB, for 1,872 states'
     """
     game: Any = policy.game  # in whatever form
+    game.form.part("page")  # which raises an error for a form without pages
     states = 2 * game.num_infosets  # at each point, the states of both players are shown
     if not game.form.has_histories:
         if start:

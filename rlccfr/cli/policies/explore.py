@@ -49,7 +49,8 @@ def explore(
     explored = policy_of(policy, tree)
     predicted = predicted_size(explored, start=start, most=most)
     if predicted.num_bytes > LARGE_PAGE:
-        _say_large(page, predicted, policy, has_limit=not explored.game.form.has_histories)
+        shown = shlex.join([policy, *([] if game is None else ["--game", game])])
+        _say_large(page, predicted, shown, has_limit=not explored.game.form.has_histories)
     limit = "" if explored.game.form.has_histories else f", of at most {most:,} states"
     with progress(f"writing {page}{limit}"):
         size = write_page(explored, page, start=start, most=most)
@@ -58,19 +59,19 @@ def explore(
         print("The page does not hold the whole game: --from starts it elsewhere, and --most takes more states.")
 
 
-def _say_large(page: Path, predicted: PredictedSize, policy: str, *, has_limit: bool) -> None:
+def _say_large(page: Path, predicted: PredictedSize, shown: str, *, has_limit: bool) -> None:
     """Say before a large page is written how large it will be, and what makes it smaller.
 
     Args:
         page: the page.
         predicted: its predicted size.
-        policy: the policy, as the user named it.
+        shown: the policy and its game, as arguments of ``rlccfr show``.
         has_limit: whether the page can begin anywhere and hold fewer states.
     """
     if has_limit:
         fitting = int(LARGE_PAGE / predicted.num_bytes * predicted.states)
         advice = f"--most {fitting} makes it {LARGE_PAGE / 1e6:.0f} MB, and --from starts it further down"
     else:
-        advice = f"it holds the whole game; `rlccfr show {shlex.quote(policy)} --find TEXT` shows some states alone"
+        advice = f"it holds the whole game; `rlccfr show {shown} --find TEXT` shows some states alone"
     message = f"{page} will have {predicted}, which a browser takes long to open: {advice}"
     stderr.print(message, highlight=False, markup=False, soft_wrap=True)

@@ -149,7 +149,7 @@ class PublicState:
         num_tables = 0 if self.iteration else 2  # zeros take no memory before they are written
         num_tables += new_tables
         if num_tables:
-            needs.append(tables_of(game, num_tables, self.table_dtype))
+            needs.append(tables_of(game, num_tables, self.table_dtype, is_new=False))
         if responses and binding.abstraction.best_response:
             needs.append(Need(game.num_infosets + 8 * game.num_nodes, "best responses", "take abstraction='none'"))
         if drawing and not binding.sampler.exact:
@@ -301,13 +301,17 @@ class Need(NamedTuple):
     remedy: str
 
 
-def tables_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> Need:
-    """Return the memory that ``num_tables`` tables over a game's sequences need."""
+def tables_of(game: PublicGame, num_tables: int, dtype: np.dtype, *, is_new: bool = True) -> Need:
+    """Return the memory that ``num_tables`` tables over a game's sequences need.
+
+    Args:
+        is_new: whether the run begins, so that its tables may still have another type.
+    """
     available = available_memory() or 0
     remedy = "use a smaller game"
     for smaller in (SINGLE, SHORT):  # the first one that fits
         size = _bytes_of(game, num_tables, smaller)
-        if smaller.itemsize < dtype.itemsize and size <= available:
+        if is_new and smaller.itemsize < dtype.itemsize and size <= available:
             only = " (exact passes by rules such as dcfr, no blends)" if smaller == SHORT else ""
             remedy = f"use dtype={smaller.name!r}{only}, for which {gigabytes(size)} are enough, or a smaller game"
             break

@@ -428,7 +428,8 @@ class SubgameRules:
             return
         smaller = replace(self, betting=self.betting.with_one_size()).size(available)
         if smaller.least_bytes <= available:
-            advice = f"with the first size of each list alone it needs {gigabytes(smaller.least_bytes)}, which fits"
+            needed = gigabytes(smaller.least_bytes)
+            advice = f"with the first size of each list alone it needs {needed}, which fits with dtype='int16'"
         else:
             advice = (
                 "with the first size of each list alone it needs too much as well: begin on a later street, or take "
