@@ -214,7 +214,7 @@ def test_seeds_differ():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "exactly one budget"),
+        ({}, "give one budget .*, a target"),
         ({"iterations": 5, "seconds": 1.0}, "exactly one budget"),
         ({"iterations": 0}, "iterations must be a positive integer"),
         ({"iterations": 1.5}, "iterations must be a positive integer"),

@@ -50,9 +50,9 @@ def test_a_coarse_target_takes_iterations():
     assert solution.solver.run(iterations=10).iterations == solution.result.iterations + 10  # it can go on
 
 
-def test_a_coarse_target_without_chance_takes_momentum():
+def test_a_coarse_target_without_chance_has_a_rule_of_its_own():
     solution = rlccfr.solve(game("goofspiel(num_cards=4,imp_info=True,points_order=descending)"), until="0.05x")
-    assert solution.why.startswith("exact passes by momentum_dcfr, predicted to take 0.0")
+    assert solution.why.startswith("exact passes by hs_pcfr_plus, predicted to take 0.0")
     assert solution.reached
 
 

@@ -17,7 +17,7 @@ def equity(
     hands: Annotated[bool, typer.Option("--hands", help="Print each hand's equity, too.")] = False,
     json: Json = False,
 ) -> None:
-    """Print exactly what share of the pot hands of Texas hold'em win if nobody bets.
+    """Print the exact equities of hands of Texas hold'em, all in.
 
     This equity is a mean over all boards. Without a board, ranges of many hands take a minute, or several minutes if
     they distinguish suits.

@@ -69,7 +69,7 @@ class LimitOptions:
     iterations: int = option(1_000, "Minimum number of iterations.", callback=at_least(1))
     seconds: float = option(1.0, "Minimum number of engine CPU seconds.")
     further: int = option(0, "Continue to this many iterations, for at most a CPU minute.", callback=at_least(0))
-    timeout: float = rare(1_800.0, "CPU seconds after which a run is stopped, and counts as failed. [1800]")
+    timeout: float = rare(1_800.0, "CPU seconds after which a run is stopped as failed. [1800]")
     megabytes: int = rare(4_096, "Memory that a run may allocate. [4096]")
 
 

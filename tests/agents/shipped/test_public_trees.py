@@ -75,7 +75,7 @@ def test_a_longer_budget_gets_the_answer_for_the_nearest():
 def test_catalogs_without_what_runs_there_are_refused():
     with pytest.raises(RLCCFRError, match=r"has no run of .*; it has the catalog public"):
         recommend("bluff", catalog=SMALL)
-    with pytest.raises(RLCCFRError, match="picks from the catalog public for such games"):
+    with pytest.raises(RLCCFRError, match="the package picks from the catalog public"):
         recommend("holdem(ranks=3,private=1,suits=2,flop=2)", catalog="paper")
 
 

@@ -44,7 +44,7 @@ def test_a_sweep_beside_another_warns_and_measures_what_is_left(tmp_path, caplog
     with ThreadPoolExecutor(1) as executor, other_process_holding(tmp_path) as process:
         assert sweep(PLAN, store, executor=executor) == {"kuhn": {"ok": 6}}
     (warning,) = caplog.messages
-    assert f"a sweep of process {process.pid} on " in warning
+    assert f"another sweep, process {process.pid} on " in warning
 
 
 @pytest.mark.slow

@@ -221,7 +221,7 @@ def test_a_spot_is_solved_from_the_command_line(run, written):
     assert policy.exploitability() <= 0.05
     assert "b5 " in run("show", "policy.npz")[1]
     assert "infosets" in run("games", name)[1]
-    code, _, err = run("solve", name, "--target", "0.5%", "--sampler", "public_chance")
+    code, _, err = run("solve", name, "--target", "0.5%", "--sampler", "external")
     assert code == 1
     assert err.count("\n") == 1
-    assert "take sampler='none'" in err
+    assert "sampler='public_chance'" in err

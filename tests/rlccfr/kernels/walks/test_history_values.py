@@ -198,7 +198,7 @@ def test_estimates_of_a_run_against_best_responses_are_refused():
 def test_a_switch_that_fails_leaves_no_values_behind():
     solver = rlccfr.Solver(game("holdem(ranks=4,suits=2)"), "cfr", "outcome", "equity(buckets=2)")
     solver.run(iterations=10, curve=False)
-    with pytest.raises(ComponentError, match="offer no tensors"):
+    with pytest.raises(ComponentError, match="have no tensors"):
         solver.switch(sampler="dream")
     assert not [name for name in engine_state(solver) if name.startswith("values_")]
 
