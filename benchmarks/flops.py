@@ -17,11 +17,11 @@ import time
 from typing import Any, NamedTuple
 
 import rlccfr
-from benchmarks.scaling import peak_bytes
+from benchmarks.memory import peak_bytes
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.experiments.public_files import PublicFile
 
-RULE = "dcfr"
+RULE = "dcfr_plus"
 
 FAST = {  # PioSOLVER's 3betpotFAST, as the test solve_pio_preset_normal of postflop-solver has it
     "board": "QsJh2h", "pot": 180, "stack": 910,

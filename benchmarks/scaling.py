@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import rlccfr
+from benchmarks.memory import peak_bytes
 from benchmarks.race import engine_seconds
 
 GAMES = (
@@ -59,15 +60,6 @@ def measure(name: str) -> dict[str, Any]:
         "bytes an infoset": view / game.num_infosets,
         "peak": peak_bytes(),
     }
-
-
-def peak_bytes() -> float:
-    """Return the peak memory of this process in bytes; NaN if the system does not report it."""
-    try:  # resource.getrusage would also count what the parent process held
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return float("nan")
-    return int(status.split("VmHWM:")[1].split()[0]) * 1024.0
 
 
 def alone(name: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import rlccfr
 from benchmarks import flops
-from benchmarks.scaling import peak_bytes
+from benchmarks.memory import peak_bytes
 
 RULE = "dcfr"
 DTYPES = ("float64", "float32", "int16")
