@@ -1,8 +1,8 @@
 """Tables of 16-bit numbers, as passes over a public tree read and write them.
 
 Such a table has whole numbers of *steps* at each decision. All entries of a decision have the same step, a number in
-single precision: the largest entry by its absolute value is :data:`LARGEST` steps. All is computed in single precision.
-A decision's entries are opened, changed, and closed again. A policy is proportional to the entries, so it can be read
+single precision: the largest entry by its absolute value is :data:`LARGEST` steps. Passes compute in single
+precision: a decision's entries are opened, changed, and closed again. A policy is proportional to the entries, so it can be read
 off the whole numbers themselves.
 
 What a late iteration adds to an entry is often less than half a step. Rounded to the nearest number, the entry would
@@ -29,7 +29,7 @@ LARGEST = 32766
 """Number of steps of a decision's largest entry: its turn may raise it by one, to the largest number of 16 bits."""
 
 NUM_TURNS = 1597
-"""Number of turns until they begin anew: a Fibonacci number, as that multiple of the golden ratio is nearly whole."""
+"""Number of turns before they repeat: a Fibonacci number, since its multiple of the golden ratio is nearly whole."""
 
 # Columns of an array of steps.
 SIZE = 0
@@ -49,7 +49,7 @@ def by_type(choose: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
 
     Args:
         choose: function of the arguments' types, or of the arguments themselves in plain Python, that returns the
-            function to be called with them. Both name their arguments alike.
+            function to be called with them. This function must have the same names of arguments.
     """
 
     def chosen(*arguments: Any) -> Any:
