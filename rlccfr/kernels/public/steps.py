@@ -1,8 +1,8 @@
 """Tables of 16-bit numbers, as passes over a public tree read and write them.
 
 Such a table has whole numbers of *steps* at each decision. All entries of a decision have the same step, a number in
-single precision: the largest entry by its absolute value is :data:`LARGEST` steps. Passes compute in single
-precision: a decision's entries are opened, changed, and closed again. A policy is proportional to the entries, so it can be read
+single precision: the largest entry by its absolute value is :data:`LARGEST` steps. Passes compute in single precision:
+a decision's entries are opened, changed, and closed again. A policy is proportional to the entries, so it can be read
 off the whole numbers themselves.
 
 What a late iteration adds to an entry is often less than half a step. Rounded to the nearest number, the entry would
