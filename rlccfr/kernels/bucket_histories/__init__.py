@@ -1,0 +1,1 @@
+"""Kernels of hold'em in buckets: strengths of hands, bucket histories, and how often they meet."""
