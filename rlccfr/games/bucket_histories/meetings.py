@@ -23,10 +23,9 @@ from rlccfr.games.bucket_histories.bucketing import Bucketing, bucketing_of, his
 from rlccfr.games.bucket_histories.strengths import check_memory, orders_of
 from rlccfr.games.cache import find_arrays, forget_arrays, keep_arrays
 from rlccfr.kernels.bucket_histories.meetings import (
-    Continuations,
     Dealing,
-    Places,
     Showdowns,
+    Side,
     Sums,
     add_meetings,
     most_local,
@@ -211,16 +210,13 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     check_memory(2 * boards.num_rows[-1] * num_possible, "the orders of hands by strength")
     orders = np.concatenate([orders for _, orders in orders_of(boards)])
     showdowns = Showdowns(
-        boards.hands, boards.hand_masks, boards.deck.private - 1, boards.origin, orders, first.strengths.half_pairs
+        boards.hands.astype(np.uint32), boards.hand_masks, boards.deck.private - 1, boards.origin, orders, first.strengths.half_pairs
     )
-    splits = [Continuations(bucketing.starts[-1], bucketing.first[-1]) for bucketing in (first, second)]
-    work = _Work(boards.deck.size, num_possible, splits)
-    pairs = zip(histories_by_board(first, before_last), histories_by_board(second, before_last), strict=True)
-    for (part, row_histories), (_, column_histories) in pairs:
+    work = _Work(boards.deck.size, num_possible, (first, second))
+    parts = zip(histories_by_board(first, before_last), histories_by_board(second, before_last), strict=True)
+    for (part, row_histories), (_, column_histories) in parts:
         for chosen in _parts_of(slice(max(part.start, done), part.stop), dealt.begin):
             inner = slice(chosen.start - part.start, chosen.stop - part.start)
-            histories = row_histories[inner], column_histories[inner]
-            work.fit(histories, masks[chosen], boards.hand_masks)
             dealing = Dealing(
                 masks[chosen],
                 all_images[chosen],
@@ -229,7 +225,8 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
                 dealt.turning,
                 dealt.images,
             )
-            add_meetings(showdowns, dealing, *histories, *splits, *work.places, work.sums, wins)
+            sides = work.sides((row_histories[inner], column_histories[inner]), masks[chosen], boards.hand_masks)
+            add_meetings(showdowns, dealing, *sides, first is second, work.sums, wins)
             yield chosen.stop
 
 
@@ -252,50 +249,60 @@ class _Work:
     """Working memory of :func:`rlccfr.kernels.bucket_histories.meetings.add_meetings`, which grows as needed.
 
     Attributes:
-        places: for rows and for columns.
-        sums: for pairs of both.
+        sums: see :class:`rlccfr.kernels.bucket_histories.meetings.Sums`.
     """
 
-    def __init__(self, num_cards: int, num_possible: int, splits: list[Continuations]) -> None:
+    def __init__(self, num_cards: int, num_possible: int, bucketings: tuple[Bucketing, Bucketing]) -> None:
         self._num_cards = num_cards
         self._num_possible = num_possible
-        self._splits = splits
-        self._sizes = [0, 0]
-        self._allocate()
+        self._bucketings = bucketings
+        self._sizes = [-1, -1]
 
-    def fit(self, histories: tuple[np.ndarray, np.ndarray], masks: np.ndarray, hand_masks: np.ndarray) -> None:
-        """Make room for the histories that may follow some boards.
+    def sides(
+        self, histories: tuple[np.ndarray, np.ndarray], masks: np.ndarray, hand_masks: np.ndarray
+    ) -> tuple[Side, Side]:
+        """Return both players' histories on some boards, with room for those that may follow.
 
         Args:
-            histories: for rows and for columns, (boards, hands) history of each hand on each board.
+            histories: for each player, (boards, hands) history of each hand on each board.
             masks: (boards,) cards of each board, as bits.
             hand_masks: (hands,) cards of each hand, as bits.
         """
         sizes = [
-            most_local(of_player, masks, hand_masks, split.first, np.zeros(len(split.starts), np.int64))
-            for of_player, split in zip(histories, self._splits, strict=True)
+            most_local(of_player, masks, hand_masks, bucketing.first[-1], np.zeros(len(bucketing.starts[-1]), np.int64))
+            for of_player, bucketing in zip(histories, self._bucketings, strict=True)
         ]
         if any(size > room for size, room in zip(sizes, self._sizes, strict=True)):
-            self._sizes = [max(pair) for pair in zip(sizes, self._sizes, strict=True)]
-            self._allocate()
-
-    def _allocate(self) -> None:
-        num_rows, num_columns = self._sizes
-        shown_rows, shown_columns = (min(size, self._num_possible) for size in self._sizes)
-        check_memory(4 * (num_rows * num_columns + shown_rows * shown_columns), "the histories on one board")
-        self.places = tuple(
-            Places(
-                begin=np.zeros(len(split.starts), np.int64),
-                history=np.zeros(size, np.int64),
-                shown=np.zeros(size, np.int64),
-                local=np.zeros(size, np.int64),
-                of_hand=np.zeros(self._num_possible, np.int64),
-            )
-            for size, split in zip(self._sizes, self._splits, strict=True)
+            self._allocate([max(pair) for pair in zip(sizes, self._sizes, strict=True)])
+        rows, columns = (
+            side._replace(histories=of_player) for side, of_player in zip(self._sides, histories, strict=True)
         )
+        return rows, columns
+
+    def _allocate(self, sizes: list[int]) -> None:
+        """Make room for numbers of local histories of each player."""
+        self._sizes = sizes
+        num_rows, num_columns = sizes
+        shown_rows, shown_columns = (min(size, self._num_possible) for size in sizes)
+        check_memory(4 * (num_rows * num_columns + shown_rows * shown_columns), "the histories on one board")
+        rows, columns = self._bucketings
+        row_side = self._side(rows, num_rows)
+        self._sides = row_side, row_side if rows is columns else self._side(columns, num_columns)
         self.sums = Sums(
             total=np.zeros(shown_columns, np.int32),
             holding=np.zeros((self._num_cards + 1, shown_columns), np.int32),
             shown=np.zeros((shown_rows, shown_columns), np.int32),
             local=np.zeros((num_rows, num_columns), np.int32),
+        )
+
+    def _side(self, bucketing: Bucketing, size: int) -> Side:
+        return Side(
+            histories=np.zeros((0, 0), np.int32),
+            starts=bucketing.starts[-1],
+            first=bucketing.first[-1],
+            begin=np.zeros(len(bucketing.starts[-1]), np.int64),
+            history=np.zeros(size, np.uint32),
+            shown=np.zeros(size, np.int64),
+            local=np.zeros(size, np.uint32),
+            of_hand=np.zeros(self._num_possible, np.uint32),
         )

@@ -15,6 +15,8 @@ I8S = types.int64[::1]
 I8M = types.int64[:, ::1]
 I4S = types.int32[::1]
 I4M = types.int32[:, ::1]
+U4S = types.uint32[::1]  # unsigned, which saves a test for negative indices at every access
+U4M = types.uint32[:, ::1]
 I2M = types.int16[:, ::1]
 U2M = types.uint16[:, ::1]
 F8M = types.float64[:, ::1]
@@ -31,13 +33,6 @@ class Showdowns(NamedTuple):
     half_pairs: np.ndarray  # (rows, hands): strengths in the last round
 
 
-class Continuations(NamedTuple):
-    """How one player's histories before the last round continue."""
-
-    starts: np.ndarray  # (histories before, buckets - 1): least strength in each bucket but the first
-    first: np.ndarray  # (histories before + 1,): the first continuation of each history; then their number
-
-
 class Dealing(NamedTuple):
     """Boards of the last round, and those that they follow."""
 
@@ -49,12 +44,15 @@ class Dealing(NamedTuple):
     next_images: np.ndarray  # (whole boards,): number of boards after the same one that each stands for
 
 
-class Places(NamedTuple):
-    """Working memory for the histories of one player: those that occur are numbered anew, without gaps.
+class Side(NamedTuple):
+    """One player's histories, and working memory in which those that occur are numbered anew, without gaps.
 
     *Local* histories are those that may follow one board, and *shown* ones those that occur on one whole board.
     """
 
+    histories: np.ndarray  # (boards before, hands): history of each hand in the round before the last
+    starts: np.ndarray  # (histories before, buckets - 1): least strength in each bucket but the first
+    first: np.ndarray  # (histories before + 1,): the first continuation of each history; then their number
     begin: np.ndarray  # (histories before,): the first local history that continues each history; -1 for none
     history: np.ndarray  # (local histories,): the history of each
     shown: np.ndarray  # (local histories,): the shown history of each; -1 for none
@@ -71,66 +69,66 @@ class Sums(NamedTuple):
     local: np.ndarray  # (local histories, local histories): sums over all whole boards that follow one board
 
 
-SHOWDOWNS = types.NamedTuple((I8M, I8S, types.int64, I2M, U2M, U2M), Showdowns)
-CONTINUATIONS = types.NamedTuple((I4M, I8S), Continuations)
+SHOWDOWNS = types.NamedTuple((U4M, I8S, types.int64, I2M, U2M, U2M), Showdowns)
 DEALING = types.NamedTuple((I8S, I8S, I8S, I4S, I4S, I4S), Dealing)
-PLACES = types.NamedUniTuple(I8S, 5, Places)
+SIDE = types.NamedTuple((I4M, I4M, I8S, I8S, U4S, I8S, U4S, U4S), Side)
 SUMS = types.NamedTuple((I4S, I4M, I4M, I4M), Sums)
 
 
 @inlined
-def place_local(histories, mask, hand_masks, first, places):
+def place_local(showdowns, board, mask, side):
     """Number the histories that may follow a board; return their number.
 
     Args:
-        histories: (hands,) history of each hand on the board.
-        mask: cards of the board, as bits.
-        hand_masks: (hands,) cards of each hand, as bits.
-        first: see :class:`Continuations`.
-        places: ``begin`` and ``history`` are overwritten.
+        showdowns: see :class:`Showdowns`.
+        board: the board.
+        mask: its cards, as bits.
+        side: see :class:`Side`; ``begin`` and ``history`` are overwritten.
     """
-    places.begin[:] = -1
-    for hand in range(len(hand_masks)):
-        if not hand_masks[hand] & mask:
-            places.begin[histories[hand]] = 0
+    side.begin[:] = -1
+    for hand in range(len(showdowns.hand_masks)):
+        if not showdowns.hand_masks[hand] & mask:
+            side.begin[side.histories[board, hand]] = 0
     count = 0
-    for before in range(len(places.begin)):
-        if places.begin[before] == 0:
-            places.begin[before] = count
-            for history in range(first[before], first[before + 1]):
-                places.history[count] = history
+    for before in range(len(side.begin)):
+        if side.begin[before] == 0:
+            side.begin[before] = count
+            for history in range(side.first[before], side.first[before + 1]):
+                side.history[count] = history
                 count += 1
     return count
 
 
 @inlined
-def place_shown(showdowns, row, turn, histories, starts, num_local, places):
+def place_shown(showdowns, board, row, turn, num_local, side):
     """Number the histories that occur on a whole board; return their number.
 
     Args:
         showdowns: see :class:`Showdowns`.
-        row, turn: of the board.
-        histories: (hands,) history of each hand in the round before.
-        starts: see :class:`Continuations`.
+        board: the board of the round before.
+        row, turn: of the whole board.
         num_local: number of local histories.
-        places: ``shown``, ``local`` and ``of_hand`` are overwritten.
+        side: see :class:`Side`; ``shown``, ``local`` and ``of_hand`` are overwritten.
     """
-    places.shown[:num_local] = -1
-    for k in range(showdowns.orders.shape[1]):
-        turned = showdowns.orders[row, k] & HAND
-        history = np.int64(histories[showdowns.origin[turn, turned]])
-        value = np.int64(showdowns.half_pairs[row, turned])
-        local = places.begin[history] + bucket_of(starts[history], value)
-        places.shown[local] = 0
-        places.of_hand[k] = local
+    side.shown[:num_local] = -1
+    order = showdowns.orders[row]
+    origin = showdowns.origin[turn]
+    half_pairs = showdowns.half_pairs[row]
+    histories = side.histories[board]
+    for k in range(len(order)):
+        turned = order[k] & HAND
+        history = histories[origin[turned]]
+        local = side.begin[history] + bucket_of(side.starts[history], np.int64(half_pairs[turned]))
+        side.shown[local] = 0
+        side.of_hand[k] = local
     count = 0
     for local in range(num_local):
-        if places.shown[local] == 0:
-            places.shown[local] = count
-            places.local[count] = local
+        if side.shown[local] == 0:
+            side.shown[local] = count
+            side.local[count] = local
             count += 1
-    for k in range(len(places.of_hand)):
-        places.of_hand[k] = places.shown[places.of_hand[k]]
+    for k in range(len(order)):
+        side.of_hand[k] = side.shown[side.of_hand[k]]
     return count
 
 
@@ -177,26 +175,19 @@ def add_showdown(showdowns, order, row_of_hand, column_of_hand, num_rows, num_co
 
 
 @inlined
-def move_local(row_places, column_places, num_rows, num_columns, images, sums, meetings):
+def move_local(rows, columns, num_rows, num_columns, images, sums, meetings):
     """Add the sums over local histories to those over all histories, and begin them anew."""
     weight = np.float64(images)
     for row in range(num_rows):
         local_sums = sums.local[row]
-        all_sums = meetings[row_places.history[row]]
+        all_sums = meetings[rows.history[row]]
         for column in range(num_columns):
-            all_sums[column_places.history[column]] += weight * local_sums[column]
+            all_sums[columns.history[column]] += weight * local_sums[column]
         local_sums[:num_columns] = 0
 
 
-@kernel(
-    types.void(
-        SHOWDOWNS, DEALING, I4M, I4M, CONTINUATIONS, CONTINUATIONS, PLACES, PLACES, SUMS, F8M
-    )
-)
-def add_meetings(
-    showdowns, dealing, row_histories, column_histories, row_continuations, column_continuations, row_places,
-    column_places, sums, meetings,
-):  # fmt: skip
+@kernel(types.void(SHOWDOWNS, DEALING, SIDE, SIDE, types.boolean, SUMS, F8M))
+def add_meetings(showdowns, dealing, rows, columns, is_same, sums, meetings):
     """Add up the pairs of hands over some boards, for each pair of histories of the last round.
 
     A deal counts twice if the hand of the row's history wins, and once if both tie.
@@ -204,46 +195,37 @@ def add_meetings(
     Args:
         showdowns: see :class:`Showdowns`.
         dealing: see :class:`Dealing`.
-        row_histories, column_histories: (boards before, hands) history of each hand in the round before the last, in
-            the buckets of rows and in those of columns.
-        row_continuations, column_continuations: see :class:`Continuations`.
-        row_places, column_places: see :class:`Places`.
+        rows, columns: the histories of the two players, see :class:`Side`.
+        is_same: whether ``columns`` is ``rows``.
         sums: see :class:`Sums`; ``local`` is 0, and is 0 again afterwards.
         meetings: (histories of rows, histories of columns) added to.
     """
     # All pairs of hands on so many boards still fit into the 32 bits of local sums.
     most_images = (2**31 - 1) // (2 * showdowns.orders.shape[1] ** 2)
     for board in range(len(dealing.masks)):
-        mask = dealing.masks[board]
-        num_rows = place_local(row_histories[board], mask, showdowns.hand_masks, row_continuations.first, row_places)
-        num_columns = place_local(
-            column_histories[board], mask, showdowns.hand_masks, column_continuations.first, column_places
-        )
+        num_rows = place_local(showdowns, board, dealing.masks[board], rows)
+        num_columns = num_rows if is_same else place_local(showdowns, board, dealing.masks[board], columns)
         images_since = 0
         for whole in range(dealing.begin[board], dealing.begin[board + 1]):
             place = dealing.next_row[whole]
             turn = dealing.next_turning[whole]
-            num_shown_rows = place_shown(
-                showdowns, place, turn, row_histories[board], row_continuations.starts, num_rows, row_places
-            )
-            num_shown_columns = place_shown(
-                showdowns, place, turn, column_histories[board], column_continuations.starts, num_columns, column_places
-            )
-            add_showdown(
-                showdowns, showdowns.orders[place], row_places.of_hand, column_places.of_hand, num_shown_rows,
-                num_shown_columns, sums,
-            )  # fmt: skip
+            shown_rows = place_shown(showdowns, board, place, turn, num_rows, rows)
+            shown_columns = shown_rows
+            if not is_same:
+                shown_columns = place_shown(showdowns, board, place, turn, num_columns, columns)
+            order = showdowns.orders[place]
+            add_showdown(showdowns, order, rows.of_hand, columns.of_hand, shown_rows, shown_columns, sums)
             images = dealing.next_images[whole]
             images_since += images
             if images_since > most_images:
-                move_local(row_places, column_places, num_rows, num_columns, dealing.images[board], sums, meetings)
+                move_local(rows, columns, num_rows, num_columns, dealing.images[board], sums, meetings)
                 images_since = images
-            for shown_row in range(num_shown_rows):
-                shown_sums = sums.shown[shown_row]
-                local_sums = sums.local[row_places.local[shown_row]]
-                for column in range(num_shown_columns):
-                    local_sums[column_places.local[column]] += images * shown_sums[column]
-        move_local(row_places, column_places, num_rows, num_columns, dealing.images[board], sums, meetings)
+            for row in range(shown_rows):
+                shown_sums = sums.shown[row]
+                local_sums = sums.local[rows.local[row]]
+                for column in range(shown_columns):
+                    local_sums[columns.local[column]] += images * shown_sums[column]
+        move_local(rows, columns, num_rows, num_columns, dealing.images[board], sums, meetings)
 
 
 @kernel(types.int64(I4M, I8S, I8S, I8S, I8S))
@@ -254,7 +236,7 @@ def most_local(histories, masks, hand_masks, first, is_there):
         histories: (boards, hands) history of each hand on each board.
         masks: (boards,) cards of each board, as bits.
         hand_masks: (hands,) cards of each hand, as bits.
-        first: see :class:`Continuations`.
+        first: see :class:`Side`.
         is_there: (histories,) working memory.
     """
     most = 0
