@@ -1,21 +1,34 @@
-"""Iterations on hold'em in buckets, by exact passes over bucket histories."""
+"""Iterations on hold'em in buckets: exact passes over bucket histories, and passes over those of drawn cards."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.bucket_histories.sweeps import Sweeps, current
+from rlccfr.engine.bucket_histories.draws import BoardSweeps, cards_of, showdowns_of
+from rlccfr.engine.bucket_histories.sweeps import Sweeps, current, scratch_for
 from rlccfr.engine.bucket_histories.tables import BucketHistoryTables
+from rlccfr.engine.public.draws import logs_of
 from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.interrupts import uninterrupted
-from rlccfr.kernels.layout import PARAMETERS
+from rlccfr.kernels.bucket_histories.draws import chance_iterations
+from rlccfr.kernels.layout import AVERAGE_DECAY, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT
 
-STEPPERS = (StepperKind(lambda binding: True, "rlccfr.engine.bucket_histories.stepper:BucketHistoryStepper"),)
-"""All kinds of iteration on hold'em in buckets."""
+STEPPERS = (
+    StepperKind(lambda binding: binding.sampler.exact, "rlccfr.engine.bucket_histories.stepper:BucketHistoryStepper"),
+    StepperKind(
+        lambda binding: binding.sampler.chance == "public", "rlccfr.engine.bucket_histories.stepper:BoardStepper"
+    ),
+    StepperKind(lambda binding: True, "rlccfr.engine.bucket_histories.stepper:DealStepper"),
+)
+"""All kinds of iteration on hold'em in buckets; the first that serves a binding is used."""
+
+_DISCOUNTS = [POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT, AVERAGE_DECAY]
 
 _sweeps: WeakKeyDictionary[BucketHistoryGame, dict[np.dtype, Sweeps]] = WeakKeyDictionary()
 
@@ -37,10 +50,17 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
         super().__init__(state, binding, previous)
         self.sparse = state.game.is_large
         threads = binding.options.threads
-        self._sweeps = sweeps_of(state.game, state.dtype) if threads == 1 else Sweeps(state.game, state.dtype, threads)
-        self._sweeps.compile(state.tables, self._scheduled(binding.rows(state.iteration + 1, 1)))
+        self._all_sweeps = (
+            sweeps_of(state.game, state.dtype) if threads == 1 else Sweeps(state.game, state.dtype, threads)
+        )
         self._valued_at = -1  # iteration of the values kept
         self._average_value = (np.nan, np.nan, np.nan)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Compile the kernels of an iteration, or load them from disk; the run's time does not include this."""
+        schedule = self._scheduled(self.binding.rows(self.state.iteration + 1, 1))
+        self._all_sweeps.compile(self.state.tables, self.state.pending, schedule)
 
     def enter(self) -> None:
         with uninterrupted():
@@ -56,7 +76,7 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
         schedule = self._scheduled(self.binding.rows(self.state.iteration + 1, count))
         for t in range(count):
             with uninterrupted():  # several calls make one iteration
-                self._sweeps.iterate(self.state.tables, schedule[t : t + 2])
+                self._all_sweeps.iterate(self.state.tables, self.state.pending, schedule[t : t + 2])
                 np.add(self.state.counts, (1, self.nodes_per_iteration), out=self.state.counts)
 
     def average_sums(self) -> np.ndarray:
@@ -68,12 +88,92 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
     def average_value(self) -> tuple[float, float, float]:
         """See :meth:`Stepper.average_value`; kept until the policy changes, because large games take seconds."""
         if self._valued_at != self.state.iteration:
-            self._average_value = self._sweeps.values(self.average_sums())
+            self._average_value = self._all_sweeps.values(self.average_sums())
             self._valued_at = self.state.iteration
         return self._average_value
 
     def current_value(self) -> tuple[float, float, float]:
-        return self._sweeps.values(current(self.state.tables))
+        return self._all_sweeps.values(current(self.state.tables))
 
     def is_finite(self) -> bool:
         return all(np.isfinite(table.sum()) for table in self.state.tables[:4])
+
+    def restore(self, saved: Any) -> None:
+        self._valued_at = -1
+
+
+class DrawingStepper(BucketHistoryStepper):
+    """Base of steppers that draw cards, and pass over the bucket histories that these give."""
+
+    def advance(self, iterations: int, max_nodes: int) -> None:
+        state = self.state
+        rows = self.binding.rows(state.iteration + 1, min(iterations, CHUNK))
+        logs = logs_of(rows[:-1, _DISCOUNTS])
+        # Passes read policies off regrets whose discounts are pending. That is sound unless a discount is 0.
+        resets = np.flatnonzero((rows[:-1, _DISCOUNTS[:2]] == 0).any(axis=1))
+        if len(resets) and resets[0] == 0 and state.iteration:
+            state.pending.clock[:] += logs[0]
+            state.settle()
+            logs[0] = 0.0
+        later_resets = resets[resets > 0]
+        end = int(later_resets[0]) if len(later_resets) else len(logs)
+        self._iterate(rows[: end + 1], logs[:end], max_nodes)
+
+    @abstractmethod
+    def _iterate(self, rows: np.ndarray, logs: np.ndarray, max_nodes: int) -> None:
+        """Run the iterations of some rows of the schedule.
+
+        Args:
+            rows: (iterations + 1, 5 + p).
+            logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
+            max_nodes: the iteration that meets more is the last.
+        """
+
+
+class BoardStepper(DrawingStepper):
+    """Stepper that draws a board in each iteration, and passes over the bucket histories that hands have on it."""
+
+    def _prepare(self) -> None:
+        threads = self.binding.options.threads
+        self._board_sweeps = BoardSweeps(self.state.game, self.state.dtype, threads)
+        schedule = self._scheduled(self.binding.rows(self.state.iteration + 1, 1))
+        self._board_sweeps.draw(self.state.rng.copy())
+        self._board_sweeps.compile(self.state.tables, self.state.pending, schedule)
+
+    def _iterate(self, rows: np.ndarray, logs: np.ndarray, max_nodes: int) -> None:
+        state = self.state
+        schedule = self._scheduled(rows)
+        met_before = state.nodes
+        for t in range(len(logs)):
+            with uninterrupted():
+                state.pending.clock[:] += logs[t]
+                num_met = self._board_sweeps.draw(state.rng)
+                self._board_sweeps.iterate(state.tables, state.pending, schedule[t : t + 2])
+                np.add(state.counts, (1, num_met), out=state.counts)
+            if state.nodes - met_before >= max_nodes:
+                return
+
+
+class DealStepper(DrawingStepper):
+    """Stepper that draws a deal for each update, and passes over the bucket histories that the players then have."""
+
+    def _prepare(self) -> None:
+        state = self.state
+        game = state.game
+        self._rounds = tuple(self._all_sweeps.rounds)
+        self._scratch = scratch_for(game, state.dtype)
+        self._cards = cards_of(game.bucketing)
+        self._showdowns = showdowns_of(game.bucketing)
+        self._pots = game.rounds[-1].pots.astype(state.dtype)
+        most_leaves = max(max(betting.num_folds, betting.num_ends) * betting.num_lines for betting in game.rounds)
+        self._leaves = np.zeros((2, len(game.rounds), most_leaves), state.dtype)
+        self._cost = 4 * sum(betting.num_lines * len(betting.nodes) for betting in game.rounds)
+        self._iterate(self.binding.rows(state.iteration + 1, 0), np.zeros((0, 3)), 0)
+
+    def _iterate(self, rows: np.ndarray, logs: np.ndarray, max_nodes: int) -> None:
+        state = self.state
+        chance_iterations(
+            self._rounds, state.tables, current(state.tables), state.pending, state.game.bucketing.tables,
+            self._showdowns, self._cards, state.rng, self._pots, self._leaves, self._scratch, state.counts,
+            self._scheduled(rows), logs, self._cost, max_nodes,
+        )  # fmt: skip

@@ -13,9 +13,10 @@ what player 1 wins with h against g.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,9 +25,12 @@ from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.bucket_histories.passes import (
     BEST,
     MEAN,
+    NO_PENDING,
     RESPOND,
     UPDATE,
+    Pending,
     RoundArrays,
+    Scratch,
     pass_down,
     pass_up,
     vectors_size,
@@ -39,143 +43,135 @@ LINES_AT_ONCE = 512
 RANGES_PER_THREAD = 8
 """Number of ranges of work per thread; threads take one after another, so that they end at the same time."""
 
-Work = Callable[[int, int, np.ndarray], None]
-"""Function that does the work of a range, from ``begin`` to ``end``, with a working array."""
+Work = Callable[[int, int, Scratch], None]
+"""Function that does the work of a range, from ``begin`` to ``end``, with working arrays."""
 
 
 class Sweeps:
-    """Passes over a game in one precision, with their working arrays.
+    """Passes over all bucket histories of a game in one precision, with their working arrays.
 
     Args:
         game: the game.
         dtype: type of the tables' numbers.
         threads: number of threads that share the work; results are bitwise those of one thread.
+
+    Attributes:
+        rounds: the rounds, with the rows that passes go through.
+        met: for each round, (rows, rows) probability of each pair of rows.
+        margins: (rows, rows) of the last round, the probability that player 0 has a row and wins, less that it loses.
     """
 
     def __init__(self, game: BucketHistoryGame, dtype: np.dtype, threads: int = 1) -> None:
-        self.dtype = dtype
         # No reference to the game is kept, since its passes are kept for as long as it lives.
-        self._num_histories = game.num_bucket_histories
+        self.dtype = dtype
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rlccfr") if threads > 1 else None
-        self._met = [probability.astype(dtype) for probability in game.probabilities]
-        self._margins = game.win_margins.astype(dtype)
         self._pots = game.rounds[-1].pots.astype(dtype)
-        self._rounds = [self._arrays_of(game, number) for number in range(len(game.rounds))]
+        self._root_reach = np.ones((1, 1), dtype)
+        self._root_value = np.zeros((1, 1), dtype)
+        self._scratches = [scratch_for(game, dtype) for _ in range(threads)]
+        self.rounds = [_all_rows(game, number, dtype) for number in range(len(game.rounds))]
+        self.met: list[np.ndarray] = []
+        self.margins = np.zeros((0, 0), dtype)
         # At first the opponent's reach at the leaves of each round, then the player's values.
         self._folds: list[np.ndarray] = []
         self._ends: list[np.ndarray] = []
-        for betting, num_histories in zip(game.rounds, game.num_bucket_histories, strict=True):
-            self._folds.append(np.zeros((num_histories, betting.num_folds * betting.num_lines), dtype))
-            self._ends.append(np.zeros((num_histories, betting.num_ends * betting.num_lines), dtype))
-        self._root_reach = np.ones((1, 1), dtype)
-        self._root_value = np.zeros((1, 1), dtype)
-        max_actions = max(int(betting.nodes["num_children"].max()) for betting in game.rounds)
-        self._reciprocals = np.append(0.0, 1.0 / np.arange(1, max_actions + 1)).astype(dtype)
-        size = max(vectors_size(len(betting.nodes), betting.num_lines, max_actions) for betting in game.rounds)
-        self._vectors = [np.zeros(size, dtype) for _ in range(threads)]
+        self._set_up(game)
 
-    def _arrays_of(self, game: BucketHistoryGame, number: int) -> RoundArrays:
-        """Return a round as kernels read it."""
-        betting = game.rounds[number]
-        above = game.meetings.above[number].astype(np.int64)
-        num_before = game.num_bucket_histories[number - 1] if number else 1
-        return RoundArrays(
-            nodes=betting.nodes,
-            above=above,
-            begins=np.searchsorted(above, np.arange(num_before + 1)),
-            lines=betting.num_lines,
-            first_entries=game.first_entries[number],
-            columns=np.array(betting.columns),
-            fold_payoffs=betting.fold_payoffs.astype(self.dtype),
-        )
+    def _set_up(self, game: BucketHistoryGame) -> None:
+        """Set the matrices, and make room for values of all rows."""
+        self.met = [probability.astype(self.dtype) for probability in game.probabilities]
+        self.margins = game.win_margins.astype(self.dtype)
+        self._make_room(game, game.num_bucket_histories)
 
-    def iterate(self, tables: PublicTables, schedule: np.ndarray) -> None:
+    def _make_room(self, game: BucketHistoryGame, num_rows: Sequence[int]) -> None:
+        """Make room for the values of some rows of each round."""
+        for betting, num_of_round in zip(game.rounds, num_rows, strict=True):
+            self._folds.append(np.zeros((num_of_round, betting.num_folds * betting.num_lines), self.dtype))
+            self._ends.append(np.zeros((num_of_round, betting.num_ends * betting.num_lines), self.dtype))
+
+    def iterate(self, tables: PublicTables, pending: Pending, schedule: np.ndarray) -> None:
         """Run one iteration: player 0's update, then player 1's against the updated policy.
 
         Args:
             tables: changed in place.
+            pending: changed in place.
             schedule: (2, 5 + p) rows of this iteration and of the next, in the tables' type.
         """
-        source = current(tables)
+        self.update(Run(current(tables), tables, pending, schedule))
+
+    def update(self, run: Run) -> None:
+        """Update both players' tables, player 0's first."""
         for player in range(2):
-            self._find_leaf_values(player, source, tables, schedule, UPDATE)
-            self._go_up(player, source, tables, schedule, UPDATE)
+            self._find_leaf_values(player, run, UPDATE)
+            self._go_up(player, run, UPDATE)
 
     def values(self, table: np.ndarray) -> tuple[float, float, float]:
-        """Return player 0's value of a policy, and each player's value of a best response, in the game's units.
+        """Return player 0's value of a policy, and each player's value of a best response to it, in the game's units.
 
         Args:
             table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
         """
-        tables = PublicTables.of_one(table)
-        no_schedule = np.zeros((2, 0), self.dtype)
+        run = Run.of_policy(table, table)
         with uninterrupted():
-            self._find_leaf_values(0, table, tables, no_schedule, BEST)
-            value = self._go_up(0, table, tables, no_schedule, MEAN)
-            first = self._go_up(0, table, tables, no_schedule, BEST)
-            self._find_leaf_values(1, table, tables, no_schedule, BEST)
-            second = self._go_up(1, table, tables, no_schedule, BEST)
+            self._find_leaf_values(0, run, BEST)
+            value = self._go_up(0, run, MEAN)
+            first = self._go_up(0, run, BEST)
+            self._find_leaf_values(1, run, BEST)
+            second = self._go_up(1, run, BEST)
         return value, first, second
 
     def responses(self, table: np.ndarray) -> np.ndarray:
         """Return both players' best responses to a policy, (m,): 1 for the action taken, 0 for the others."""
         responses = np.zeros_like(table)
-        tables = PublicTables.of_one(responses)
-        no_schedule = np.zeros((2, 0), self.dtype)
+        run = Run.of_policy(table, responses)
         with uninterrupted():
             for player in range(2):
-                self._find_leaf_values(player, table, tables, no_schedule, RESPOND)
-                self._go_up(player, table, tables, no_schedule, RESPOND)
+                self._find_leaf_values(player, run, RESPOND)
+                self._go_up(player, run, RESPOND)
         return responses
 
-    def compile(self, tables: PublicTables, schedule: np.ndarray) -> None:
+    def compile(self, tables: PublicTables, pending: Pending, schedule: np.ndarray) -> None:
         """Compile the kernels of :meth:`iterate` for these arguments, or load them from disk."""
-        source = current(tables)
-        self._down(0, 0, source, tables, schedule, UPDATE)(0, 0, self._vectors[0])
-        self._up(0, 0, source, tables, schedule, UPDATE)(0, 0, self._vectors[0])
+        run = Run(current(tables), tables, pending, schedule)
+        self._down(0, 0, run, UPDATE)(0, 0, self._scratches[0])
+        self._up(0, 0, run, UPDATE)(0, 0, self._scratches[0])
 
-    def _find_leaf_values(
-        self, player: int, source: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int
-    ) -> None:
+    def _find_leaf_values(self, player: int, run: Run, mode: int) -> None:
         """Carry the opponent's reach down to all leaves, and replace it by the player's values there."""
-        for number, num_histories in enumerate(self._num_histories):
-            self._share(num_histories, 1, self._down(number, player, source, tables, schedule, mode))
-        for met, folds in zip(self._met, self._folds, strict=True):
+        for number, arrays in enumerate(self.rounds):
+            self._share(len(arrays.history), 1, self._down(number, player, run, mode))
+        for number, met in enumerate(self.met):
+            folds = self._folds[number][: len(met)]
             self._share(folds.shape[1], LINES_AT_ONCE, _product(met, folds))
-        showdowns = self._ends[-1]
-        self._share(showdowns.shape[1], LINES_AT_ONCE, _product(self._margins, showdowns, self._pots))
+        showdowns = self._ends[-1][: len(self.margins)]
+        self._share(showdowns.shape[1], LINES_AT_ONCE, _product(self.margins, showdowns, self._pots))
 
-    def _go_up(self, player: int, source: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int) -> float:
+    def _go_up(self, player: int, run: Run, mode: int) -> float:
         """Carry the values back to the root, and return the player's value there."""
-        for number in range(len(self._rounds) - 1, -1, -1):
-            num_before = len(self._rounds[number].begins) - 1
-            self._share(num_before, 1, self._up(number, player, source, tables, schedule, mode))
+        for number in range(len(self.rounds) - 1, -1, -1):
+            self._share(len(self.rounds[number].begins) - 1, 1, self._up(number, player, run, mode))
         return float(self._root_value[0, 0])
 
-    def _down(
-        self, number: int, player: int, source: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int
-    ) -> Work:
-        """Return the work of a round on the way down; its ranges are of bucket histories."""
+    def _down(self, number: int, player: int, run: Run, mode: int) -> Work:
+        """Return the work of a round on the way down; its ranges are of the round's rows."""
         reach_before = self._ends[number - 1] if number else self._root_reach
 
-        def work(begin: int, end: int, vectors: np.ndarray) -> None:
+        def work(begin: int, end: int, scratch: Scratch) -> None:
             pass_down(
-                self._rounds[number], player, source, tables, reach_before, self._folds[number], self._ends[number],
-                vectors, self._reciprocals, schedule[0], mode, begin, end,
+                self.rounds[number], player, run.source, run.tables, run.pending, reach_before, self._folds[number],
+                self._ends[number], scratch, run.schedule[0], mode, begin, end,
             )  # fmt: skip
 
         return work
 
-    def _up(
-        self, number: int, player: int, source: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int
-    ) -> Work:
-        """Return the work of a round on the way up; its ranges are of bucket histories of the round before."""
+    def _up(self, number: int, player: int, run: Run, mode: int) -> Work:
+        """Return the work of a round on the way up; its ranges are of the rows of the round before."""
         values_before = self._ends[number - 1] if number else self._root_value
 
-        def work(begin: int, end: int, vectors: np.ndarray) -> None:
+        def work(begin: int, end: int, scratch: Scratch) -> None:
             pass_up(
-                self._rounds[number], player, source, tables, self._folds[number], self._ends[number], values_before,
-                vectors, self._reciprocals, schedule[0], schedule[1], mode, begin, end,
+                self.rounds[number], player, run.source, run.tables, run.pending, self._folds[number],
+                self._ends[number], values_before, scratch, run.schedule[0], run.schedule[1], mode, begin, end,
             )  # fmt: skip
 
         return work
@@ -187,40 +183,104 @@ class Sweeps:
             least: the ranges begin at multiples of this number.
         """
         if self._pool is None:
-            work(0, size, self._vectors[0])
+            work(0, size, self._scratches[0])
             return
-        length = -(-size // (least * RANGES_PER_THREAD * len(self._vectors))) * least
+        length = -(-size // (least * RANGES_PER_THREAD * len(self._scratches))) * least
         bounds = list(pairwise([*range(0, size, length), size]))
         numbers = count()  # of ranges; taking the next one is atomic
 
-        def work_through(vectors: np.ndarray) -> None:
+        def work_through(scratch: Scratch) -> None:
             while (number := next(numbers)) < len(bounds):
-                work(*bounds[number], vectors)
+                work(*bounds[number], scratch)
 
-        futures = [self._pool.submit(work_through, vectors) for vectors in self._vectors[1:]]
+        futures = [self._pool.submit(work_through, scratch) for scratch in self._scratches[1:]]
         try:
-            work_through(self._vectors[0])
+            work_through(self._scratches[0])
         finally:
             for future in futures:
                 future.result()
+
+
+class Run(NamedTuple):
+    """What passes read and write.
+
+    Attributes:
+        source: (m,) entries to whose positive parts the policies are proportional.
+        tables: the tables that passes change.
+        pending: the discounts that are pending.
+        schedule: (2, 5 + p) rows of this iteration and of the next.
+    """
+
+    source: np.ndarray
+    tables: PublicTables
+    pending: Pending
+    schedule: np.ndarray
+
+    @classmethod
+    def of_policy(cls, table: np.ndarray, written: np.ndarray) -> Run:
+        """Return a run that plays a policy without updates; responses are written to ``written``."""
+        return cls(table, PublicTables.of_one(written), NO_PENDING, np.zeros((2, 0), table.dtype))
+
+
+def scratch_for(game: BucketHistoryGame, dtype: np.dtype) -> Scratch:
+    """Return the working arrays of one thread."""
+    max_actions = max(int(betting.nodes["num_children"].max()) for betting in game.rounds)
+    size = max(vectors_size(len(betting.nodes), betting.num_lines, max_actions) for betting in game.rounds)
+    return Scratch(
+        vectors=np.zeros(size, dtype),
+        reciprocals=np.append(0.0, 1.0 / np.arange(1, max_actions + 1)).astype(dtype),
+    )
+
+
+def _all_rows(game: BucketHistoryGame, number: int, dtype: np.dtype) -> RoundArrays:
+    """Return a round, of which each bucket history is a row."""
+    above = game.bucketing.above[number].astype(np.int64)
+    num_before = game.num_bucket_histories[number - 1] if number else 1
+    return round_arrays(
+        game,
+        number,
+        history=np.arange(len(above)),
+        above=above,
+        begins=np.searchsorted(above, np.arange(num_before + 1)),
+        dtype=dtype,
+    )
+
+
+def round_arrays(
+    game: BucketHistoryGame, number: int, history: np.ndarray, above: np.ndarray, begins: np.ndarray, dtype: np.dtype
+) -> RoundArrays:
+    """Return a round as kernels read it; for the rows, see :class:`RoundArrays`."""
+    betting = game.rounds[number]
+    before = sum(game.num_bucket_histories[:number])
+    return RoundArrays(
+        nodes=betting.nodes,
+        history=history,
+        above=above,
+        begins=begins,
+        lines=betting.num_lines,
+        first_entries=game.first_entries[number],
+        columns=np.array(betting.columns),
+        first_pending=np.array([before, before + sum(game.num_bucket_histories)]),
+        fold_payoffs=betting.fold_payoffs.astype(dtype),
+    )
 
 
 def _product(matrix: np.ndarray, vectors: np.ndarray, factors: np.ndarray | None = None) -> Work:
     """Return the work of replacing columns by their products with a matrix, each times its factor.
 
     Args:
-        matrix: (histories, histories).
-        vectors: (histories, columns) overwritten.
+        matrix: (rows, rows).
+        vectors: (rows, columns) overwritten.
         factors: (columns,), or None for 1.
     """
 
-    def work(begin: int, end: int, _: np.ndarray) -> None:
+    def work(begin: int, end: int, _: Scratch) -> None:
         for first in range(begin, end, LINES_AT_ONCE):
-            columns = vectors[:, first : min(first + LINES_AT_ONCE, end)]
-            products = matrix @ columns
+            chosen = slice(first, min(first + LINES_AT_ONCE, end))
+            products = matrix @ vectors[:, chosen]
             if factors is not None:
-                products *= factors[first : min(first + LINES_AT_ONCE, end)]
-            columns[:] = products
+                products *= factors[chosen]
+            vectors[:, chosen] = products
 
     return work
 

@@ -10,14 +10,17 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
+from rlccfr.engine.bucket_histories.draws import pending_for
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.public.records import SHORT
+from rlccfr.kernels.bucket_histories.passes import NO_PENDING, Pending
 from rlccfr.kernels.layout import MATCHING_POWER, POSITIVE_DISCOUNT, PREDICTION
 from rlccfr.kernels.public.workspace import PublicTables
 
 _SAVED_TABLES = ("regret", "policy_sum", "policy", "movement")
+_SAVED_PENDING = ("regret_log", "average_log", "clock")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +32,15 @@ class BucketHistoryTables:
         tables: regrets and policy sums, (m,) each, in the game's units; and, for rules with a prediction or a momentum,
             what these need.
         counts: (2,) iterations done and bucket histories met.
+        rng: (1,) state of the generator of draws.
+        pending: the discounts that are pending where no pass has been.
     """
 
     game: BucketHistoryGame
     tables: PublicTables
     counts: np.ndarray
+    rng: np.ndarray
+    pending: Pending = NO_PENDING
     merged: ClassVar[None] = None
 
     @classmethod
@@ -41,7 +48,7 @@ class BucketHistoryTables:
         """Return the tables before the first iteration: zeros, which stand for the uniform policy.
 
         Args:
-            seed: not needed, since nothing is drawn.
+            seed: seed of the draws.
             dtype: type of the tables' numbers; None for single precision if the game is large.
 
         Raises:
@@ -52,7 +59,8 @@ class BucketHistoryTables:
         tables = PublicTables.of_one(np.zeros(0, table_dtype))._replace(
             regret=np.zeros(game.num_sequences, table_dtype), policy_sum=np.zeros(game.num_sequences, table_dtype)
         )
-        return cls(game, tables, np.zeros(2, np.int64))
+        rng = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+        return cls(game, tables, np.zeros(2, np.int64), rng)
 
     @property
     def dtype(self) -> np.dtype:
@@ -91,13 +99,43 @@ class BucketHistoryTables:
         if num_new:
             _require(self.game, num_new if self.iteration else 2 + num_new, self.dtype)
         arrays = {name: np.zeros(size, self.dtype) for name, size in changed.items()}
-        return replace(self, tables=tables._replace(**arrays))
+        pending = self.pending
+        if pending.is_used == binding.sampler.exact:
+            self.settle()
+            pending = NO_PENDING if binding.sampler.exact else pending_for(self.game)
+        return replace(self, tables=tables._replace(**arrays), pending=pending)
+
+    def settle(self) -> None:
+        """Apply the discounts that are pending."""
+        if self.pending.is_used:
+            self._settle(self.tables.regret, self.tables.policy_sum)
+            self.pending.regret_log[:] = self.pending.clock[:2]
+            self.pending.average_log[:] = self.pending.clock[2]
+
+    def _settle(self, regret: np.ndarray, policy_sum: np.ndarray) -> None:
+        """Apply the pending discounts to tables, in place."""
+        pending = self.pending
+        regret_factors = np.exp(pending.clock[:2] - pending.regret_log)
+        average_factors = np.exp(pending.clock[2] - pending.average_log)
+        entry = 0
+        for player in range(2):
+            for number, count in enumerate(self.game.num_bucket_histories):
+                columns = self.game.rounds[number].columns[player]
+                first = int(self.game.first_entries[number, player])
+                for history in range(count):
+                    begin = first + history * columns
+                    regrets = regret[begin : begin + columns]
+                    positive, negative = regret_factors[entry]
+                    regrets *= np.where(regrets > 0, positive, negative)
+                    policy_sum[begin : begin + columns] *= average_factors[entry]
+                    entry += 1
 
     def refresh(self, binding: Binding) -> None:
         """Change nothing yet: the tables are shared, and the switch may still fail; see :meth:`adopt`."""
 
     def adopt(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor and set what the current policy is proportional to."""
+        self.settle()
         regret = self.tables.regret
         policy = self.tables.policy
         np.maximum(regret, binding.rule.floor, out=regret)
@@ -122,12 +160,20 @@ class BucketHistoryTables:
 
     def true_regret(self) -> np.ndarray:
         """Return the cumulative regrets, (m,), in the game's units."""
-        return self.tables.regret
+        if not self.pending.is_used:
+            return self.tables.regret
+        regret = self.tables.regret.copy()  # so that the run is not changed by rounding
+        self._settle(regret, self.tables.policy_sum.copy())
+        return regret
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return the arrays that the next iteration depends on, by their names in a file."""
         tables = {name: getattr(self.tables, name) for name in _SAVED_TABLES}
-        return {"counts": self.counts} | {name: table for name, table in tables.items() if len(table)}
+        arrays = {"counts": self.counts, "rng": self.rng}
+        arrays |= {name: table for name, table in tables.items() if len(table)}
+        if self.pending.is_used:
+            arrays |= {name: getattr(self.pending, name) for name in _SAVED_PENDING}
+        return arrays
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> BucketHistoryTables:
         """Overwrite the arrays in place with those that :meth:`saved` returned; return the tables.
@@ -180,8 +226,16 @@ def check_components(
             f"{where} players are updated in alternation and the result is the average policy: use dcfr_plus, without "
             "simultaneous=True and averaging='pre'"
         )
-    if not sampler.exact:
-        raise ComponentError(f"{where} passes are exact: use sampler='none' instead of {sampler.id!r}")
+    draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all"
+    has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
+    draws_cards = draws_chance_alone and not has_walk_settings and sampler.chance in ("public", "one")
+    if not sampler.exact and not draws_cards:
+        raise ComponentError(
+            f"{where} samplers can draw deals or boards: use sampler='public_chance' or 'chance' instead of "
+            f"{sampler.id!r}"
+        )
+    if options.walks > 1 and not sampler.exact:
+        raise ComponentError(f"{where} an iteration has one draw: leave out walks={options.walks}")
     if abstraction.learns or abstraction.best_response:
         raise ComponentError(f"{where} hands are in buckets already: use abstraction='none'")
     if options.blend or options.dtype == SHORT.name:

@@ -142,9 +142,7 @@ class Bucketing:
         return np.stack([(1 << boards[:, :size]).sum(axis=1) for size in sizes], axis=1)
 
 
-def bucketing_of(
-    deck: Deck, board: tuple[int, ...], buckets: int, progress: Progress | None = None
-) -> Bucketing:
+def bucketing_of(deck: Deck, board: tuple[int, ...], buckets: int, progress: Progress | None = None) -> Bucketing:
     """Return the percentile buckets of a deck, from the cache or computed.
 
     Args:
@@ -236,7 +234,8 @@ def _split_by_sums(strengths: StrengthTables, splits: list[Split], number: int, 
     low_bits = bits // 2
     high_bits = bits - low_bits
     check_memory(
-        8 * num_groups * (2 * 2**high_bits + (buckets - 1) * 2**low_bits), f"{buckets} buckets of {num_groups} histories"
+        8 * num_groups * (2 * 2**high_bits + (buckets - 1) * 2**low_bits),
+        f"{buckets} buckets of {num_groups} histories",
     )
     coarse = np.zeros((num_groups, 2**high_bits), np.int64)
     all_places = np.arange(num_groups, dtype=np.int32)[:, None]

@@ -17,7 +17,7 @@ import numpy as np
 from rlccfr.errors import GameError
 from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun
 from rlccfr.games.bucket_histories.betting_lines import BettingRound
-from rlccfr.games.bucket_histories.meetings import Meetings
+from rlccfr.games.bucket_histories.meetings import Bucketing, Meetings
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE
 from rlccfr.games.public.view import LARGE
 
@@ -74,13 +74,15 @@ class BucketHistoryGame:
         name: the name by which it was loaded.
         full_name: the name with all parameters that matter.
         rounds: the betting of each round.
-        meetings: the bucket histories, and how often they meet.
+        bucketing: the buckets of all hands on all boards.
+        meetings: how often bucket histories meet.
         big_blind: chips in the big blind.
     """
 
     name: str
     full_name: str
     rounds: tuple[BettingRound, ...]
+    bucketing: Bucketing
     meetings: Meetings
     big_blind: float
     form: ClassVar[Form] = BUCKET_HISTORIES
@@ -94,22 +96,16 @@ class BucketHistoryGame:
         """The name by which the game is loaded again."""
         return {"name": self.full_name}
 
-    @cached_property
+    @property
     def num_bucket_histories(self) -> tuple[int, ...]:
         """Number of bucket histories in each round."""
-        return tuple(len(above) for above in self.meetings.above)
+        return self.bucketing.num_histories
 
     @cached_property
     def probabilities(self) -> tuple[np.ndarray, ...]:
         """Probability of each pair of histories in each round, (histories, histories), in double precision."""
-        deals = [self.meetings.met]
-        # Those of an earlier round are sums over the histories that continue a pair.
-        for above in reversed(self.meetings.above[1:]):
-            begins = np.flatnonzero(np.diff(above, prepend=-1))
-            rows = np.add.reduceat(deals[0], begins, axis=0)
-            deals.insert(0, np.add.reduceat(rows, begins, axis=1))
         total = self.meetings.met.sum()
-        return tuple(of_round / total for of_round in deals)
+        return tuple(deals / total for deals in deals_by_round(self.meetings))
 
     @cached_property
     def win_margins(self) -> np.ndarray:
@@ -185,17 +181,18 @@ class BucketHistoryGame:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of the betting, the histories and the matrices."""
+        """Hash of the betting, the cards and the buckets, which determine the matrices, too."""
         digest = hashlib.sha256()
         for betting in self.rounds:
             for field in betting.nodes.dtype.names or ():
                 digest.update(np.ascontiguousarray(betting.nodes[field]).tobytes())
             digest.update(betting.fold_payoffs.tobytes())
             digest.update(betting.pots.tobytes())
-        for above in self.meetings.above:
-            digest.update(above.astype(np.int64).tobytes())
-        digest.update(self.meetings.met.tobytes())
-        digest.update(self.meetings.won.tobytes())
+        deck = self.bucketing.deck
+        digest.update(repr((deck.ranks, deck.suits, deck.private, self.bucketing.boards.new_cards)).encode())
+        for starts, first in zip(self.bucketing.starts, self.bucketing.first, strict=True):
+            digest.update(np.ascontiguousarray(starts, np.int64).tobytes())
+            digest.update(np.ascontiguousarray(first, np.int64).tobytes())
         return digest.hexdigest()[:16]
 
     def node(self, path: str) -> tuple[int, int, int]:
@@ -278,3 +275,20 @@ class BucketHistoryGame:
     def __repr__(self) -> str:
         size = f"infosets={self.num_infosets:,}, sequences={self.num_sequences:,}"
         return f"{type(self).__name__}({self.name!r}, {size})"
+
+
+def deals_by_round(meetings: Meetings) -> list[np.ndarray]:
+    """Return how many deals give the players each pair of histories, for each round: (player 0's, player 1's).
+
+    Those of an earlier round are sums over the histories that continue a pair.
+    """
+    deals = [meetings.met]
+    for above, opponent_above in zip(meetings.above[:0:-1], meetings.opponent_above[:0:-1], strict=True):
+        by_row = np.add.reduceat(deals[0], _first_of_each(above), axis=0)
+        deals.insert(0, np.add.reduceat(by_row, _first_of_each(opponent_above), axis=1))
+    return deals
+
+
+def _first_of_each(above: np.ndarray) -> np.ndarray:
+    """Return the first continuation of each history of the round before; see :attr:`Meetings.above`."""
+    return np.flatnonzero(np.diff(above, prepend=-1))

@@ -210,7 +210,12 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     check_memory(2 * boards.num_rows[-1] * num_possible, "the orders of hands by strength")
     orders = np.concatenate([orders for _, orders in orders_of(boards)])
     showdowns = Showdowns(
-        boards.hands.astype(np.uint32), boards.hand_masks, boards.deck.private - 1, boards.origin, orders, first.strengths.half_pairs
+        boards.hands.astype(np.uint32),
+        boards.hand_masks,
+        boards.deck.private - 1,
+        boards.origin,
+        orders,
+        first.strengths.half_pairs,
     )
     work = _Work(boards.deck.size, num_possible, (first, second))
     parts = zip(histories_by_board(first, before_last), histories_by_board(second, before_last), strict=True)

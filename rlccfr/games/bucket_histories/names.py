@@ -82,11 +82,12 @@ def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> B
     rules = bucket_rules(name)
     rounds = tuple(betting_rounds(rules.holdem))
     _check_size(name, rules, rounds)
-    bucketing = bucketing_of(rules.holdem.deck, rules.holdem.board, rules.buckets)
+    bucketing = bucketing_of(rules.holdem.deck, rules.holdem.board, rules.buckets, progress)
     return BucketHistoryGame(
         name=name,
         full_name=name,
         rounds=rounds,
+        bucketing=bucketing,
         meetings=meetings_of(bucketing, progress),
         big_blind=float(max(rules.holdem.blinds)),
     )

@@ -8,6 +8,9 @@ In each round, the kernels visit one history after another, and go through the r
 the betting lines. A history's vectors lie in one array, ``vectors``, node by node: so the vectors of a decision's
 actions, which are its children's, are neighbours. Table entries of a history are ordered by decision, action and line;
 their operations are those over private states in :mod:`rlccfr.kernels.public.vectors`, with lines as rows.
+
+A pass may go through some histories alone, its *rows*: those that a drawn board or deal allows. Discounts hold for all
+histories, so each one remembers the logarithms of the products of discounts at its last update.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 from rlccfr.games.public.records import CHANCE, FOLD
 from rlccfr.kernels.jit import inlined, released
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
+from rlccfr.kernels.public.drawing import average_decay, regret_discounts
 from rlccfr.kernels.public.vectors import (
     add,
     add_to_average,
@@ -42,16 +46,38 @@ class RoundArrays(NamedTuple):
     """A round as kernels read it."""
 
     nodes: np.ndarray  # of LINE_NODE
-    above: np.ndarray  # (histories,) the history of the round before that each one continues
-    begins: np.ndarray  # (histories of the round before + 1,) first history that continues each one
+    history: np.ndarray  # (rows,) the bucket history of each row
+    above: np.ndarray  # (rows,) the row of the round before that each one continues
+    begins: np.ndarray  # (rows of the round before + 1,) first row that continues each one
     lines: int  # number of betting lines that lead to the round
     first_entries: np.ndarray  # (2,) each player's first table entry in this round
     columns: np.ndarray  # (2,) number of each player's table entries for one history
+    first_pending: np.ndarray  # (2,) each player's first entry of pending discounts in this round
     fold_payoffs: np.ndarray  # (folds * lines,) player 0's payoff
 
 
+class Pending(NamedTuple):
+    """Discounts that are pending where no pass has been; there is an entry per player, round and history."""
+
+    is_used: bool  # whether passes draw; otherwise, discounts are never pending
+    regret_log: np.ndarray  # (entries, 2) logarithms of the products of discounts at the last update
+    average_log: np.ndarray  # (entries,) the same of policy sums
+    clock: np.ndarray  # (3,) the same now: of positive regrets, of other regrets, and of policy sums
+
+
+NO_PENDING = Pending(is_used=False, regret_log=np.zeros((0, 2)), average_log=np.zeros(0), clock=np.zeros(3))
+"""The pending discounts of exact passes."""
+
+
+class Scratch(NamedTuple):
+    """Working arrays of one thread."""
+
+    vectors: np.ndarray  # a vector over lines for each node, then a policy, then a vector of totals
+    reciprocals: np.ndarray  # 1 / A for each number of actions A, and 0 first
+
+
 def vectors_size(num_nodes: int, num_lines: int, max_actions: int) -> int:
-    """Return the length of the working array of a thread: a vector per node, a policy, and a vector of totals."""
+    """Return the length of ``Scratch.vectors`` for a round."""
     return (num_nodes + max_actions + 1) * num_lines
 
 
@@ -65,16 +91,16 @@ def copy_lines(source, first, lines, target, start):
 
 
 @inlined
-def update_decision(vectors, values, value, count, lines, tables, start, now, ahead, zero, one):
+def update_decision(vectors, values, value, count, lines, tables, start, discounts, now, ahead, zero, one):
     """Update a decision's regrets on all lines, and what the next policy is proportional to.
 
     Args:
         values: first entry in ``vectors`` of the actions' values, (count, lines).
         value: first entry of their means, (lines,).
         start: the decision's first table entry.
+        discounts: factors on positive and on other regrets.
     """
     floor = now[FLOOR]
-    discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
     if len(tables.movement):
         update_rows_with_momentum(
             vectors, values, value, count, lines, tables, start, lines, discounts, floor, now, ahead, zero, one
@@ -97,120 +123,166 @@ def write_first_best(vectors, values, value, count, lines, table, start, zero, o
             is_open = is_open and not is_first
 
 
-@released(None)
-def pass_down(
-    round_arrays, player, source, tables, reach_before, fold_reach, reach_after, vectors, reciprocals, now, mode,
-    begin, end,
-):  # fmt: skip
-    """Carry the opponent's reach through a round, for some of its bucket histories.
+@inlined
+def go_down(round_arrays, history, opponent, source, tables, pending, fold_reach, end_reach, scratch, now, mode):
+    """Carry the opponent's reach of one history through a round.
 
     Args:
+        fold_reach, end_reach: (folds * lines,) and (ends * lines,) overwritten by the reach at the leaves.
+        scratch: the first vector holds the reach on the lines that lead to the round; the others are overwritten.
+    """
+    nodes = round_arrays.nodes
+    lines = round_arrays.lines
+    vectors = scratch.vectors
+    policy = len(nodes) * lines
+    first_entry = round_arrays.first_entries[opponent] + history * round_arrays.columns[opponent]
+    decay = scratch.reciprocals[1]
+    if mode == UPDATE:
+        decay = now[AVERAGE_DECAY]
+        if pending.is_used:
+            entry = round_arrays.first_pending[opponent] + history
+            decay = scratch.reciprocals.dtype.type(average_decay(pending, entry))
+    for number in range(len(nodes)):
+        node = nodes[number]
+        reach = number * lines
+        kind = node["kind"]
+        count = node["num_children"]
+        first_child = node["first_child"] * lines
+        if kind == CHANCE:
+            copy_lines(vectors, reach, lines, end_reach, node["leaf"] * lines)
+        elif kind == FOLD:
+            copy_lines(vectors, reach, lines, fold_reach, node["leaf"] * lines)
+        elif kind == opponent:
+            start = first_entry + node["column"]
+            total = policy + count * lines
+            fill_policy(source, start, lines, count, lines, scratch.reciprocals, vectors, policy, total)
+            if mode == UPDATE:
+                add_to_average(vectors, reach, policy, count, lines, tables.policy_sum, start, lines, decay)
+            for action in range(count):
+                multiply(vectors, reach, policy + action * lines, lines, first_child + action * lines)
+        else:
+            for action in range(count):
+                copy_lines(vectors, reach, lines, vectors, first_child + action * lines)
+
+
+@inlined
+def go_up(round_arrays, history, player, source, tables, pending, fold_values, end_values, scratch, now, ahead, mode):
+    """Carry the player's values of one history back through a round, and update its tables there.
+
+    Args:
+        fold_values: (folds * lines,) what the player would get for a payoff of 1 where somebody folds.
+        end_values: (ends * lines,) the player's values where the betting ends.
+        scratch: the first vector becomes the values on the lines that lead to the round; the others are overwritten.
+    """
+    nodes = round_arrays.nodes
+    lines = round_arrays.lines
+    vectors = scratch.vectors
+    reciprocals = scratch.reciprocals
+    zero = reciprocals[0]
+    one = reciprocals[1]
+    sign = one if player == 0 else -one
+    policy = len(nodes) * lines
+    first_entry = round_arrays.first_entries[player] + history * round_arrays.columns[player]
+    discounts = (one, one)
+    if mode == UPDATE:
+        discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
+        if pending.is_used:
+            positive, negative = regret_discounts(pending, round_arrays.first_pending[player] + history)
+            discounts = (reciprocals.dtype.type(positive), reciprocals.dtype.type(negative))
+    for number in range(len(nodes) - 1, -1, -1):
+        node = nodes[number]
+        value = number * lines
+        kind = node["kind"]
+        count = node["num_children"]
+        values = node["first_child"] * lines
+        start = first_entry + node["column"]
+        if kind == CHANCE:
+            copy_lines(end_values, node["leaf"] * lines, lines, vectors, value)
+        elif kind == FOLD:
+            leaf = node["leaf"] * lines
+            payoffs = round_arrays.fold_payoffs[leaf : leaf + lines]
+            products = fold_values[leaf : leaf + lines]
+            for line in range(lines):
+                vectors[value + line] = sign * payoffs[line] * products[line]
+        elif kind != player:
+            copy_lines(vectors, values, lines, vectors, value)
+            for action in range(1, count):
+                add(vectors, values + action * lines, lines, value)
+        elif mode == BEST:
+            fill_largest(vectors, values, count, lines, value)
+        elif mode == RESPOND:
+            fill_largest(vectors, values, count, lines, value)
+            write_first_best(vectors, values, value, count, lines, tables.regret, start, zero, one)
+        else:
+            total = policy + count * lines
+            fill_policy(source, start, lines, count, lines, reciprocals, vectors, policy, total)
+            fill_mean(vectors, policy, values, count, lines, value, zero)
+            if mode == UPDATE:
+                update_decision(vectors, values, value, count, lines, tables, start, discounts, now, ahead, zero, one)
+
+
+@released(None)
+def pass_down(
+    round_arrays, player, source, tables, pending, reach_before, fold_reach, end_reach, scratch, now, mode, begin, end
+):
+    """Carry the opponent's reach through a round, for some of its rows.
+
+    Args:
+        round_arrays: the round, with the opponent's rows.
         player: the player for whom the pass is made; the reach is the other player's.
         source: (m,) entries to whose positive parts the policies are proportional.
         tables: in the mode UPDATE, the opponent's entries of ``policy_sum`` are changed in place.
-        reach_before: (histories of the round before, lines) reach on the lines that lead to the round.
-        fold_reach: (histories, folds * lines) overwritten for these histories.
-        reach_after: (histories, ends * lines) overwritten for these histories.
-        vectors: (:func:`vectors_size`,) working array.
-        reciprocals: 1 / A for each number of actions A, and 0 first.
+        pending: see :class:`Pending`; in the mode UPDATE, ``average_log`` is changed in place.
+        reach_before: (rows of the round before, lines) reach on the lines that lead to the round.
+        fold_reach: (rows, folds * lines) overwritten for these rows.
+        end_reach: (rows, ends * lines) overwritten for these rows.
+        scratch: overwritten.
         now: this iteration's row of the schedule; read in the mode UPDATE only.
-        begin, end: range of histories.
+        begin, end: range of rows.
     """
-    opponent = 1 - player
-    nodes = round_arrays.nodes
     lines = round_arrays.lines
-    policy = len(nodes) * lines
-    for history in range(begin, end):
-        first_entry = round_arrays.first_entries[opponent] + history * round_arrays.columns[opponent]
-        copy_lines(reach_before[round_arrays.above[history]], 0, lines, vectors, 0)
-        for number in range(len(nodes)):
-            node = nodes[number]
-            reach = number * lines
-            kind = node["kind"]
-            count = node["num_children"]
-            first_child = node["first_child"] * lines
-            if kind == CHANCE:
-                copy_lines(vectors, reach, lines, reach_after[history], node["leaf"] * lines)
-            elif kind == FOLD:
-                copy_lines(vectors, reach, lines, fold_reach[history], node["leaf"] * lines)
-            elif kind == player:
-                for action in range(count):
-                    copy_lines(vectors, reach, lines, vectors, first_child + action * lines)
-            else:
-                start = first_entry + node["column"]
-                total = policy + count * lines
-                fill_policy(source, start, lines, count, lines, reciprocals, vectors, policy, total)
-                if mode == UPDATE:
-                    decay = now[AVERAGE_DECAY]
-                    add_to_average(vectors, reach, policy, count, lines, tables.policy_sum, start, lines, decay)
-                for action in range(count):
-                    multiply(vectors, reach, policy + action * lines, lines, first_child + action * lines)
+    for row in range(begin, end):
+        copy_lines(reach_before[round_arrays.above[row]], 0, lines, scratch.vectors, 0)
+        history = round_arrays.history[row]
+        go_down(
+            round_arrays, history, 1 - player, source, tables, pending, fold_reach[row], end_reach[row], scratch, now,
+            mode,
+        )  # fmt: skip
 
 
 @released(None)
 def pass_up(
-    round_arrays, player, source, tables, fold_values, values_after, values_before, vectors, reciprocals, now, ahead,
-    mode, begin, end,
+    round_arrays, player, source, tables, pending, fold_values, end_values, values_before, scratch, now, ahead, mode,
+    begin, end,
 ):  # fmt: skip
     """Carry the player's values back through a round, and update its tables there.
 
     Args:
+        round_arrays: the round, with the player's rows.
         player: the player whose values these are.
         source: see :func:`pass_down`.
         tables: in the mode UPDATE, the player's entries are changed in place; in RESPOND, those of ``regret`` are
             overwritten.
-        fold_values: (histories, folds * lines) what the player would get for a payoff of 1 where somebody folds.
-        values_after: (histories, ends * lines) the player's values where the betting ends.
-        values_before: (histories of the round before, lines) overwritten with the values on the lines that lead to the
+        pending: see :class:`Pending`; in the mode UPDATE, ``regret_log`` is changed in place.
+        fold_values: (rows, folds * lines) what the player would get for a payoff of 1 where somebody folds.
+        end_values: (rows, ends * lines) the player's values where the betting ends.
+        values_before: (rows of the round before, lines) overwritten with the values on the lines that lead to the
             round.
-        vectors: (:func:`vectors_size`,) working array.
-        reciprocals: see :func:`pass_down`.
+        scratch: overwritten.
         now, ahead: schedule rows of this iteration and of the next; read in the mode UPDATE only.
-        begin, end: range of histories of the round before; their continuations are visited.
+        begin, end: range of rows of the round before, whose continuations are visited.
     """
-    nodes = round_arrays.nodes
     lines = round_arrays.lines
-    zero = reciprocals[0]
-    one = reciprocals[1]
-    policy = len(nodes) * lines
+    vectors = scratch.vectors
     for before in range(begin, end):
         sums = values_before[before]
         for line in range(lines):
-            sums[line] = zero
-        for history in range(round_arrays.begins[before], round_arrays.begins[before + 1]):
-            first_entry = round_arrays.first_entries[player] + history * round_arrays.columns[player]
-            for number in range(len(nodes) - 1, -1, -1):
-                node = nodes[number]
-                value = number * lines
-                kind = node["kind"]
-                count = node["num_children"]
-                values = node["first_child"] * lines
-                if kind == CHANCE:
-                    copy_lines(values_after[history], node["leaf"] * lines, lines, vectors, value)
-                elif kind == FOLD:
-                    leaf = node["leaf"] * lines
-                    payoffs = round_arrays.fold_payoffs[leaf : leaf + lines]
-                    products = fold_values[history, leaf : leaf + lines]
-                    sign = one if player == 0 else -one
-                    for line in range(lines):
-                        vectors[value + line] = sign * payoffs[line] * products[line]
-                elif kind != player:
-                    copy_lines(vectors, values, lines, vectors, value)
-                    for action in range(1, count):
-                        add(vectors, values + action * lines, lines, value)
-                elif mode == BEST:
-                    fill_largest(vectors, values, count, lines, value)
-                elif mode == RESPOND:
-                    fill_largest(vectors, values, count, lines, value)
-                    write_first_best(
-                        vectors, values, value, count, lines, tables.regret, first_entry + node["column"], zero, one
-                    )
-                else:
-                    start = first_entry + node["column"]
-                    total = policy + count * lines
-                    fill_policy(source, start, lines, count, lines, reciprocals, vectors, policy, total)
-                    fill_mean(vectors, policy, values, count, lines, value, zero)
-                    if mode == UPDATE:
-                        update_decision(vectors, values, value, count, lines, tables, start, now, ahead, zero, one)
+            sums[line] = scratch.reciprocals[0]
+        for row in range(round_arrays.begins[before], round_arrays.begins[before + 1]):
+            history = round_arrays.history[row]
+            go_up(
+                round_arrays, history, player, source, tables, pending, fold_values[row], end_values[row], scratch, now,
+                ahead, mode,
+            )  # fmt: skip
             for line in range(lines):
                 sums[line] += vectors[line]

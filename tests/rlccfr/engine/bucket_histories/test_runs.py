@@ -9,7 +9,7 @@ from rlccfr.engine.bucket_histories.stepper import sweeps_of
 SMALL = "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1"
 GAMES = [
     (SMALL, 3),
-    ("holdem(rounds=4,ranks=5,suits=2,private=1,flop=1", 2),
+    ("holdem(rounds=4,bet=2,later=5,ranks=5,suits=2,private=1,flop=1", 2),
     ("holdem(rounds=2,raises=2,ranks=4,suits=2,private=2,flop=2", 4),
     ("holdem(rounds=1,raises=3,ranks=6,suits=2", 5),
 ]
@@ -144,7 +144,7 @@ def test_targets_may_be_in_thousandths_of_a_big_blind():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sampler": "external"}, "passes are exact"),
+        ({"sampler": "external"}, "samplers can draw deals or boards"),
         ({"update_rule": "ecfr"}, "schedules, but no functions"),
         ({"abstraction": "equity(buckets=2)"}, "represented by its bucket histories does not support buckets"),
         ({"blend": True}, "no blends"),
