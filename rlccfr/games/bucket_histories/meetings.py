@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlccfr.games.bucket_histories.boards import Progress
+from rlccfr.errors import GameError
+from rlccfr.games.bucket_histories.boards import Progress, share_of
 from rlccfr.games.bucket_histories.bucketing import FORMAT as BUCKETS_FORMAT
 from rlccfr.games.bucket_histories.bucketing import Bucketing, bucketing_of, histories_by_board
 from rlccfr.games.bucket_histories.strengths import check_memory, orders_of
@@ -120,21 +121,14 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
         progress: called with the share of the work that is done.
 
     Raises:
-        GameError: the matrices do not fit into memory.
-        ValueError: the decks or the boards differ.
+        GameError: the matrices do not fit into memory, or the decks or the boards differ.
     """
-    if (first.boards.new_cards, first.deck.size, first.deck.hands.shape, first.deck.suits) != (
-        second.boards.new_cards, second.deck.size, second.deck.hands.shape, second.deck.suits,
-    ):  # fmt: skip
-        raise ValueError("both bucketings must be of the same deck and boards")
+    if first.boards != second.boards:
+        raise GameError("two players meet only on one deck and its boards: take buckets of the same cards")
     shape = first.num_histories[-1], second.num_histories[-1]
     check_memory(24 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
-
-    def half(begin: float) -> Progress | None:
-        return None if progress is None else lambda share: progress(begin + share / 2)
-
-    first_wins = _doubled_wins(first, second, half(0.0))
-    second_wins = _doubled_wins(second, first, half(0.5)).T
+    first_wins = _doubled_wins(first, second, share_of(progress, 0.0, 0.5))
+    second_wins = _doubled_wins(second, first, share_of(progress, 0.5, 1.0)).T
     met = (first_wins + second_wins) / 2
     return Meetings(first.above, met, (first_wins - second_wins) / 2, second.above)
 
@@ -147,15 +141,18 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
         BUCKETS_FORMAT,
         repr((deck.ranks, deck.suits, deck.private, first.boards.new_cards, first.buckets, second.buckets)),
     )
+    unfinished = (*parts, "unfinished")
+    wins = np.zeros((first.num_histories[-1], second.num_histories[-1]))
+    if not first.boards.are_many:
+        for _ in _add_all(first, second, 0, wins):
+            pass
+        return wins
     kept = find_arrays("meetings", parts)
     if kept is not None:
         return kept["wins"]
-    unfinished = (*parts, "unfinished")
+    done = 0
     kept = find_arrays("meetings", unfinished)
-    if kept is None:
-        wins = np.zeros((first.num_histories[-1], second.num_histories[-1]))
-        done = 0
-    else:
+    if kept is not None:
         wins = kept["wins"]
         done = int(kept["done"])
     keeper = _Keeper(lambda done: keep_arrays("meetings", unfinished, {"wins": wins, "done": np.array(done)}))
