@@ -202,9 +202,7 @@ class Boards:
             next_mask = np.zeros(total, np.int64)
             next_symmetry = np.zeros(total, np.int64)
             images = np.zeros(total, np.int32)
-            fill_following(
-                mask, symmetry, self.permutations, chosen, remaining, next_mask, next_symmetry, images
-            )
+            fill_following(mask, symmetry, self.permutations, chosen, remaining, next_mask, next_symmetry, images)
             before = np.repeat(np.arange(len(mask)), counts)
             all_images = all_images[before] * images
             sets = np.zeros(total, np.int64)
@@ -213,7 +211,5 @@ class Boards:
             begin = np.concatenate([[0], np.cumsum(counts)])
             mask = next_mask
             symmetry = next_symmetry
-            rounds.append(
-                Dealt(mask, symmetry, before, begin, images, all_images, self.row[sets], self.turning[sets])
-            )
+            rounds.append(Dealt(mask, symmetry, before, begin, images, all_images, self.row[sets], self.turning[sets]))
         return tuple(rounds)

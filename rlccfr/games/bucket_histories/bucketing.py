@@ -142,9 +142,7 @@ class Bucketing:
         return np.stack([(1 << boards[:, :size]).sum(axis=1) for size in sizes], axis=1)
 
 
-def bucketing_of(
-    deck: Deck, board: tuple[int, ...], buckets: int, progress: Progress | None = None
-) -> Bucketing:
+def bucketing_of(deck: Deck, board: tuple[int, ...], buckets: int, progress: Progress | None = None) -> Bucketing:
     """Return the percentile buckets of a deck, from the cache or computed.
 
     Args:
@@ -244,7 +242,9 @@ def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
     total = end[:, -1:]
     # Bucket k begins where the mass, times the number of buckets, reaches k times the total.
     wanted = np.arange(1, buckets) * total
-    upper = np.array([np.searchsorted(buckets * end[group], wanted[group], side="right") for group in range(num_groups)])
+    upper = np.array(
+        [np.searchsorted(buckets * end[group], wanted[group], side="right") for group in range(num_groups)]
+    )
     places = np.full(coarse.shape, -1, np.int32)
     is_counted = np.zeros(coarse.shape, bool)
     is_counted[np.arange(num_groups)[:, None], upper] = True
@@ -256,9 +256,7 @@ def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
     for group in range(num_groups):
         for k, interval in enumerate(upper[group].tolist()):
             mass_before = end[group, interval] - coarse[group, interval]
-            value, below[group, k] = _first_value(
-                fine[places[group, interval]], mass_before, wanted[group, k], buckets
-            )
+            value, below[group, k] = _first_value(fine[places[group, interval]], mass_before, wanted[group, k], buckets)
             starts[group, k] = (interval << low_bits) + value
     return _existing(starts, below, total)
 

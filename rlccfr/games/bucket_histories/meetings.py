@@ -62,7 +62,7 @@ class Meetings:
         met: (player 0's histories, player 1's) of the last round: number of deals in which the players have them. Whole
             numbers in double precision; symmetric if both players have the same buckets.
         won: likewise, deals that player 0 wins, less deals that it loses; antisymmetric if both have the same buckets.
-        opponent_above: the same as ``above`` for player 1.
+        opponent_above: the same as ``above`` for player 1; None if both players have the same buckets.
 
     Examples:
         >>> from rlccfr.games.public.deals import Deck
@@ -79,7 +79,7 @@ class Meetings:
     above: tuple[np.ndarray, ...]
     met: np.ndarray
     won: np.ndarray
-    opponent_above: tuple[np.ndarray, ...]
+    opponent_above: tuple[np.ndarray, ...] | None = None
 
 
 def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meetings:
@@ -110,7 +110,7 @@ def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meeti
             won[above] = (first_wins - second_wins) / 2
             won[below] = -won[above].T
     won += 0.0  # no negative zeros
-    return Meetings(bucketing.above, wins, won, bucketing.above)
+    return Meetings(bucketing.above, wins, won)
 
 
 def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | None = None) -> Meetings:
@@ -126,7 +126,7 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
     if first.boards != second.boards:
         raise GameError("two players meet only on one deck and its boards: take buckets of the same cards")
     shape = first.num_histories[-1], second.num_histories[-1]
-    check_memory(24 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
+    check_memory(32 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
     first_wins = _doubled_wins(first, second, share_of(progress, 0.0, 0.5))
     second_wins = _doubled_wins(second, first, share_of(progress, 0.5, 1.0)).T
     met = (first_wins + second_wins) / 2
@@ -207,7 +207,12 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     check_memory(2 * boards.num_rows[-1] * num_possible, "the orders of hands by strength")
     orders = np.concatenate([orders for _, orders in orders_of(boards)])
     showdowns = Showdowns(
-        boards.hands.astype(np.uint32), boards.hand_masks, boards.deck.private - 1, boards.origin, orders, first.strengths.half_pairs
+        boards.hands.astype(np.uint32),
+        boards.hand_masks,
+        boards.deck.private - 1,
+        boards.origin,
+        orders,
+        first.strengths.half_pairs,
     )
     work = _Work(boards.deck.size, num_possible, (first, second))
     parts = zip(histories_by_board(first, before_last), histories_by_board(second, before_last), strict=True)

@@ -179,9 +179,7 @@ def _sums(boards: Boards, half_pairs: np.ndarray) -> np.ndarray:
         step = max(1, _rows_per_call(boards) * 8 // boards_per_row)
         for begin in range(0, len(masks), step):
             rows = slice(begin, begin + step)
-            add(
-                masks[rows], boards.choose, row, turning, boards.image, values, chosen, remaining, sums[rows]
-            )
+            add(masks[rows], boards.choose, row, turning, boards.image, values, chosen, remaining, sums[rows])
         of_rounds.insert(0, _in_32_bits(sums))
         values = sums
     if not of_rounds:

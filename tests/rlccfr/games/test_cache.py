@@ -70,6 +70,21 @@ def test_the_games_that_were_not_used_for_longest_go_first(cache, monkeypatch):
     assert game_cache.kept_files() == [kept, others[1]]
 
 
+def test_tables_of_cards_are_kept_beside_games_and_within_the_same_limit(cache):
+    table = np.arange(1000)
+    for part in ("first", "second"):
+        game_cache.keep_arrays("meetings", (part,), {"table": table})
+    assert np.array_equal(game_cache.find_arrays("meetings", ("first",))["table"], table)
+    assert game_cache.find_arrays("buckets", ("first",)) is None
+    older, newer = sorted(game_cache.kept_files())
+    os.utime(older, (0, 0))
+    game_cache._keep_within(newer.stat().st_size)
+    assert game_cache.kept_files() == [newer]
+    for part in ("first", "second"):
+        game_cache.forget_arrays("meetings", (part,))
+    assert game_cache.kept_files() == []
+
+
 @pytest.mark.slow
 def test_a_process_that_meets_a_kept_game_first_can_walk_it(cache):
     """A process that compiled the game can't show this: Numba takes records of equal layout for one type."""

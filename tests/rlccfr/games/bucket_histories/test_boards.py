@@ -51,7 +51,9 @@ def all_dealt(size: int, new_cards: list[int]) -> list[tuple]:
     boards: list[tuple] = [()]
     for cards in new_cards:
         boards = [
-            (*board, new) for board in boards for new in combinations(sorted(set(range(size)).difference(*board)), cards)
+            (*board, new)
+            for board in boards
+            for new in combinations(sorted(set(range(size)).difference(*board)), cards)
         ]
     return boards
 
