@@ -205,7 +205,9 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     all_images = boards.dealt[before_last].all_images if before_last >= 0 else np.ones(1, np.int64)
     num_possible = boards.hands_on_board(boards.num_rounds - 1)
     check_memory(2 * boards.num_rows[-1] * num_possible, "the orders of hands by strength")
-    orders = np.concatenate([orders for _, orders in orders_of(boards)])
+    orders = np.zeros((boards.num_rows[-1], num_possible), np.uint16)
+    for rows, orders_of_rows in orders_of(boards):
+        orders[rows] = orders_of_rows
     showdowns = Showdowns(
         boards.hands.astype(np.uint32),
         boards.hand_masks,
