@@ -51,7 +51,7 @@ class Finding(NamedTuple):
 
 def doctor(
     clear_cache: Annotated[
-        bool, typer.Option("--clear-cache", help="First delete the kept games and the compiled kernels.")
+        bool, typer.Option("--clear-cache", help="First delete the kept games and tables, and the compiled kernels.")
     ] = False,
     compile: Annotated[
         bool, typer.Option("--compile", help="First compile all kernels, on all cores, so that no later run waits.")
@@ -85,11 +85,11 @@ def doctor(
 
 
 def _clear() -> None:
-    """Delete the kept games and the compiled kernels."""
-    from rlccfr.games.cache import kept_games
+    """Delete the kept games and tables, and the compiled kernels."""
+    from rlccfr.games.cache import kept_files
     from rlccfr.kernels.cache import kernels_folder
 
-    for path in kept_games():
+    for path in kept_files():
         path.unlink(missing_ok=True)
     shutil.rmtree(kernels_folder(), ignore_errors=True)
 
@@ -172,11 +172,11 @@ def _kernels() -> list[Finding]:
 
 
 def _cache() -> list[Finding]:
-    from rlccfr.games.cache import MOST_BYTES, cache_folder, kept_games
+    from rlccfr.games.cache import MOST_BYTES, cache_folder, kept_files
     from rlccfr.games.memory import gigabytes
 
     folder = cache_folder()
-    size = sum(path.stat().st_size for path in kept_games())
+    size = sum(path.stat().st_size for path in kept_files())
     existing = next((path for path in (folder, *folder.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
     advice = ""
@@ -185,7 +185,7 @@ def _cache() -> list[Finding]:
     elif free < LEAST_DISK:
         advice = "free some disk space, or set RLCCFR_CACHE to a folder on another one"
     state = f"{gigabytes(size)} of at most {gigabytes(MOST_BYTES)} in {folder}, {gigabytes(free)} of disk free"
-    return [Finding("games kept", state, advice)]
+    return [Finding("kept on disk", state, advice)]
 
 
 def _machine() -> list[Finding]:

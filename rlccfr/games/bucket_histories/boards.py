@@ -22,6 +22,21 @@ from rlccfr.kernels.bucket_histories.boards import (
 Progress = Callable[[float], None]
 """Function that is called now and then with the share of the work that is done."""
 
+LEAST_KEPT = 10_000_000
+"""Smallest number of hands on whole boards for which tables are kept on disk; with fewer, they take no time."""
+
+
+def share_of(progress: Progress | None, begin: float, end: float) -> Progress | None:
+    """Return the function to call with the share of a part of the work that is done.
+
+    Args:
+        progress: called with the share of all work that is done.
+        begin, end: shares of all work before and after the part.
+    """
+    if progress is None:
+        return None
+    return lambda share: progress(begin + (end - begin) * share)
+
 
 @dataclass(frozen=True, eq=False)
 class Dealt:
@@ -73,6 +88,11 @@ class Boards:
     def num_rounds(self) -> int:
         """Number of rounds."""
         return len(self.new_cards)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether there are so many hands and boards that what is computed of them is kept on disk."""
+        return self.num_rows[-1] * self.deck.num_hands >= LEAST_KEPT
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:

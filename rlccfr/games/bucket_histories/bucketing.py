@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlccfr.games.bucket_histories.boards import Boards, Progress
+from rlccfr.games.bucket_histories.boards import Boards, Progress, share_of
 from rlccfr.games.bucket_histories.strengths import MOST_VALUE, StrengthTables, check_memory, strength_tables
 from rlccfr.games.cache import find_arrays, keep_arrays
 from rlccfr.games.public.cards import codes_of
@@ -154,9 +154,10 @@ def bucketing_of(deck: Deck, board: tuple[int, ...], buckets: int, progress: Pro
     Raises:
         GameError: the tables do not fit into memory.
     """
-    strengths = strength_tables(Boards(deck, board), progress)
+    boards = Boards(deck, board)
+    strengths = strength_tables(boards, share_of(progress, 0.0, 0.5))
     parts = (FORMAT, repr((deck.ranks, deck.suits, deck.private)), repr(board), str(buckets))
-    kept = find_arrays("buckets", parts)
+    kept = find_arrays("buckets", parts) if boards.are_many else None
     rounds = range(len(board))
     if kept is not None:
         starts = tuple(kept[f"starts_{number}"] for number in rounds)
@@ -164,16 +165,13 @@ def bucketing_of(deck: Deck, board: tuple[int, ...], buckets: int, progress: Pro
     splits: list[Split] = []
     for number in rounds:
         if number < len(board) - 1:
-            split = _split_by_sums(strengths, splits, number, buckets)
+            splits.append(_split_by_sums(_partial(strengths, splits, buckets), number))
         else:
-            split = _split_by_half_pairs(strengths, splits, buckets, progress)
-        splits.append(split)
-    bucketing = Bucketing(
-        strengths, buckets, tuple(split.starts for split in splits), tuple(split.first for split in splits)
-    )
-    arrays = {f"starts_{number}": splits[number].starts for number in rounds}
-    keep_arrays("buckets", parts, arrays | {f"first_{number}": splits[number].first for number in rounds})
-    return bucketing
+            splits.append(_split_by_half_pairs(_partial(strengths, splits, buckets), share_of(progress, 0.5, 1.0)))
+    if boards.are_many:
+        arrays = {f"starts_{number}": splits[number].starts for number in rounds}
+        keep_arrays("buckets", parts, arrays | {f"first_{number}": splits[number].first for number in rounds})
+    return _partial(strengths, splits, buckets)
 
 
 class Split(NamedTuple):
@@ -220,87 +218,90 @@ def _partial(strengths: StrengthTables, splits: list[Split], buckets: int) -> Bu
     return Bucketing(strengths, buckets, tuple(starts), tuple(first))
 
 
-def _split_by_sums(strengths: StrengthTables, splits: list[Split], number: int, buckets: int) -> Split:
-    """Split the histories of a round before the last.
+def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
+    """Split the histories before a round that is not the last.
 
     There are too many different strengths to count each one in each history. So hands are counted by the upper bits of
     their strength first, then, where a bucket may begin, by the lower bits.
+
+    Args:
+        bucketing: the buckets of the rounds before.
+        number: the round's number.
     """
-    boards = strengths.boards
-    num_groups = int(splits[-1].first[-1]) if splits else 1
-    begin = strengths.row_begin[number]
-    sums = strengths.sums[begin : begin + boards.num_rows[number]]
-    bits = int(sums.max()).bit_length()
+    num_groups = bucketing.num_histories[number - 1] if number else 1
+    buckets = bucketing.buckets
+    bits = int(_sums_of(bucketing, number).max()).bit_length()
     low_bits = bits // 2
-    high_bits = bits - low_bits
+    num_upper = 2 ** (bits - low_bits)
     check_memory(
-        8 * num_groups * (2 * 2**high_bits + (buckets - 1) * 2**low_bits),
-        f"{buckets} buckets of {num_groups} histories",
+        8 * num_groups * (3 * num_upper + (buckets - 1) * 2**low_bits), f"{buckets} buckets of {num_groups} histories"
     )
-    coarse = np.zeros((num_groups, 2**high_bits), np.int64)
-    all_places = np.arange(num_groups, dtype=np.int32)[:, None]
-    _count_sums(strengths, splits, number, buckets, sums, all_places, bits, low_bits, coarse)
+    coarse = np.zeros((num_groups, num_upper), np.int64)
+    _count_sums(bucketing, number, np.arange(num_groups, dtype=np.int32)[:, None], (bits, low_bits), coarse)
     end = np.cumsum(coarse, axis=1)
     total = end[:, -1:]
-    wanted = np.arange(1, buckets) * total  # a bucket begins where ``buckets`` times the mass reaches this
-    interval = np.stack(
+    # Bucket k begins where the mass, times the number of buckets, reaches k times the total.
+    wanted = np.arange(1, buckets) * total
+    upper = np.array(
         [np.searchsorted(buckets * end[group], wanted[group], side="right") for group in range(num_groups)]
     )
     places = np.full(coarse.shape, -1, np.int32)
-    groups = np.repeat(np.arange(num_groups), buckets - 1)
-    places[groups, interval.ravel()] = 0
-    is_counted = places == 0
+    is_counted = np.zeros(coarse.shape, bool)
+    is_counted[np.arange(num_groups)[:, None], upper] = True
     places[is_counted] = np.arange(is_counted.sum())
     fine = np.zeros((int(is_counted.sum()), 2**low_bits), np.int64)
-    _count_sums(strengths, splits, number, buckets, sums, places, low_bits, 0, fine)
+    _count_sums(bucketing, number, places, (low_bits, 0), fine)
     starts = np.zeros((num_groups, buckets - 1), np.int64)
     below = np.zeros((num_groups, buckets - 1), np.int64)
     for group in range(num_groups):
-        for k, upper in enumerate(interval[group].tolist()):
-            mass = fine[places[group, upper]]
-            mass_before = end[group, upper] - coarse[group, upper]
-            lower, below[group, k] = _first_value(mass, mass_before, wanted[group, k], buckets)
-            starts[group, k] = (upper << low_bits) + lower
+        for k, interval in enumerate(upper[group].tolist()):
+            mass_before = end[group, interval] - coarse[group, interval]
+            value, below[group, k] = _first_value(fine[places[group, interval]], mass_before, wanted[group, k], buckets)
+            starts[group, k] = (interval << low_bits) + value
     return _existing(starts, below, total)
 
 
+def _sums_of(bucketing: Bucketing, number: int) -> np.ndarray:
+    """Return the strengths in a round that is not the last, (rows of the round, hands)."""
+    begin = bucketing.strengths.row_begin[number]
+    return bucketing.strengths.sums[begin : begin + bucketing.boards.num_rows[number]]
+
+
 def _count_sums(
-    strengths: StrengthTables,
-    splits: list[Split],
-    number: int,
-    buckets: int,
-    sums: np.ndarray,
-    places: np.ndarray,
-    high: int,
-    low: int,
-    counts: np.ndarray,
+    bucketing: Bucketing, number: int, places: np.ndarray, bits: tuple[int, int], counts: np.ndarray
 ) -> None:
     """Count the hands of a round; see :func:`rlccfr.kernels.bucket_histories.histories.count_sums`."""
-    boards = strengths.boards
+    boards = bucketing.boards
     dealt = boards.dealt[number]
-    for part, histories in histories_by_board(_partial(strengths, splits, buckets), number - 1):
+    sums = _sums_of(bucketing, number)
+    for part, histories in histories_by_board(bucketing, number - 1):
         chosen = slice(dealt.begin[part.start], dealt.begin[part.stop])
         count_sums(
             histories, dealt.before[chosen] - part.start, dealt.row[chosen], dealt.turning[chosen], dealt.mask[chosen],
-            dealt.all_images[chosen], boards.image, boards.hand_masks, sums, places, high, low, counts,
+            dealt.all_images[chosen], boards.image, boards.hand_masks, sums, places, *bits, counts,
         )  # fmt: skip
 
 
-def _split_by_half_pairs(
-    strengths: StrengthTables, splits: list[Split], buckets: int, progress: Progress | None
-) -> Split:
-    """Split the histories of the round before the last one."""
-    boards = strengths.boards
+def _split_by_half_pairs(bucketing: Bucketing, progress: Progress | None) -> Split:
+    """Split the histories before the last round.
+
+    Args:
+        bucketing: the buckets of the rounds before.
+        progress: called with the share of the work that is done.
+    """
+    boards = bucketing.boards
     dealt = boards.dealt[-1]
-    num_groups = int(splits[-1].first[-1]) if splits else 1
-    num_values = int(strengths.half_pairs.max()) + 1
+    half_pairs = bucketing.strengths.half_pairs
+    num_groups = bucketing.num_histories[-2] if boards.num_rounds > 1 else 1
+    num_values = int(half_pairs.max()) + 1
+    buckets = bucketing.buckets
     check_memory(16 * num_groups * num_values, f"{buckets} buckets of {num_groups} histories")
     counts = np.zeros((num_groups, num_values), np.int64)
-    for part, histories in histories_by_board(_partial(strengths, splits, buckets), boards.num_rounds - 2):
+    for part, histories in histories_by_board(bucketing, boards.num_rounds - 2):
         chosen = slice(dealt.begin[part.start], dealt.begin[part.stop])
         count_half_pairs(
             histories, dealt.before[chosen] - part.start, dealt.row[chosen], dealt.turning[chosen], dealt.mask[chosen],
-            dealt.all_images[chosen], boards.image, boards.hand_masks, strengths.half_pairs, counts,
+            dealt.all_images[chosen], boards.image, boards.hand_masks, half_pairs, counts,
         )  # fmt: skip
         if progress is not None:
             progress(chosen.stop / len(dealt.row))

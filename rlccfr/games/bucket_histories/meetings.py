@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlccfr.games.bucket_histories.boards import Progress
+from rlccfr.errors import GameError
+from rlccfr.games.bucket_histories.boards import Progress, share_of
 from rlccfr.games.bucket_histories.bucketing import FORMAT as BUCKETS_FORMAT
 from rlccfr.games.bucket_histories.bucketing import Bucketing, bucketing_of, histories_by_board
 from rlccfr.games.bucket_histories.strengths import check_memory, orders_of
@@ -61,7 +62,7 @@ class Meetings:
         met: (player 0's histories, player 1's) of the last round: number of deals in which the players have them. Whole
             numbers in double precision; symmetric if both players have the same buckets.
         won: likewise, deals that player 0 wins, less deals that it loses; antisymmetric if both have the same buckets.
-        opponent_above: the same as ``above`` for player 1.
+        opponent_above: the same as ``above`` for player 1; None if both players have the same buckets.
 
     Examples:
         >>> from rlccfr.games.public.deals import Deck
@@ -78,7 +79,7 @@ class Meetings:
     above: tuple[np.ndarray, ...]
     met: np.ndarray
     won: np.ndarray
-    opponent_above: tuple[np.ndarray, ...]
+    opponent_above: tuple[np.ndarray, ...] | None = None
 
 
 def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meetings:
@@ -109,7 +110,7 @@ def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meeti
             won[above] = (first_wins - second_wins) / 2
             won[below] = -won[above].T
     won += 0.0  # no negative zeros
-    return Meetings(bucketing.above, wins, won, bucketing.above)
+    return Meetings(bucketing.above, wins, won)
 
 
 def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | None = None) -> Meetings:
@@ -120,21 +121,14 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
         progress: called with the share of the work that is done.
 
     Raises:
-        GameError: the matrices do not fit into memory.
-        ValueError: the decks or the boards differ.
+        GameError: the matrices do not fit into memory, or the decks or the boards differ.
     """
-    if (first.boards.new_cards, first.deck.size, first.deck.hands.shape, first.deck.suits) != (
-        second.boards.new_cards, second.deck.size, second.deck.hands.shape, second.deck.suits,
-    ):  # fmt: skip
-        raise ValueError("both bucketings must be of the same deck and boards")
+    if first.boards != second.boards:
+        raise GameError("two players meet only on one deck and its boards: take buckets of the same cards")
     shape = first.num_histories[-1], second.num_histories[-1]
-    check_memory(24 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
-
-    def half(begin: float) -> Progress | None:
-        return None if progress is None else lambda share: progress(begin + share / 2)
-
-    first_wins = _doubled_wins(first, second, half(0.0))
-    second_wins = _doubled_wins(second, first, half(0.5)).T
+    check_memory(32 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
+    first_wins = _doubled_wins(first, second, share_of(progress, 0.0, 0.5))
+    second_wins = _doubled_wins(second, first, share_of(progress, 0.5, 1.0)).T
     met = (first_wins + second_wins) / 2
     return Meetings(first.above, met, (first_wins - second_wins) / 2, second.above)
 
@@ -147,15 +141,18 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
         BUCKETS_FORMAT,
         repr((deck.ranks, deck.suits, deck.private, first.boards.new_cards, first.buckets, second.buckets)),
     )
+    unfinished = (*parts, "unfinished")
+    wins = np.zeros((first.num_histories[-1], second.num_histories[-1]))
+    if not first.boards.are_many:
+        for _ in _add_all(first, second, 0, wins):
+            pass
+        return wins
     kept = find_arrays("meetings", parts)
     if kept is not None:
         return kept["wins"]
-    unfinished = (*parts, "unfinished")
+    done = 0
     kept = find_arrays("meetings", unfinished)
-    if kept is None:
-        wins = np.zeros((first.num_histories[-1], second.num_histories[-1]))
-        done = 0
-    else:
+    if kept is not None:
         wins = kept["wins"]
         done = int(kept["done"])
     keeper = _Keeper(lambda done: keep_arrays("meetings", unfinished, {"wins": wins, "done": np.array(done)}))
@@ -208,7 +205,9 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     all_images = boards.dealt[before_last].all_images if before_last >= 0 else np.ones(1, np.int64)
     num_possible = boards.hands_on_board(boards.num_rounds - 1)
     check_memory(2 * boards.num_rows[-1] * num_possible, "the orders of hands by strength")
-    orders = np.concatenate([orders for _, orders in orders_of(boards)])
+    orders = np.zeros((boards.num_rows[-1], num_possible), np.uint16)
+    for rows, orders_of_rows in orders_of(boards):
+        orders[rows] = orders_of_rows
     showdowns = Showdowns(
         boards.hands.astype(np.uint32),
         boards.hand_masks,

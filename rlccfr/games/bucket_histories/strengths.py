@@ -84,15 +84,16 @@ def strength_tables(boards: Boards, progress: Progress | None = None) -> Strengt
     # The sums of one round are computed in 64 bits.
     check_memory(size + 8 * num_hands * max(num_rows[:-1], default=0), f"the strengths of {num_hands} hands")
     parts = (FORMAT, repr((deck.ranks, deck.suits, deck.private)), repr(boards.new_cards))
-    kept = find_arrays("strengths", parts)
+    kept = find_arrays("strengths", parts) if boards.are_many else None
     if kept is not None:
         return StrengthTables(boards, kept["sums"], kept["half_pairs"])
     half_pairs = np.zeros((num_rows[-1], num_hands), np.uint16)
+    holding = np.zeros(deck.size + 1, np.int64)
     for rows, orders in orders_of(boards, progress):
-        holding = np.zeros(deck.size + 1, np.int64)
         fill_half_pairs(orders, boards.hands, deck.private - 1, holding, half_pairs[rows])
     sums = _sums(boards, half_pairs)
-    keep_arrays("strengths", parts, {"sums": sums, "half_pairs": half_pairs})
+    if boards.are_many:
+        keep_arrays("strengths", parts, {"sums": sums, "half_pairs": half_pairs})
     return StrengthTables(boards, sums, half_pairs)
 
 

@@ -58,16 +58,31 @@ def test_a_kept_game_is_the_compiled_one(cache, monkeypatch):
 
 def test_the_games_that_were_not_used_for_longest_go_first(cache, monkeypatch):
     rlccfr.load_game(LARGE)
-    (kept,) = game_cache.kept_games()
+    (kept,) = game_cache.kept_files()
     others = [kept.with_name(kept.name.replace(kept.stem[-4:], end)) for end in ("aaaa", "bbbb")]
     for number, path in enumerate(others):
         path.write_bytes(b"0" * 1000)
         os.utime(path, (1 + number,) * 2)
     os.utime(kept, (0, 0))
     rlccfr.load_game(LARGE)  # is read, which counts as use
-    assert game_cache.kept_games() == [kept, others[1], others[0]]
+    assert game_cache.kept_files() == [kept, others[1], others[0]]
     game_cache._keep_within(kept.stat().st_size + 1500)
-    assert game_cache.kept_games() == [kept, others[1]]
+    assert game_cache.kept_files() == [kept, others[1]]
+
+
+def test_tables_of_cards_are_kept_beside_games_and_within_the_same_limit(cache):
+    table = np.arange(1000)
+    for part in ("first", "second"):
+        game_cache.keep_arrays("meetings", (part,), {"table": table})
+    assert np.array_equal(game_cache.find_arrays("meetings", ("first",))["table"], table)
+    assert game_cache.find_arrays("buckets", ("first",)) is None
+    older, newer = sorted(game_cache.kept_files())
+    os.utime(older, (0, 0))
+    game_cache._keep_within(newer.stat().st_size)
+    assert game_cache.kept_files() == [newer]
+    for part in ("first", "second"):
+        game_cache.forget_arrays("meetings", (part,))
+    assert game_cache.kept_files() == []
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ def test_it_tells_what_is_there(run):
     code, out, err = run("doctor")
     assert (code, err) == (0, "")
     for word in (rlccfr.__version__, metadata.version("numba"), metadata.version("torch"), "cores", "memory left",
-                 "games kept", "kernels", "Kuhn poker to"):  # fmt: skip
+                 "kept on disk", "kernels", "Kuhn poker to"):  # fmt: skip
         assert word in out
 
 
