@@ -44,7 +44,7 @@ FORMS = {
     "rlccfr.games.flat_tree": "COMPILED",
     "rlccfr.games.public.view": "PUBLIC_TREE",
     "rlccfr.games.public.subgame": "SUBGAME",
-    "rlccfr.games.bucket_histories.game": "BUCKET_HISTORIES",
+    "rlccfr.games.bucket_histories.form": "BUCKET_HISTORIES",
 }
 """The module and the name of each form of games."""
 

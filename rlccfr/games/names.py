@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlccfr.errors import GameError, whole_number
 from rlccfr.game import Form
-from rlccfr.games.bucket_histories.game import BUCKET_HISTORIES
+from rlccfr.games.bucket_histories.form import BUCKET_HISTORIES
 from rlccfr.games.flat_tree import COMPILED, GameTree
 from rlccfr.games.gambit.files import is_file, shown, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parts_of

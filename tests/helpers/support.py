@@ -121,12 +121,19 @@ def place(
 
 
 def place_public(solver: rlccfr.Solver, iteration: int, regret: np.ndarray) -> None:
-    """Put a new solver of a public-tree game into a state after an iteration, with the regrets given, (m,)."""
+    """Put a new solver of a game without histories into a state after an iteration, with the regrets given, (m,)."""
     state = solver._engine.state
     state.counts[0] = iteration
-    state.tables.regret[:] = regret / np.repeat(state.game.scale, state.game.rows * state.game.actions)
+    if isinstance(state.game, rlccfr.PublicGame):  # whose tables leave out a factor
+        regret = regret / np.repeat(state.game.scale, state.game.rows * state.game.actions)
+    state.tables.regret[:] = regret
     if len(state.tables.policy):
         state.tables.policy[:] = np.maximum(state.tables.regret, 0)
+
+
+def abstract_game(solver: rlccfr.Solver) -> GameTree:
+    """Return the compiled game of buckets over which a run's tables lie."""
+    return solver._engine.state.game
 
 
 def public_sums(solver: rlccfr.Solver) -> np.ndarray:

@@ -15,25 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlccfr.errors import GameError
-from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun
+from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs
 from rlccfr.games.bucket_histories.betting_lines import BettingRound
+from rlccfr.games.bucket_histories.form import BUCKET_HISTORIES
 from rlccfr.games.bucket_histories.meetings import Bucketing, Meetings
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE
 from rlccfr.games.public.view import LARGE
-
-BUCKET_HISTORIES = Form(
-    title="by its bucket histories",
-    visited="bucket histories met",
-    has_histories=False,
-    catalogs=("schedules",),
-    policy="rlccfr.policies.bucket_history_policy:BucketHistoryPolicy",
-    run_tables="rlccfr.engine.bucket_histories.tables:BucketHistoryTables",
-    steppers="rlccfr.engine.bucket_histories.stepper:STEPPERS",
-    check_components="rlccfr.engine.bucket_histories.tables:check_components",
-    best_run={"update_rule": "dcfr_plus"},
-    target_runs=(TargetRun({"update_rule": "dcfr_plus"}),),
-)
-"""The form of hold'em games in buckets."""
 
 
 @dataclass(frozen=True)
@@ -283,7 +270,8 @@ def deals_by_round(meetings: Meetings) -> list[np.ndarray]:
     Those of an earlier round are sums over the histories that continue a pair.
     """
     deals = [meetings.met]
-    for above, opponent_above in zip(meetings.above[:0:-1], meetings.opponent_above[:0:-1], strict=True):
+    opponent_rounds = meetings.above if meetings.opponent_above is None else meetings.opponent_above
+    for above, opponent_above in zip(meetings.above[:0:-1], opponent_rounds[:0:-1], strict=True):
         by_row = np.add.reduceat(deals[0], _first_of_each(above), axis=0)
         deals.insert(0, np.add.reduceat(by_row, _first_of_each(opponent_above), axis=1))
     return deals

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from support import place_public, regrets, settle_public
 
 import rlccfr
 from rlccfr.engine.bucket_histories.draws import BoardSweeps, cards_of, pending_for, showdowns_of
@@ -100,8 +101,8 @@ def test_passes_over_drawn_deals_have_an_exact_pass_as_their_mean(name):
     game = rlccfr.load_game(name)
     exact = exact_sums(game)
     rng = np.array([3], np.uint64)
-    regrets, increments = zip(*(deal_batch(game, 2_000, rng) for _ in range(100)), strict=True)
-    assert smallest_p(np.array(regrets), exact.regret)[0] > LEVEL
+    estimates, increments = zip(*(deal_batch(game, 2_000, rng) for _ in range(100)), strict=True)
+    assert smallest_p(np.array(estimates), exact.regret)[0] > LEVEL
     assert smallest_p(np.array(increments), increments_of_draws(game, exact.policy_sum))[0] > LEVEL
 
 
@@ -139,16 +140,12 @@ def test_discounts_wait_until_histories_are_met(sampler, rule):
     game = rlccfr.load_game(GAMES[0])
     lazy, eager = (rlccfr.Solver(game, rule, sampler, seed=5) for _ in range(2))
     for solver in (lazy, eager):  # with regrets so large that policies have no ties, which rounding would break
-        state = solver._engine.state
-        state.counts[0] = 3
-        regret = state.tables.regret
-        regret[:] = 100 * (1 + np.random.default_rng(0).random(len(regret)))
+        place_public(solver, 3, 100 * (1 + np.random.default_rng(0).random(game.num_sequences)))
     lazy.run(iterations=20, curve=False)
     for _ in range(20):
         eager.run(iterations=1, curve=False)
-        eager._engine.state.settle()
-    true_regrets = [solver._engine.state.true_regret() for solver in (lazy, eager)]
-    assert true_regrets[0] == pytest.approx(true_regrets[1], rel=1e-12)
+        settle_public(eager)
+    assert regrets(lazy) == pytest.approx(regrets(eager), rel=1e-12)
 
 
 @pytest.mark.parametrize("sampler", ["public_chance", "chance"])
@@ -172,9 +169,9 @@ def test_samplers_may_be_switched():
     for sampler in ("public_chance", "none", "chance"):
         solver.run(iterations=2_000)
         exploitabilities.append(solver.exploitability())
-        regret = solver._engine.state.true_regret()
+        regrets_before = regrets(solver)
         solver.switch(sampler=sampler)
-        assert solver._engine.state.true_regret() == pytest.approx(regret)
+        assert regrets(solver) == pytest.approx(regrets_before)
     assert exploitabilities[2] < exploitabilities[1] < exploitabilities[0]
 
 

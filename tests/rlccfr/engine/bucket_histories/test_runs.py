@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import abstract_game
 
 import rlccfr
 from rlccfr.engine.bucket_histories.stepper import sweeps_of
@@ -44,7 +45,7 @@ def test_runs_are_those_on_the_compiled_abstract_game(name, buckets, rule):
 @pytest.mark.parametrize(("name", "buckets"), GAMES)
 def test_the_value_is_that_of_a_linear_program(name, buckets):
     compiled = rlccfr.Solver(rlccfr.load_game(f"{name})"), abstraction=f"equity(buckets={buckets})")
-    program = rlccfr.solve_exactly(compiled._engine.state.game)
+    program = rlccfr.solve_exactly(abstract_game(compiled))
     values = solved(name, buckets).values()
     assert -values.best_response[1] - 1e-9 <= program.value <= values.best_response[0] + 1e-9
     assert values.game[0] == pytest.approx(program.value, abs=1e-4)
