@@ -41,7 +41,7 @@ NUMBERS = [
     ("solve kuhn --seconds 1,500.5", "--seconds takes a number, not '1,500.5': write 1500.5"),
     (
         "solve kuhn --seconds 1,500",
-        "--seconds takes a number, not '1,500': write 1.5 or 1500, as its separator may be ",
+        "--seconds takes a number, not '1,500': write 1.5 or 1500, since its separator may ",
     ),
     ("solve kuhn --seconds 1.000,5", "--seconds takes a number, not '1.000,5': write 1000.5"),
     ("solve kuhn --seconds soon", "--seconds takes a number, such as 0.5, not 'soon'"),
