@@ -156,7 +156,7 @@ def locked(game: Any, lock: Any) -> Any:
     Raises:
         PolicyError: the lock does not fit the game, fixes nothing, or leaves nothing to be solved; or the game already
             has a lock.
-        CheckpointError: a policy file is damaged, or is for another game.
+        CheckpointError: a policy file can't be read, is damaged, or is for another game.
         GameError: the game's form does not support locks.
         TypeError: ``game`` is not a game.
 

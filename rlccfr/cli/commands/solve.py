@@ -358,7 +358,7 @@ def _check_segments(algorithms: list[Cell], budget: dict[str, Any], checkpoint: 
 
 
 def _check_target(stop: StopOptions, segments: int) -> None:
-    """Check the target, and that no option contradicts it or lacks it."""
+    """Check the target, and the options that contradict a target or need one."""
     from rlccfr.limits import check_target
 
     if stop.any_way and (stop.target is None or stop.has_budget):

@@ -17,10 +17,10 @@ from rlccfr.kernels.public.sweep import BEST, MEAN, WRITE_PAYOFFS
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace, arithmetic_type
 
 NODE_TIME = 60.0
-"""Nanoseconds per public node of a pass for one player."""
+"""Nanoseconds that a pass for one player takes per public node."""
 
 STATE_TIME = 3.0
-"""Nanoseconds per private state that it meets of a pass for one player."""
+"""Nanoseconds that a pass for one player takes per private state that it meets."""
 
 _workspaces: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicWorkspace, Outcomes]]] = WeakKeyDictionary()
 
@@ -68,7 +68,7 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
 def payoffs_against(
     game: PublicGame, player: int, table: np.ndarray, payoffs: np.ndarray, crew: PublicCrew | None = None
 ) -> float:
-    """Write each action's payoff to a player, against a policy, from plays that end before the player's next decision.
+    """Write what each of a player's actions earns against a policy in plays that end before the player's next decision.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
@@ -76,13 +76,13 @@ def payoffs_against(
         crew: threads that share the work.
 
     Returns:
-        The player's payoff from plays in which it has no decision, in the game's units.
+        What the player earns in plays in which it has no decision, in the game's units.
     """
     return root_value(game, player, table, PublicTables.of_one(payoffs), WRITE_PAYOFFS, crew)
 
 
 def public_responses_to(game: PublicGame, table: np.ndarray) -> np.ndarray:
-    """Return both players' best responses to a policy, (m,): 1 for the action that a row takes, 0 for its others.
+    """Return both players' best responses to a policy, (m,): 1 for the action that a row takes, 0 for the others.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.

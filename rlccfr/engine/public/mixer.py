@@ -213,7 +213,7 @@ def bytes_of_blends(game: PublicGame, dtype: np.dtype, count: int) -> int:
 
 
 def memory_for_blends(state: PublicState) -> tuple[int, str]:
-    """Return how many bytes blends may use, and a line that says so; 0 if not even the fewest windows fit."""
+    """Return how many bytes blends may use (0 if even the fewest windows do not fit), and a message that says so."""
     sizes = [bytes_of_blends(state.game, state.dtype, count) for count in WINDOWS]
     available = available_memory()
     if available is None:

@@ -38,7 +38,7 @@ class PublicStepper(BlendingStepper[PublicState]):
         super().__init__(state, binding, previous)
         self.sparse = state.game.is_large
         self._crew = crew_for(state.game, state.dtype, binding.options.threads)
-        self._valued_at = (-1, -1)  # of _average_value: the iteration, and that of the blends in it
+        self._valued_at = (-1, -1)  # iteration of _average_value, and that of its blends
         self._average_value = (np.nan, np.nan, np.nan)
         self._compile()
         if binding.options.blend:  # only with exact passes, and so not in a DrawnStepper

@@ -1,4 +1,4 @@
-"""Passes over a public tree by several threads, which divide up the outcomes of the first chance nodes."""
+"""Passes over a public tree by several threads, which divide up the outcomes of the first chance node on each path."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ class PublicState:
             match_power(self.game.view, policy, largest, next_row[MATCHING_POWER])
 
     def _floor_in_tables(self, floor: float) -> Any:
-        """Return a floor in the units of the tables' regrets, (m,), or 0."""
+        """Return a floor in the units of the tables' regrets, (m,); 0 if the floor is 0."""
         if not floor:  # the floor of most rules; 0 is the same in all units
             return 0
         if self.table_dtype != SHORT:

@@ -93,7 +93,7 @@ def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
     """Return the size that a string stands for.
 
     Raises:
-        GameError: the string is not in the grammar, or its number is not possible for a size.
+        GameError: the string is not in the grammar, or its number is impossible, such as 0.
     """
     plain = text.lower().replace(" ", "")
     if all_in := _ALL_IN.fullmatch(plain):
@@ -109,7 +109,8 @@ def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
         number = _positive(multiple[1], text, where)
         if number <= 1:
             raise GameError(
-                f"{where}: {text!r} is not a size, since a raise must be to more than the bet; write at least 2x"
+                f"{where}: {text!r} is not a size, since a raise must be to more than the bet; write a larger "
+                "multiple, such as 2x"
             )
         return BetSize("multiple", number)
     if chips := _CHIPS.fullmatch(plain):

@@ -133,7 +133,7 @@ class Round:
 
 
 def limit_moves(bet: int, raises: int) -> Moves:
-    """Return the function for limit betting; its actions are fold, call or check, and raise, named f, c and r.
+    """Return the function that lists the moves of limit betting: fold, call or check, and raise, named f, c and r.
 
     Args:
         bet: chips that a bet or raise adds.
@@ -160,9 +160,9 @@ def limit_moves(bet: int, raises: int) -> Moves:
 
 
 def no_limit_moves(rules: BetRules, street: int, start: RoundEnd) -> Moves:
-    """Return the function for no-limit betting.
+    """Return the function that lists the moves of no-limit betting.
 
-    Its actions are fold, call or check, then bets or raises, the smallest first. Their names are ``f``, ``c``, ``b``
+    These are fold, call or check, then bets or raises, the smallest first. Their names are ``f``, ``c``, ``b``
     with the amount of a bet, ``r`` with the amount of a raise, and ``a`` for an all-in. An amount is what the player
     has then put in on this street, in the units in which the user gave the pot.
 

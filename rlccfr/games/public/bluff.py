@@ -1,9 +1,9 @@
 """Bluff (liar's dice) with two players: the public tree of one round; its payoffs are the values of later rounds.
 
 Faces are 1 to 5 and a star, which counts as any face. A bid names a quantity and a face. A new bid raises the quantity,
-or the face at the same quantity. Instead of bidding, a player may call the last bid. The bid then holds if at least its
-quantity of all dice show its face or a star. If it holds, the bidder wins the round; otherwise the caller does. The
-loser removes a die, and the winner begins the next round. A player without dice has lost.
+or the face at the same quantity. Instead of bidding, a player may call the last bid. The bid holds if the number of
+all dice that show its face or a star is at least its quantity. If it holds, the bidder wins the round; otherwise the
+caller does. The loser removes a die, and the winner begins the next round. A player without dice has lost.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ class CardTree:
         begin_of_deal = begin + num_deals + np.arange(num_deals)[:, None] * num_below_root
         nodes["first_child"] = begin_of_deal + np.array(tree.first_child) - 1
 
-        # Where the betting is over, there is a showdown in the last round; before, chance deals the next round.
+        # A round's betting ends with a showdown in the last round, and with a chance node in earlier rounds.
         is_last_round = number + 1 == len(self.levels)
         ends = np.array(sorted(tree.ends))
         if is_last_round:

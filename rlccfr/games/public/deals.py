@@ -1,8 +1,8 @@
 """Deals of cards up to permutations of suits: boards, and the hands that a player may hold on each.
 
-A permutation of the suits does not change the game. So of boards that differ only by such a permutation one is dealt,
-with the probability of all of them. Hands that differ only by a permutation that maps the board onto itself share a
-row.
+A permutation of the suits does not change the game. So only one of the boards that differ by such a permutation is
+dealt, with the probability of all of them. Hands that differ only by a permutation that maps the board onto itself
+share a row.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from rlccfr.errors import GameError
 from rlccfr.games.public.cards import card_sets, codes_of, names_of, strengths, suit_permutations, swapped
 
 TEXAS = 13, 4
-"""Ranks and suits of the standard deck, for which a compiled kernel finds the strengths of hands on a whole board."""
+"""Ranks and suits of the standard deck, for which a compiled kernel finds the strengths of hands on a full board."""
 
 WHOLE_BOARD = 5
-"""Number of cards of a whole board."""
+"""Number of cards of a full board."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Deal:
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Row of each possible hand, in the deck's order, and strength of each row."""
-        # Hands that some permutation maps onto each other have the same least code among their images: they are a row.
+        # Hands that some permutation maps onto each other have the same least code among their images, and share a row.
         hands = self.deck.hands[self._possible]
         images = [codes_of(permutation[hands], self.deck.size) for permutation in self.permutations]
         _, first_hand, row = np.unique(np.min(images, axis=0), return_index=True, return_inverse=True)
@@ -234,9 +234,9 @@ class Deal:
             yield Deal(self.deck, board, self.permutations[leaves_board], orbit, share)
 
     def edge_from(self, before: Deal) -> tuple[np.ndarray, np.ndarray]:
-        """Return for each row the row of the deal before that it comes from, and the weight of its value in that row's.
+        """Return, for each row, its row in the deal before, and the weight of its value in that row's value.
 
-        The weight includes the probability of the deal and its images.
+        The weight includes the probability of this deal's board and its images.
         """
         row_before = before.row_of_hand[self.firsts]
         return row_before, self.orbit * self.sizes / before.sizes[row_before] * (self.share / before.share)

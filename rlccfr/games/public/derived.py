@@ -38,7 +38,7 @@ class DerivedGame:
 
 @dataclass(eq=False)
 class _Deal:
-    """Histories right after chance moves that both players distinguish from all others, but not all from each other.
+    """A group of histories right after chance moves; both players distinguish it from all other groups.
 
     Attributes:
         above: (histories, 2) each player's row of the deal before.
@@ -61,7 +61,7 @@ class PublicTree:
 
     Attributes:
         nodes: kind, number of children, first child and deal of each node.
-        deals: the deals: groups of histories right after chance moves that both players distinguish.
+        deals: groups of histories, right after chance moves, that both players distinguish.
         members: histories of each node, in the order of its deal.
         value: (histories,) player 0's expected utility where nobody acts any more; meaningless elsewhere.
         decides: (histories,) whether somebody acts at or below each history.

@@ -1,4 +1,4 @@
-"""Labels of chance outcomes in a compiled game, by which histories share draws.
+"""Labels of chance outcomes in a compiled game, which determine which histories share draws.
 
 Chance deals a public outcome, which both players see, and a private state to each player. A walk may draw the public
 outcome and one player's state, and follow all states that the other player may have. All histories at one public node

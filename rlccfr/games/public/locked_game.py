@@ -86,7 +86,7 @@ class PublicLocks:
         return bool(by_hand)
 
     def _fixed(self, node: int, rows: np.ndarray, by_action: Any, where: str) -> Fixed:
-        """Return the lock of some rows of a decision, which all have the same distribution."""
+        """Return what a lock fixes in some rows of a decision: the same distribution in each row."""
         game = self._game
         letters = game.letters(node)
         words = game.action_words(node)

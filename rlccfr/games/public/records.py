@@ -80,10 +80,10 @@ class PublicView(NamedTuple):
     hands: np.ndarray  # (hands, 2): two cards; hands that share a card exclude each other
     firsts: np.ndarray  # (rows, 2): the cards of each row's first hand
     group_end: np.ndarray  # for each group of equal strength, the end of its rows
-    outcomes: np.ndarray  # (outcomes, 2): of the first chance nodes on each path: node, number of the child
+    outcomes: np.ndarray  # (outcomes, 2): node and number of the child; only of the first chance node on each path
     matches: np.ndarray  # (rows of both players, faces): how many of a roll's dice count for each face
     reach: np.ndarray  # at the root's rows of player 0, then at those of player 1: a range's weights, or 1
     same: np.ndarray  # for each row, the opponent's row that contains the row's first hand, or -1
-    # In locked games only, see rlccfr/games/public/locked_game.py: index in ``lock`` of each node's first entry, or -1,
-    lock_start: np.ndarray = np.zeros(0, np.int64)
-    lock: np.ndarray = np.zeros(0)  # and those nodes' probabilities, in a table's order; -1 in rows without a lock
+    # The next two are empty unless the game is locked; see rlccfr/games/public/locked_game.py.
+    lock_start: np.ndarray = np.zeros(0, np.int64)  # (nodes,) index in ``lock`` of a node's first entry, or -1
+    lock: np.ndarray = np.zeros(0)  # probabilities of locked nodes, in a table's order; -1 in rows that are not locked

@@ -45,10 +45,10 @@ _RUN_COMMANDS = {
 """TexasSolver's commands on how to run, which say nothing about the game."""
 
 _OFF = {"", "0", "false", "nolimit"}
-"""Values by which PioSOLVER's settings are off."""
+"""Values that turn PioSOLVER's settings off."""
 
 _UNLIMITED_RAISES = 20
-"""Smallest limit that cannot matter on the river: with raises of at least half the pot, all chips are in before."""
+"""A limit of this many raises or more changes nothing in a river file, if raises are of at least half the pot."""
 
 
 def is_spot_file(name: Any) -> bool:

@@ -466,7 +466,7 @@ def _weights(arguments: Mapping[str, Any], board: list[int]) -> np.ndarray:
 
 
 def _following(dealt: Dealt, cards: int) -> Iterable[Dealt]:
-    """Yield the deals that follow a deal after so many ``cards``; boards that leave a player no hand are not dealt."""
+    """Yield the deals after ``cards`` more board cards; boards that leave a player without a hand are not dealt."""
     first, second = dealt
     for deal in first.following(cards):
         opponents = replace(deal, deck=second.deck)

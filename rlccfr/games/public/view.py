@@ -232,7 +232,7 @@ class PublicGame:
         return "".join(reversed(steps)).strip()
 
     def node(self, path: str) -> int:
-        """Return the node that a path leads to, given as a string as :meth:`path` returns it.
+        """Return the node to which a path leads; the path is a string in the form that :meth:`path` returns.
 
         The cards of a board may also be in another order, or only the new ones, as in ``cc/Kh/``. Of boards that differ
         only by a permutation of suits, only one is dealt, and only that one can be in a path.

@@ -17,9 +17,9 @@ The game deals such a pair with the probability w(h) w(g) / Z, which is M / Z ti
 probability of at most M / Z times q(b), apart from a factor of at most 46 / 44 for each card, because q(b) takes only
 player 0's two cards out of the deck, not all four.
 
-Entries of tables that a pass does not draw are not visited, but discounts apply to all entries. So the products of all
-discounts up to the last update are stored for each decision, or for each private state if these are drawn one by one,
-as logarithms.
+Discounts apply to all entries of a table, but a pass visits only those that it draws. So the product of all discounts
+up to the last update is stored for each decision, or for each private state if these are drawn one by one, as a
+logarithm. Later discounts are *pending*: they are applied when the entries are visited again.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ NO_DRAWING = Drawing(
     clock=np.zeros(3),
     rng=np.zeros(1, np.uint64),
 )
-"""The drawing of exact passes."""
+"""The drawing of exact passes, which draw nothing."""
 
 
 @inlined

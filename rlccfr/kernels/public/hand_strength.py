@@ -15,7 +15,7 @@ RANKS = 13
 SUITS = 4
 DECK = RANKS * SUITS
 BOARD = 5
-"""Number of cards of a whole board."""
+"""Number of cards of a full board."""
 
 CATEGORY_SIZE = RANKS**5
 """Difference in strength between adjacent categories: a strength is a category and five digits, which are ranks."""
@@ -24,7 +24,7 @@ CATEGORY_SIZE = RANKS**5
 PAIR, TWO_PAIRS, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(1, 9)
 
 RANK_BITS = 4
-"""Bits of each rank in a number that counts cards by rank; a *rank mask* has the lowest of these bits per rank set."""
+"""Bits for each rank in a number that counts cards by rank; a *rank mask* has only the lowest bit of its ranks set."""
 
 ONE_OF_EACH = sum(1 << (RANK_BITS * rank) for rank in range(RANKS))
 """The rank mask of all ranks."""
@@ -54,7 +54,7 @@ def highest_rank(rank_mask):
 
 @inlined
 def straight_top(rank_mask):
-    """Return the highest rank of the best straight in a rank mask, or -1 if there is none; a five has the rank 3."""
+    """Return the highest rank of the best straight in a rank mask, or -1 if none; a straight to the five has rank 3."""
     # The ace also counts below the deuce, so everything is shifted by one rank.
     shifted = (rank_mask << RANK_BITS) | (rank_mask >> (RANK_BITS * (RANKS - 1)))
     pairs = shifted & (shifted >> RANK_BITS)
@@ -260,7 +260,9 @@ def add_board(hands, weights, strength, order, num_images, totals, sums):
 
 @inlined
 def num_equal_boards(cards, count, permutations):
-    """Return how many boards a set of cards stands for: the number of its images, or 0 if it is not the first of them.
+    """Return how many boards a set of cards stands for: the number of its images, or 0 if it is not the first of these.
+
+    So of boards that are images of each other, only one is evaluated.
 
     Args:
         cards: array whose first ``count`` entries are the cards.
