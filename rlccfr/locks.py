@@ -240,7 +240,9 @@ def _of_mapping(reader: LockReader, mapping: Mapping[Any, Any], player: int | No
         elif player is None and name in (0, 1) and not isinstance(name, bool):
             yield from _all_fixed(reader, value, int(name))
         else:
-            raise PolicyError(f"a lock's keys must be names of decisions, or the players 0 and 1, not {brief(name)}")
+            keys = "names of decisions, or the players 0 and 1" if player is None else "names of decisions"
+            owner = "a lock" if player is None else f"player {player}'s lock"
+            raise PolicyError(f"the keys of {owner} must be {keys}, not {brief(name)}")
 
 
 def _of_file(reader: LockReader, path: Path, player: int | None) -> Iterator[Fixed]:

@@ -17,7 +17,7 @@ NUMBERS = [
     ("solve kuhn --iterations=1,000", "--iterations takes a whole number, not '1,000': write 1000"),
     ("solve kuhn --iterations 10k", "--iterations takes a whole number, not '10k': write 10000"),
     ("solve kuhn --iterations 1.5", "--iterations takes a whole number, such as 1000, not '1.5'"),
-    ("solve kuhn --iterations 10.000", "--iterations takes a whole number, not '10.000': write 10 or 10000, since its "),
+    ("solve kuhn --iterations 10.000", "--iterations takes a whole number, not '10.000': write 10 or 10000, since "),
     ("solve kuhn --iterations 10.000k", "--iterations takes a whole number, not '10.000k': write 10000 or 10000000, "),
     ("solve kuhn --iterations 10.500", "--iterations takes a whole number, not '10.500': write 10500"),
     ("solve kuhn --iterations 1.000.000", "--iterations takes a whole number, not '1.000.000': write 1000000"),

@@ -148,7 +148,7 @@ def test_the_size_is_known_before_anything_is_built():
 def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
     one_size = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE, "bets": "60%"}).size().least_bytes
     monkeypatch.setattr(module, "available_memory", lambda: one_size + 10)
-    with pytest.raises(rlccfr.GameError, match=r"needs at least .* public nodes and .* with the first size.*fits"):
+    with pytest.raises(rlccfr.GameError, match=r"needs at least .* public nodes and .* with only the first size.*fits"):
         rlccfr.subgame(**EXAMPLE)
     counted = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE}).size(one_size)
     assert one_size < counted.least_bytes
