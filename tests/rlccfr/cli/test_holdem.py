@@ -83,8 +83,8 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--exact",), "has no linear program"),
-        (("--any", "--target", "1e-3"), "has no linear program"),
+        (("--exact",), "there is no linear program"),
+        (("--any", "--target", "1e-3"), "there is no linear program"),
         (
             ("--iterations", "3", "--sampler", "external"),
             "samplers can draw only chance outcomes: use sampler='public_chance'",
