@@ -31,7 +31,7 @@ LATE = {
     ("rlccfr.registration", "rlccfr.envs"): "importing the package and Gymnasium registers the environments",
     ("rlccfr.policy", "rlccfr.policies.matches"): "Policy.against plays a match",
     ("rlccfr.policy", "rlccfr.policies.policy_file"): "Policy.save and Policy.load know all formats",
-    ("rlccfr.policies.public_policy", "rlccfr.policies.public_policy_file"): "PublicPolicy.save and .load, likewise",
+    ("rlccfr.policies.table_policy", "rlccfr.policies.table_policy_file"): "TablePolicy.save and .load, likewise",
     ("rlccfr.policies.public_policy", "rlccfr.policies.range_pictures"): "PublicPolicy.plot_range draws itself",
     ("rlccfr.solver", "rlccfr.checkpoint"): "Solver.save and Solver.load write and read all of a run",
     ("rlccfr.solver", "rlccfr.limits"): "Solver.run keeps its limits, which are a subject of their own",
@@ -44,6 +44,7 @@ FORMS = {
     "rlccfr.games.flat_tree": "COMPILED",
     "rlccfr.games.public.view": "PUBLIC_TREE",
     "rlccfr.games.public.subgame": "SUBGAME",
+    "rlccfr.games.bucket_histories.game": "BUCKET_HISTORIES",
 }
 """The module and the name of each form of games."""
 

@@ -46,6 +46,9 @@ SIGNED = re.compile(r"^@(kernel|released)\(types", re.MULTILINE)
 TINY = "holdem(ranks=3,suits=2,private=1,flop=1)"
 """Game with a public tree, hands, and public chance outcomes, on which kernels are compiled."""
 
+TINY_IN_BUCKETS = "holdem(ranks=3,suits=2,private=1,flop=1,buckets=2)"
+"""The same game in buckets."""
+
 FLAT_RUNS: tuple[Mapping[str, Any], ...] = (
     {"update_rule": "cfr"},
     {"update_rule": "cfr", "sampler": "outcome"},
@@ -62,6 +65,7 @@ KINDS = {
     "trees": "games that are stored as trees of histories",
     "public": "games with public trees",
     "responses": "buckets on public trees, against best responses in the game itself",
+    "bucket histories": "hold'em in buckets",
     "large": "games with public trees of two million table entries or more, whose tables have 32 or 16 bits",
 }
 """Kinds of kernels by the games that need them."""
@@ -107,6 +111,8 @@ def all_jobs() -> dict[str, Job]:
         jobs[f"draws, {kind}"] = Job(kind, _run_tiny, (is_large, "public_chance"), 30, frozenset({passes}))
         jobs[buckets] = Job(kind, _run_tiny, (is_large, "none", "equity(buckets=2)"), 5, after_values | modules)
         jobs[f"responses, {kind}"] = Job(responds, _run_tiny, against_responses, 26, frozenset({buckets}))
+    for dtype in ("float64", "float32"):
+        jobs[f"bucket histories, {dtype}"] = Job("bucket histories", _run_in_buckets, (dtype,), 6, modules)
     jobs["passes, 16 bits"] = Job("large", _run_tiny, (True, "none", "none", False, "int16"), 46, modules)
     jobs["threads, 16 bits"] = Job("large", _compile_threads, (True, "int16"), 11, frozenset({"passes, 16 bits"}))
     return jobs
@@ -285,6 +291,14 @@ def _run_tiny(
         solver.run(iterations=1)
         if sampler != "none":
             solver.switch(sampler="none")
+
+
+def _run_in_buckets(dtype: Literal["float32", "float64"]) -> None:
+    """Run an iteration over bucket histories, and evaluate the policies."""
+    from rlccfr.games.names import load_game
+    from rlccfr.solver import Solver
+
+    Solver(load_game(TINY_IN_BUCKETS), "cfr", dtype=dtype).run(iterations=1)
 
 
 def _compile_algorithms() -> None:

@@ -1,18 +1,19 @@
-"""Compiled games on disk, so that a large game is compiled only once per machine."""
+"""Compiled games and tables of cards on disk, so that each is computed only once per machine."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from rlccfr.archives import archive_of, read_archive
+from rlccfr.archives import archive_of, read_archive, write_archive
 from rlccfr.errors import RLCCFRError
-from rlccfr.files import write_atomically
+from rlccfr.files import write_atomically, written_atomically
 from rlccfr.game import ZERO_SUM
 from rlccfr.games.flat_tree import Classes, GameTree
 from rlccfr.games.records import BLOCK, HISTORY, SequenceView
@@ -23,8 +24,11 @@ FORMAT = "rlccfr-game-5"
 
 Names of files also depend on the arrays' layout."""
 
-MOST_BYTES = 2_000_000_000
-"""Largest total size of the kept games; beyond it, the least recently used are deleted."""
+MOST_BYTES = 5_000_000_000
+"""Largest total size of the kept files; beyond it, the least recently used are deleted."""
+
+TABLES = ("strengths", "buckets", "meetings")
+"""Kinds of tables of cards, with which the names of their files begin; see rlccfr/games/bucket_histories/."""
 
 LEAST_HISTORIES = 20_000
 """Smallest number of histories of a game that is kept; smaller games compile too fast to be worth a file."""
@@ -110,17 +114,52 @@ def keep_game(tree: GameTree) -> None:
     _keep_within(MOST_BYTES)
 
 
-def kept_games() -> list[Path]:
-    """Return the files of all kept games, the most recently used first."""
-    files = [(path.stat().st_mtime, path) for path in cache_folder().glob("game-*.npz")]
-    return [path for _, path in sorted(files, reverse=True)]
+def find_arrays(kind: str, parts: tuple[str, ...]) -> dict[str, np.ndarray] | None:
+    """Return kept tables of cards, or None if there are none or their file is damaged.
+
+    Args:
+        kind: one of :data:`TABLES`.
+        parts: texts that tell these tables from others, the version of their format among them.
+    """
+    path = _path_of_arrays(kind, parts)
+    try:
+        arrays = read_archive(path)
+    except Exception as error:  # missing or damaged: the tables are computed again
+        raise_if_interrupt(error)
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return arrays
+
+
+def keep_arrays(kind: str, parts: tuple[str, ...], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write tables of cards to the cache, if the cache can be written to; see :func:`find_arrays`."""
+    try:
+        with written_atomically(_path_of_arrays(kind, parts), RLCCFRError) as file:
+            write_archive(file, arrays)
+    except RLCCFRError:
+        return
+    _keep_within(MOST_BYTES)
+
+
+def forget_arrays(kind: str, parts: tuple[str, ...]) -> None:
+    """Delete kept tables of cards, if there are any; see :func:`find_arrays`."""
+    with contextlib.suppress(OSError):
+        _path_of_arrays(kind, parts).unlink(missing_ok=True)
+
+
+def kept_files() -> list[Path]:
+    """Return the files of all kept games and tables, the most recently used first."""
+    folder = cache_folder()
+    paths = [path for kind in ("game", *TABLES) for path in folder.glob(f"{kind}-*.npz")]
+    return sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def _keep_within(most_bytes: int) -> None:
-    """Delete the least recently used games, until the remaining games take at most this many bytes."""
+    """Delete the least recently used files, until the remaining ones take at most this many bytes."""
     size = 0
     with contextlib.suppress(OSError):  # another process may delete the same ones
-        for path in kept_games():
+        for path in kept_files():
             size += path.stat().st_size
             if size > most_bytes:
                 path.unlink()
@@ -136,6 +175,10 @@ def _forget_older() -> None:
 
 def _path(openspiel_name: str, restore_recall: bool) -> Path:
     return cache_folder() / f"{_prefix()}{_digest(openspiel_name, str(restore_recall))}.npz"
+
+
+def _path_of_arrays(kind: str, parts: tuple[str, ...]) -> Path:
+    return cache_folder() / f"{kind}-{_digest(*parts)}.npz"
 
 
 def _prefix() -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlccfr.errors import GameError, whole_number
 from rlccfr.game import Form
+from rlccfr.games.bucket_histories.game import BUCKET_HISTORIES
 from rlccfr.games.flat_tree import COMPILED, GameTree
 from rlccfr.games.gambit.files import is_file, shown, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parts_of
@@ -26,7 +27,8 @@ class NamesOfForm(NamedTuple):
     Attributes:
         form: the form.
         serves: import path of a function that returns whether a name stands for a game of the form.
-        load: import path of a function that loads the game that a name stands for.
+        load: import path of a function that loads the game that a name stands for; its second argument is a function
+            called with the share that is done, or None.
         identity: import path of a function that returns equal results for all names of the same game.
     """
 
@@ -37,6 +39,12 @@ class NamesOfForm(NamedTuple):
 
 
 FORMS = (
+    NamesOfForm(  # before public trees, whose names are the same but for the parameter ``buckets``
+        BUCKET_HISTORIES,
+        serves="rlccfr.games.bucket_histories.names:is_in_buckets",
+        load="rlccfr.games.bucket_histories.names:bucket_game",
+        identity="rlccfr.games.bucket_histories.names:bucket_rules",
+    ),
     NamesOfForm(
         PUBLIC_TREE,
         serves="rlccfr.games.public.names:is_public",
@@ -217,7 +225,8 @@ def load_game(
 
     ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)`` are larger or smaller variants; each parameter may be
     left out. ``flop_holdem`` and ``holdem(rounds=2,raises=4)`` are represented as public trees, because no other form
-    of them fits into memory; see :mod:`rlccfr.games.public.names`.
+    of them fits into memory; see :mod:`rlccfr.games.public.names`. ``holdem(rounds=4,raises=4,buckets=5)`` is Texas
+    hold'em in which hands are put in buckets; see :mod:`rlccfr.games.bucket_histories.game`.
 
     Simultaneous games are turned into sequential ones. OpenSpiel's own games of 20,000 histories and more are kept in
     the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and random playouts compare
@@ -235,7 +244,7 @@ def load_game(
             equal size.
 
     Returns:
-        A :class:`rlccfr.GameTree`, or a :class:`rlccfr.PublicGame`.
+        A :class:`rlccfr.GameTree`, a :class:`rlccfr.PublicGame`, or the game of another form.
 
     Raises:
         GameError: the name is unknown (the nearest is suggested), or the game does not have two players, is neither
@@ -261,7 +270,7 @@ def load_game(
                 f"{name!r} is represented {names.form.title}, not as a tree of histories, to which max_histories and "
                 "restore_recall apply: leave them out"
             )
-        return resolve_name(names.load)(name)
+        return resolve_name(names.load)(name, progress)
     return _compiled(name, restore_recall, max_histories, progress, known_names=(*NAMED_GAMES, *PUBLIC))
 
 

@@ -3,65 +3,25 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rlccfr.errors import GameError, PolicyError
 from rlccfr.games.public.cards import ByHand
-from rlccfr.games.public.records import DOUBLE, SHORT, SINGLE, SMALLEST
 from rlccfr.games.public.view import PublicGame
-from rlccfr.policy import Policy
+from rlccfr.policies.table_policy import TablePolicy, shares_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 
-class PublicPolicy(Policy):
-    """A policy of both players in a public-tree game.
+class PublicPolicy(TablePolicy):
+    """A policy of both players in a public-tree game; see :class:`rlccfr.policies.table_policy.TablePolicy`."""
 
-    Args:
-        game: the game.
-        table: shape (game.num_sequences,) array of entries; the action probabilities are proportional to their positive
-            parts. If none of an infoset's entries is positive, its policy is uniform. float32 is kept,
-            int16 is converted to float32, and all other types to float64.
-
-    Attributes:
-        game: the game.
-        table: (m,) the entries, float32 or float64.
-
-    Raises:
-        PolicyError: the shape is wrong, or an entry is not finite.
-    """
-
-    game: PublicGame  # type: ignore[assignment]
+    game: PublicGame
     draws_ranges: ClassVar[bool] = True
-
-    def __init__(self, game: PublicGame, table: npt.ArrayLike) -> None:
-        table = np.asarray(table)
-        dtype = SINGLE if table.dtype in (SINGLE, SHORT) else DOUBLE
-        table = np.require(table, dtype, ["C", "W"])
-        self.game = game
-        self.table = table
-        if table.shape != (game.num_sequences,):
-            raise PolicyError(
-                f"a policy of {game.name!r} must have the shape ({game.num_sequences},), not {table.shape}"
-            )
-        if not np.isfinite(table.sum()):
-            raise PolicyError("a policy's entries must be finite")
-
-    @classmethod
-    def uniform(cls, game: PublicGame) -> PublicPolicy:  # type: ignore[override]
-        """Return the policy that takes all legal actions with the same probability."""
-        return cls(game, np.zeros(game.num_sequences, game.dtype))
-
-    @classmethod
-    def from_sums(cls, game: PublicGame, sums: np.ndarray) -> PublicPolicy:  # type: ignore[override]
-        """Return the policy proportional to a copy of ``sums``, shape (m,)."""
-        return cls(game, sums.copy())
 
     @cached_property
     def probabilities(self) -> np.ndarray:  # type: ignore[override]
@@ -177,13 +137,8 @@ class PublicPolicy(Policy):
             table[entry : entry + size] = self.table[entry : entry + size]
         return type(self)(game, table)
 
-    def _centred_values(self) -> tuple[float, float, float, float]:
-        """See :meth:`Policy._centred_values`."""
-        return 0.0, *self._values
-
-    @cached_property
-    def _values(self) -> tuple[float, float, float]:
-        """The values of the policy and of best responses, which take seconds to compute in large games."""
+    def _computed_values(self) -> tuple[float, float, float]:
+        """See :meth:`TablePolicy._computed_values`."""
         from rlccfr.engine.public.evaluation import public_values
 
         return public_values(self.game, self.table)
@@ -212,70 +167,3 @@ class PublicPolicy(Policy):
         from rlccfr.policies.range_pictures import draw_range
 
         return draw_range(self, node, axes)
-
-    def save(self, path: str | Path) -> None:
-        """Write the policy to a file, whole or not at all: .npz, or for small games .csv, which can't be loaded again.
-
-        Raises:
-            RLCCFRError: the suffix does not name a format, or the game is too large for the format.
-            CheckpointError: the file can't be written.
-        """
-        from rlccfr.policies.public_policy_file import save_public_policy
-
-        unlocked: PublicPolicy = self.unlocked()  # type: ignore[assignment]
-        save_public_policy(unlocked, Path(path))
-
-    @classmethod
-    def check_path(cls, path: Path, game: PublicGame) -> None:  # type: ignore[override]
-        """Check that a policy of a game can be written to a path.
-
-        Raises:
-            RLCCFRError: the suffix does not name a format, or the game is too large for the format.
-        """
-        from rlccfr.policies.public_policy_file import checked_public_path
-
-        checked_public_path(path, game)
-
-    @classmethod
-    def load(cls, path: str | Path, game: PublicGame | None = None) -> PublicPolicy:  # type: ignore[override]
-        """Read a policy that was saved as .npz.
-
-        Args:
-            path: the file.
-            game: the game that the policy is for; by default it is built by the name in the file.
-
-        Raises:
-            CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
-            GameError: the game that the file names can't be built.
-        """
-        from rlccfr.policies.public_policy_file import load_public_policy
-
-        return load_public_policy(Path(path), cls, game)
-
-    @classmethod
-    def from_openspiel(cls, game: PublicGame, policy: Any) -> PublicPolicy:  # type: ignore[override]
-        """Raise an error, since OpenSpiel can't represent a public-tree game.
-
-        Raises:
-            PolicyError: always.
-        """
-        raise PolicyError(f"{game.name!r} is represented {game.form.title}, for which OpenSpiel has no policies")
-
-    def to_openspiel(self) -> Any:
-        """Raise an error, since OpenSpiel can't represent a public-tree game.
-
-        Raises:
-            PolicyError: always.
-        """
-        raise PolicyError(
-            f"{self.game.name!r} is represented {self.game.form.title}, for which OpenSpiel has no policies"
-        )
-
-
-def shares_of(entries: np.ndarray) -> np.ndarray:
-    """Return action probabilities proportional to the positive parts of entries, (decisions, actions, rows)."""
-    positive = np.maximum(entries, 0)
-    total = positive.sum(axis=1, keepdims=True)
-    has_total = total > SMALLEST  # otherwise, the policy is uniform
-    shares: np.ndarray = np.where(has_total, positive / np.where(has_total, total, 1), 1 / entries.shape[1])
-    return shares

@@ -28,7 +28,7 @@ def policy_of(name: str, game: Any = None) -> Policy:
         GameError: the game that the file names can't be loaded.
     """
     from rlccfr.game import policy_class
-    from rlccfr.policies.public_policy_file import is_public_policy
+    from rlccfr.policies.table_policy_file import is_table_policy, load_table_policy
 
     if name == UNIFORM:
         if game is None:
@@ -50,10 +50,9 @@ def policy_of(name: str, game: Any = None) -> Policy:
     if game is not None:
         loaded: Policy = policy_class(game).load(name, game)
         return loaded
-    if is_public_policy(Path(name)):
-        from rlccfr.policies.public_policy import PublicPolicy
-
-        return PublicPolicy.load(name)
+    if is_table_policy(Path(name)):
+        of_file: Policy = load_table_policy(Path(name))
+        return of_file
     from rlccfr.policy import Policy
 
     return Policy.load(name)

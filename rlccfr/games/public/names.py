@@ -145,8 +145,12 @@ def rules_of(name: str) -> Holdem | Bluff:
     return games.rules(games.values(arguments))
 
 
-def public_game(name: str) -> PublicGame:
+def public_game(name: str, progress: Callable[[float], None] | None = None) -> PublicGame:
     """Build a public-tree game, such as ``holdem(rounds=2,raises=4)``.
+
+    Args:
+        name: the game's name.
+        progress: not called, since building takes at most a few seconds.
 
     Raises:
         GameError: a parameter is unknown, a value is out of range, or the game does not fit into memory.
@@ -155,8 +159,11 @@ def public_game(name: str) -> PublicGame:
     least_bytes = BYTES * rules.least_entries()
     available = available_memory()
     if available is not None and least_bytes > available:
+        remedy = "use fewer dice"
+        if isinstance(rules, Holdem):
+            remedy = "use fewer rounds, raises or ranks, or put hands in buckets, as in 'holdem(rounds=4,buckets=5)'"
         raise GameError(
             f"{name!r} needs at least {gigabytes(least_bytes)} of memory, but only {gigabytes(available)} are "
-            "available: use a smaller game, with fewer rounds, raises, ranks or dice"
+            f"available: {remedy}"
         )
     return rules.build(name)

@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -334,8 +334,13 @@ def rules_named(name: str) -> SubgameRules:
     return SubgameRules.of({**DEFAULTS, **arguments})
 
 
-def subgame_named(name: str) -> Subgame:
-    """Build the subgame of a full name or of a file; see :func:`rules_named`."""
+def subgame_named(name: str, progress: Callable[[float], None] | None = None) -> Subgame:
+    """Build the subgame of a full name or of a file; see :func:`rules_named`.
+
+    Args:
+        name: the name or the file's path.
+        progress: not called.
+    """
     rules = rules_named(name)
     return rules.build(None if name.startswith(PREFIX + "{") else name)
 

@@ -1,30 +1,29 @@
-"""Files of policies of public-tree games: NumPy's format, and CSV tables for reading, which can't be loaded again."""
+"""Files of table policies: NumPy's format, and CSV tables for reading, which can't be loaded again."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlccfr.archives import check_format, has_format, opened_archive, write_archive
 from rlccfr.errors import CheckpointError, RLCCFRError, what_failed
 from rlccfr.files import write_atomically, written_atomically
-from rlccfr.games.public.view import PublicGame
 from rlccfr.policies.policy_file import of_another_game
 
 if TYPE_CHECKING:
-    from rlccfr.policies.public_policy import PublicPolicy
+    from rlccfr.policies.table_policy import TablePolicy
 
 FORMAT = "rlccfr-public-policy-1"
-"""Name and version of the format, in a file's header."""
+"""Name and version of the format, in a file's header; it dates from when only public-tree games had such files."""
 
 MOST_ROWS = 2_000_000
 """Largest number of table entries of a game whose policies can be written as CSV."""
 
 
-def checked_public_path(path: Path, game: PublicGame) -> Path:
+def checked_table_path(path: Path, game: Any) -> Path:
     """Return a path that a policy of a game can be written to.
 
     Raises:
@@ -38,9 +37,9 @@ def checked_public_path(path: Path, game: PublicGame) -> Path:
     return path
 
 
-def save_public_policy(policy: PublicPolicy, path: Path) -> None:
-    """Write a policy to a file; see :meth:`PublicPolicy.save`."""
-    if checked_public_path(path, policy.game).suffix == ".csv":
+def save_table_policy(policy: TablePolicy, path: Path) -> None:
+    """Write a policy to a file; see :meth:`TablePolicy.save`."""
+    if checked_table_path(path, policy.game).suffix == ".csv":
         write_atomically(path, policy.to_frame().to_csv(index=False).encode())
         return
     header = {"format": FORMAT, "game": policy.game.full_name, "game_hash": policy.game.content_hash}
@@ -48,28 +47,27 @@ def save_public_policy(policy: PublicPolicy, path: Path) -> None:
         write_archive(file, {"header": np.array(json.dumps(header)), "table": policy.table})
 
 
-def is_public_policy(path: Path) -> bool:
-    """Return whether a file can be read and its header is that of a policy of a public-tree game."""
+def is_table_policy(path: Path) -> bool:
+    """Return whether a file can be read and its header is that of a table policy."""
     return has_format(path, FORMAT)
 
 
-def load_public_policy(path: Path, kind: type[PublicPolicy], game: PublicGame | None) -> PublicPolicy:
-    """Read a policy from a file; see :meth:`PublicPolicy.load`."""
+def load_table_policy(path: Path, game: Any = None) -> Any:
+    """Read a policy from a file; see :meth:`TablePolicy.load`."""
+    from rlccfr.game import policy_class
     from rlccfr.games.names import load_game
 
     name, content_hash, table = _read(path)
-    policy_game: PublicGame = load_game(name) if game is None else game
+    policy_game = load_game(name) if game is None else game
     if content_hash != policy_game.content_hash:
         raise of_another_game(path, name, policy_game)
-    return kind(policy_game, table)
+    return policy_class(policy_game)(policy_game, table)
 
 
 def _read(path: Path) -> tuple[str, str, np.ndarray]:
     """Return the name of the game, its content hash, and the policy's table, (m,)."""
     if path.suffix == ".csv":
-        raise CheckpointError(
-            f"{path} is a table for reading, which can't be loaded; give the .npz file of the public-tree game's policy"
-        )
+        raise CheckpointError(f"{path} is a table for reading, which can't be loaded; give the .npz file of the policy")
     try:
         with opened_archive(path) as archive:
             header = json.loads(str(archive["header"]))

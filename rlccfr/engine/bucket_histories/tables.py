@@ -1,0 +1,188 @@
+"""The tables of a run on hold'em in buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.engine.binding import Binding, RunOptions
+from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.games.bucket_histories.game import BucketHistoryGame
+from rlccfr.games.memory import available_memory, gigabytes
+from rlccfr.games.public.records import SHORT
+from rlccfr.kernels.layout import MATCHING_POWER, POSITIVE_DISCOUNT, PREDICTION
+from rlccfr.kernels.public.workspace import PublicTables
+
+_SAVED_TABLES = ("regret", "policy_sum", "policy", "movement")
+
+
+@dataclass(frozen=True, eq=False)
+class BucketHistoryTables:
+    """The arrays of a run, which its stepper changes in place.
+
+    Attributes:
+        game: the game.
+        tables: regrets and policy sums, (m,) each, in the game's units; and, for rules with a prediction or a momentum,
+            what these need.
+        counts: (2,) iterations done and bucket histories met.
+    """
+
+    game: BucketHistoryGame
+    tables: PublicTables
+    counts: np.ndarray
+    merged: ClassVar[None] = None
+
+    @classmethod
+    def at_start(cls, game: BucketHistoryGame, seed: int, dtype: str | None) -> BucketHistoryTables:
+        """Return the tables before the first iteration: zeros, which stand for the uniform policy.
+
+        Args:
+            seed: not needed, since nothing is drawn.
+            dtype: type of the tables' numbers; None for single precision if the game is large.
+
+        Raises:
+            RLCCFRError: the tables do not fit into memory.
+        """
+        table_dtype = np.dtype(dtype) if dtype else game.dtype
+        _require(game, 2, table_dtype)
+        tables = PublicTables.of_one(np.zeros(0, table_dtype))._replace(
+            regret=np.zeros(game.num_sequences, table_dtype), policy_sum=np.zeros(game.num_sequences, table_dtype)
+        )
+        return cls(game, tables, np.zeros(2, np.int64))
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the tables' numbers."""
+        return self.tables.regret.dtype
+
+    @property
+    def chosen_dtype(self) -> str:
+        """Type of the tables' numbers, which a run may choose."""
+        return self.dtype.name
+
+    @property
+    def iteration(self) -> int:
+        """Number of iterations done."""
+        return int(self.counts[0])
+
+    @property
+    def nodes(self) -> int:
+        """Number of bucket histories met."""
+        return int(self.counts[1])
+
+    def ready_for(self, binding: Binding) -> BucketHistoryTables:
+        """Return the tables with the arrays that a binding needs; regrets and sums are shared, since they are large.
+
+        Raises:
+            RLCCFRError: the arrays do not fit into memory.
+        """
+        tables = self.tables
+        sizes = {
+            # A plain rule's current policy follows from the regrets; any other has a table of its own.
+            "policy": 0 if binding.rule.is_plain else self.game.num_sequences,
+            "movement": 0 if binding.rule.momentum is None else self.game.num_sequences,
+        }
+        changed = {name: size for name, size in sizes.items() if len(getattr(tables, name)) != size}
+        num_new = sum(size > 0 for size in changed.values())
+        if num_new:
+            _require(self.game, num_new if self.iteration else 2 + num_new, self.dtype)
+        arrays = {name: np.zeros(size, self.dtype) for name, size in changed.items()}
+        return replace(self, tables=tables._replace(**arrays))
+
+    def refresh(self, binding: Binding) -> None:
+        """Change nothing yet: the tables are shared, and the switch may still fail; see :meth:`adopt`."""
+
+    def adopt(self, binding: Binding) -> None:
+        """After a switch of rules, raise regrets to the floor and set what the current policy is proportional to."""
+        regret = self.tables.regret
+        policy = self.tables.policy
+        np.maximum(regret, binding.rule.floor, out=regret)
+        if not len(policy):  # without a prediction, the current policy is read off the regrets
+            return
+        # The policy is proportional to D' R + prediction r (see UpdateRule); after a switch there is no r. D' is the
+        # next iteration's discount if its prediction is not 0, and 1 otherwise.
+        next_row = binding.rows(self.iteration + 1, 0)[0]
+        np.maximum(regret, 0, out=policy)
+        if next_row[PREDICTION] != 0.0:
+            policy *= self.dtype.type(next_row[POSITIVE_DISCOUNT])
+        if len(self.tables.movement) and next_row[MATCHING_POWER] != 1.0:
+            self._raise_to_power(policy, float(next_row[MATCHING_POWER]))
+
+    def _raise_to_power(self, policy: np.ndarray, power: float) -> None:
+        """Raise entries, none negative, to a power, in proportion to the largest of each infoset."""
+        for decision in self.game.decisions:
+            entries = decision.of(policy)
+            largest = entries.max(axis=1, keepdims=True)
+            entries /= np.where(largest > 0, largest, 1)
+            np.power(entries, power, out=entries)
+
+    def true_regret(self) -> np.ndarray:
+        """Return the cumulative regrets, (m,), in the game's units."""
+        return self.tables.regret
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """Return the arrays that the next iteration depends on, by their names in a file."""
+        tables = {name: getattr(self.tables, name) for name in _SAVED_TABLES}
+        return {"counts": self.counts} | {name: table for name, table in tables.items() if len(table)}
+
+    def restored(self, saved: Mapping[str, np.ndarray]) -> BucketHistoryTables:
+        """Overwrite the arrays in place with those that :meth:`saved` returned; return the tables.
+
+        Raises:
+            CheckpointError: an array has another type or size.
+        """
+        for name, array in self.saved().items():
+            saved_array = saved[name]
+            if saved_array.dtype != array.dtype or saved_array.shape != array.shape:
+                raise CheckpointError(
+                    f"the saved run's {name} has another type or size than this run's: start a new run"
+                )
+            array[...] = saved_array
+        return self
+
+
+def _require(game: BucketHistoryGame, num_tables: int, dtype: np.dtype) -> None:
+    """Check that tables fit into memory.
+
+    Raises:
+        RLCCFRError: less memory is available.
+    """
+    size = num_tables * dtype.itemsize * game.num_sequences
+    available = available_memory()
+    if available is not None and size > available:
+        raise RLCCFRError(
+            f"{game.name!r} needs {gigabytes(size)} for {num_tables} tables of {game.num_sequences:,} entries, but "
+            f"only {gigabytes(available)} are left: use fewer buckets, or dtype='float32'"
+        )
+
+
+def check_components(
+    game: BucketHistoryGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
+) -> None:
+    """Check that components and options run on hold'em in buckets.
+
+    Raises:
+        ComponentError: one of them does not.
+    """
+    where = f"{game.name!r} is solved {game.form.title}, where"
+    has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
+    if rule.controller is not None or rule.average_weight or has_functions:
+        raise ComponentError(
+            f"{where} update rules can have schedules, but no functions, networks or controller: use dcfr_plus instead "
+            f"of {rule.id!r}"
+        )
+    if rule.output == "current" or rule.simultaneous or options.simultaneous or options.pre_averaging:
+        raise ComponentError(
+            f"{where} players are updated in alternation and the result is the average policy: use dcfr_plus, without "
+            "simultaneous=True and averaging='pre'"
+        )
+    if not sampler.exact:
+        raise ComponentError(f"{where} passes are exact: use sampler='none' instead of {sampler.id!r}")
+    if abstraction.learns or abstraction.best_response:
+        raise ComponentError(f"{where} hands are in buckets already: use abstraction='none'")
+    if options.blend or options.dtype == SHORT.name:
+        raise ComponentError(f"{where} there are no blends and no 16-bit tables: leave out blend=True and dtype")

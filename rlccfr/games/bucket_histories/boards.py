@@ -1,0 +1,199 @@
+"""Boards of a deck up to permutations of suits, as sets and as the order in which rounds deal them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from math import comb
+
+import numpy as np
+
+from rlccfr.games.public.cards import codes_of, suit_permutations
+from rlccfr.games.public.deals import Deck
+from rlccfr.kernels.bucket_histories.boards import (
+    count_following,
+    fill_following,
+    fill_set_numbers,
+    number_boards,
+)
+
+Progress = Callable[[float], None]
+"""Function that is called now and then with the share of the work that is done."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """The boards of a round in the order in which rounds deal them; those equal up to permutations of suits are one.
+
+    Attributes:
+        mask: (boards,) all cards of each board, as bits.
+        symmetry: (boards,) permutations that leave the cards of every round as they are, as bits.
+        before: (boards,) the board of the round before that each board follows, ascending.
+        begin: (boards of the round before + 1,) first board that follows each of them.
+        images: (boards,) number of boards after the same board of the round before that each stands for.
+        all_images: (boards,) number of boards that each stands for.
+        row: (boards,) number of each board's set of cards among the first images, see :class:`Boards`.
+        turning: (boards,) permutation that turns each board's set of cards into its first image.
+    """
+
+    mask: np.ndarray
+    symmetry: np.ndarray
+    before: np.ndarray
+    begin: np.ndarray
+    images: np.ndarray
+    all_images: np.ndarray
+    row: np.ndarray
+    turning: np.ndarray
+
+
+@dataclass(frozen=True)
+class Boards:
+    """The boards of a deck.
+
+    Sets of cards that differ only by a permutation of suits share a row in tables, that of their *first image*, which
+    has the smallest mask.
+
+    Attributes:
+        deck: the cards, and how many of them each player holds.
+        new_cards: number of board cards dealt before each round.
+
+    Examples:
+        >>> from rlccfr.games.public.deals import Deck
+        >>> boards = Boards(Deck(ranks=5, suits=2, private=1), (0, 1, 1))
+        >>> [len(dealt.mask) for dealt in boards.dealt], boards.num_rows
+        ([1, 5, 45], (1, 5, 25))
+    """
+
+    deck: Deck
+    new_cards: tuple[int, ...]
+
+    @property
+    def num_rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.new_cards)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of board cards in each round."""
+        return tuple(accumulate(self.new_cards))
+
+    @cached_property
+    def permutations(self) -> np.ndarray:
+        """Permutations of suits, (permutations, cards): the card that each card becomes; the first changes nothing."""
+        return np.ascontiguousarray(suit_permutations(self.deck.ranks, self.deck.suits))
+
+    @cached_property
+    def choose(self) -> np.ndarray:
+        """Binomial coefficients, (cards + 1, largest board + 1)."""
+        sizes = range(self.sizes[-1] + 1)
+        return np.array([[comb(cards, size) for size in sizes] for cards in range(self.deck.size + 1)])
+
+    @cached_property
+    def hands(self) -> np.ndarray:
+        """All hands, (hands, 2) cards; a hand of one card has the number of cards in the deck in place of a second."""
+        hands = np.full((self.deck.num_hands, 2), self.deck.size)
+        hands[:, : self.deck.private] = self.deck.hands
+        return hands
+
+    @cached_property
+    def hand_masks(self) -> np.ndarray:
+        """(hands,) cards of each hand, as bits."""
+        masks: np.ndarray = (1 << self.deck.hands).sum(axis=1)
+        return masks
+
+    @cached_property
+    def image(self) -> np.ndarray:
+        """Number of the hand that each permutation makes of each hand, (permutations, hands)."""
+        codes = codes_of(self.deck.hands, self.deck.size)  # ascending
+        images = [codes_of(permutation[self.deck.hands], self.deck.size) for permutation in self.permutations]
+        return np.searchsorted(codes, np.array(images)).astype(np.int16)
+
+    @cached_property
+    def origin(self) -> np.ndarray:
+        """Number of the hand of which each permutation makes each hand, (permutations, hands)."""
+        return np.argsort(self.image, axis=1).astype(np.int16)
+
+    @cached_property
+    def set_begin(self) -> np.ndarray:
+        """(rounds + 1,) where the sets of each round begin in :attr:`row` and :attr:`turning`."""
+        return np.array([0, *accumulate(comb(self.deck.size, size) for size in self.sizes)])
+
+    @cached_property
+    def _numbered(self) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
+        row = np.zeros(self.set_begin[-1], np.int32)
+        turning = np.zeros(self.set_begin[-1], np.int32)
+        num_rows = []
+        for number, size in enumerate(self.sizes):
+            sets = slice(self.set_begin[number], self.set_begin[number + 1])
+            chosen = np.zeros(size, np.int64)
+            num_rows.append(number_boards(self.permutations, self.choose, chosen, row[sets], turning[sets]))
+        return row, turning, tuple(num_rows)
+
+    @property
+    def row(self) -> np.ndarray:
+        """(sets,) for each set of board cards of each round in turn, the number of its first image in its round."""
+        return self._numbered[0]
+
+    @property
+    def turning(self) -> np.ndarray:
+        """(sets,) for each set of board cards, the permutation that turns it into its first image."""
+        return self._numbered[1]
+
+    @property
+    def num_rows(self) -> tuple[int, ...]:
+        """Number of first images in each round."""
+        return self._numbered[2]
+
+    def first_images(self, number: int) -> np.ndarray:
+        """Return the first images of a round, (rows, board cards), cards ascending.
+
+        Args:
+            number: the round's number, from 0.
+        """
+        sets = slice(self.set_begin[number], self.set_begin[number + 1])
+        rest = np.flatnonzero(self.turning[sets] == 0)
+        cards = np.zeros((len(rest), self.sizes[number]), np.int64)
+        # The highest card of the set with some number is the largest one for which as many sets of lower cards fit in.
+        for k in range(self.sizes[number], 0, -1):
+            cards[:, k - 1] = np.searchsorted(self.choose[:, k], rest, side="right") - 1
+            rest = rest - self.choose[cards[:, k - 1], k]
+        return cards
+
+    def hands_on_board(self, number: int) -> int:
+        """Return the number of hands that a board of a round leaves possible."""
+        return comb(self.deck.size - self.sizes[number], self.deck.private)
+
+    @cached_property
+    def dealt(self) -> tuple[Dealt, ...]:
+        """The boards of each round, in the order in which rounds deal them."""
+        every_permutation = (1 << len(self.permutations)) - 1
+        mask = np.zeros(1, np.int64)
+        symmetry = np.full(1, every_permutation)
+        all_images = np.ones(1, np.int64)
+        rounds = []
+        for number, cards in enumerate(self.new_cards):
+            counts = np.zeros(len(mask), np.int64)
+            chosen = np.zeros(cards, np.int64)
+            remaining = np.zeros(self.deck.size, np.int64)
+            count_following(mask, symmetry, self.permutations, chosen, remaining, counts)
+            total = int(counts.sum())
+            next_mask = np.zeros(total, np.int64)
+            next_symmetry = np.zeros(total, np.int64)
+            images = np.zeros(total, np.int32)
+            fill_following(
+                mask, symmetry, self.permutations, chosen, remaining, next_mask, next_symmetry, images
+            )
+            before = np.repeat(np.arange(len(mask)), counts)
+            all_images = all_images[before] * images
+            sets = np.zeros(total, np.int64)
+            fill_set_numbers(next_mask, self.choose, sets)
+            sets += self.set_begin[number]
+            begin = np.concatenate([[0], np.cumsum(counts)])
+            mask = next_mask
+            symmetry = next_symmetry
+            rounds.append(
+                Dealt(mask, symmetry, before, begin, images, all_images, self.row[sets], self.turning[sets])
+            )
+        return tuple(rounds)

@@ -1,0 +1,350 @@
+"""Percentile buckets of hands, each round within the buckets of the round before: bucket histories.
+
+In each round, the hands on all boards that share the history of the round before are split into buckets by percentiles
+of their E[HS^2]. Hands of equal strength share the bucket in which the middle of their mass lies, as in
+:mod:`rlccfr.games.merging.percentiles`; the buckets are the same. All is counted in whole numbers, so ties are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from rlccfr.games.bucket_histories.boards import Boards, Progress
+from rlccfr.games.bucket_histories.strengths import MOST_VALUE, StrengthTables, check_memory, strength_tables
+from rlccfr.games.cache import find_arrays, keep_arrays
+from rlccfr.games.public.cards import codes_of
+from rlccfr.games.public.deals import Deck
+from rlccfr.kernels.bucket_histories.histories import (
+    HistoryTables,
+    count_half_pairs,
+    count_sums,
+    fill_board_histories,
+    fill_dealt_histories,
+    fill_hand_histories,
+)
+
+FORMAT = "rlccfr-buckets-1"
+"""Version of the kept buckets; it is raised when their numbers change."""
+
+HANDS_PER_CALL = 30_000_000
+"""Hands on boards after which a kernel returns, so that Ctrl-C is heard within half a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bucketing:
+    """Percentile buckets of the hands of a deck, and the bucket history of each hand on each board.
+
+    A history of a round is a history of the round before, and a bucket. Histories of a round are numbered in the order
+    of the histories that they continue, then from weak hands to strong ones. Those that no hand has do not exist.
+
+    Attributes:
+        strengths: the strength of each hand on each board.
+        buckets: number of parts into which each round splits the hands of a history.
+        starts: for each round, (histories of the round before, buckets - 1) the least strength in each bucket but the
+            first; ``MOST_VALUE`` stands for a bucket that does not exist. There is one history before the first round.
+        first: for each round, (histories of the round before + 1,) the first continuation of each of them; then the
+            number of histories.
+
+    Examples:
+        >>> from rlccfr.games.public.deals import Deck
+        >>> bucketing = bucketing_of(Deck(ranks=4, suits=2, private=1), (0, 1), buckets=2)
+        >>> bucketing.num_histories
+        (2, 4)
+        >>> bucketing.histories_of([[7], [0]], [[6], [6]])  # the higher ace, then the lower deuce, on the other ace
+        array([[1, 3],
+               [0, 0]], dtype=int32)
+    """
+
+    strengths: StrengthTables
+    buckets: int
+    starts: tuple[np.ndarray, ...]
+    first: tuple[np.ndarray, ...]
+
+    @property
+    def boards(self) -> Boards:
+        """The boards."""
+        return self.strengths.boards
+
+    @property
+    def deck(self) -> Deck:
+        """The cards, and how many of them each player holds."""
+        return self.boards.deck
+
+    @property
+    def num_histories(self) -> tuple[int, ...]:
+        """Number of histories in each round."""
+        return tuple(int(first[-1]) for first in self.first)
+
+    @cached_property
+    def above(self) -> tuple[np.ndarray, ...]:
+        """For each round, (histories,) the history of the round before that each continues; zeros in the first."""
+        return tuple(np.repeat(np.arange(len(first) - 1), np.diff(first)) for first in self.first)
+
+    @cached_property
+    def tables(self) -> HistoryTables:
+        """All that kernels need for the history of a hand on a board."""
+        boards = self.boards
+        return HistoryTables(
+            hand_masks=boards.hand_masks,
+            choose=boards.choose,
+            set_begin=boards.set_begin,
+            row=boards.row,
+            turning=boards.turning,
+            image=boards.image,
+            row_begin=self.strengths.row_begin,
+            sums=self.strengths.sums,
+            half_pairs=self.strengths.half_pairs,
+            history_begin=np.array([0, *np.cumsum([len(starts) for starts in self.starts])[:-1]]),
+            starts=np.concatenate(self.starts),
+            first=np.concatenate([first[:-1] for first in self.first]).astype(np.int32),
+        )
+
+    def histories_of(self, hands: np.ndarray, boards: np.ndarray) -> np.ndarray:
+        """Return the bucket history of each of some hands in each round.
+
+        Args:
+            hands: (k, private) cards of each hand, in any order.
+            boards: (k, board cards) the board of each, in the order in which it is dealt. It may end with any round.
+
+        Returns:
+            (k, rounds of the board) history in each round; -1 if the hand holds a card of the board.
+        """
+        hands = np.asarray(hands)
+        deck = self.deck
+        numbers = np.searchsorted(codes_of(deck.hands, deck.size), codes_of(hands, deck.size))
+        masks = self._masks(np.asarray(boards, np.int64))
+        histories = np.zeros(masks.shape, np.int32)
+        fill_hand_histories(self.tables, numbers, masks, histories)
+        return histories
+
+    def histories_on(self, board: np.ndarray) -> np.ndarray:
+        """Return the bucket history of each hand in each round on a board, (rounds of the board, hands).
+
+        Args:
+            board: (board cards,) in the order in which they are dealt. It may end with any round.
+
+        Returns:
+            The histories of the deck's hands; -1 for hands that hold a card of the board of that round.
+        """
+        masks = self._masks(np.asarray(board, np.int64)[None])[0]
+        histories = np.zeros((len(masks), self.deck.num_hands), np.int32)
+        fill_board_histories(self.tables, masks, histories)
+        return histories
+
+    def _masks(self, boards: np.ndarray) -> np.ndarray:
+        """Return the cards that boards show in each of their rounds, as bits, (boards, rounds)."""
+        sizes = [size for size in self.boards.sizes if size <= boards.shape[1]]
+        return np.stack([(1 << boards[:, :size]).sum(axis=1) for size in sizes], axis=1)
+
+
+def bucketing_of(
+    deck: Deck, board: tuple[int, ...], buckets: int, progress: Progress | None = None
+) -> Bucketing:
+    """Return the percentile buckets of a deck, from the cache or computed.
+
+    Args:
+        deck: the cards, and how many of them each player holds.
+        board: number of board cards dealt before each round.
+        buckets: number of parts into which each round splits the hands of a history.
+        progress: called with the share of the work that is done.
+
+    Raises:
+        GameError: the tables do not fit into memory.
+    """
+    strengths = strength_tables(Boards(deck, board), progress)
+    parts = (FORMAT, repr((deck.ranks, deck.suits, deck.private)), repr(board), str(buckets))
+    kept = find_arrays("buckets", parts)
+    rounds = range(len(board))
+    if kept is not None:
+        starts = tuple(kept[f"starts_{number}"] for number in rounds)
+        return Bucketing(strengths, buckets, starts, tuple(kept[f"first_{number}"] for number in rounds))
+    splits: list[Split] = []
+    for number in rounds:
+        if number < len(board) - 1:
+            split = _split_by_sums(strengths, splits, number, buckets)
+        else:
+            split = _split_by_half_pairs(strengths, splits, buckets, progress)
+        splits.append(split)
+    bucketing = Bucketing(
+        strengths, buckets, tuple(split.starts for split in splits), tuple(split.first for split in splits)
+    )
+    arrays = {f"starts_{number}": splits[number].starts for number in rounds}
+    keep_arrays("buckets", parts, arrays | {f"first_{number}": splits[number].first for number in rounds})
+    return bucketing
+
+
+class Split(NamedTuple):
+    """How a round splits the histories of the round before; see :class:`Bucketing`."""
+
+    starts: np.ndarray
+    first: np.ndarray
+
+
+def histories_by_board(bucketing: Bucketing, number: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield the history of each hand on the boards of a round, some boards at a time.
+
+    Args:
+        bucketing: the buckets, at least those of all rounds up to this one.
+        number: the round's number; -1 stands for the time before the first round, with one board and one history.
+
+    Yields:
+        The boards in ``bucketing.boards.dealt``, and (boards, hands) the history of each hand on each.
+    """
+    boards = bucketing.boards
+    if number < 0:
+        yield slice(0, 1), np.zeros((1, boards.deck.num_hands), np.int32)
+        return
+    dealt = boards.dealt[number]
+    before = np.concatenate([histories for _, histories in histories_by_board(bucketing, number - 1)])
+    # The boards that follow these in the next round are passed over in one call.
+    following = np.diff(boards.dealt[number + 1].begin) if number + 1 < boards.num_rounds else np.ones(len(dealt.row))
+    work = np.cumsum(following) * boards.deck.num_hands // HANDS_PER_CALL
+    ends = np.append(np.flatnonzero(np.diff(work)) + 1, len(work)).tolist()
+    for begin, end in zip([0, *ends], ends, strict=False):
+        part = slice(begin, end)
+        histories = np.zeros((end - begin, boards.deck.num_hands), np.int32)
+        fill_dealt_histories(
+            bucketing.tables, number, before, dealt.before[part], dealt.row[part], dealt.turning[part], histories
+        )
+        yield part, histories
+
+
+def _partial(strengths: StrengthTables, splits: list[Split], buckets: int) -> Bucketing:
+    """Return the buckets of the rounds that are split already; further rounds have no buckets."""
+    missing = strengths.boards.num_rounds - len(splits)
+    starts = [split.starts for split in splits] + [np.zeros((0, buckets - 1), np.int32)] * missing
+    first = [split.first for split in splits] + [np.zeros(1, np.int64)] * missing
+    return Bucketing(strengths, buckets, tuple(starts), tuple(first))
+
+
+def _split_by_sums(strengths: StrengthTables, splits: list[Split], number: int, buckets: int) -> Split:
+    """Split the histories of a round before the last.
+
+    There are too many different strengths to count each one in each history. So hands are counted by the upper bits of
+    their strength first, then, where a bucket may begin, by the lower bits.
+    """
+    boards = strengths.boards
+    num_groups = int(splits[-1].first[-1]) if splits else 1
+    begin = strengths.row_begin[number]
+    sums = strengths.sums[begin : begin + boards.num_rows[number]]
+    bits = int(sums.max()).bit_length()
+    low_bits = bits // 2
+    high_bits = bits - low_bits
+    check_memory(
+        8 * num_groups * (2 * 2**high_bits + (buckets - 1) * 2**low_bits), f"{buckets} buckets of {num_groups} histories"
+    )
+    coarse = np.zeros((num_groups, 2**high_bits), np.int64)
+    all_places = np.arange(num_groups, dtype=np.int32)[:, None]
+    _count_sums(strengths, splits, number, buckets, sums, all_places, bits, low_bits, coarse)
+    end = np.cumsum(coarse, axis=1)
+    total = end[:, -1:]
+    wanted = np.arange(1, buckets) * total  # a bucket begins where ``buckets`` times the mass reaches this
+    interval = np.stack(
+        [np.searchsorted(buckets * end[group], wanted[group], side="right") for group in range(num_groups)]
+    )
+    places = np.full(coarse.shape, -1, np.int32)
+    groups = np.repeat(np.arange(num_groups), buckets - 1)
+    places[groups, interval.ravel()] = 0
+    is_counted = places == 0
+    places[is_counted] = np.arange(is_counted.sum())
+    fine = np.zeros((int(is_counted.sum()), 2**low_bits), np.int64)
+    _count_sums(strengths, splits, number, buckets, sums, places, low_bits, 0, fine)
+    starts = np.zeros((num_groups, buckets - 1), np.int64)
+    below = np.zeros((num_groups, buckets - 1), np.int64)
+    for group in range(num_groups):
+        for k, upper in enumerate(interval[group].tolist()):
+            mass = fine[places[group, upper]]
+            mass_before = end[group, upper] - coarse[group, upper]
+            lower, below[group, k] = _first_value(mass, mass_before, wanted[group, k], buckets)
+            starts[group, k] = (upper << low_bits) + lower
+    return _existing(starts, below, total)
+
+
+def _count_sums(
+    strengths: StrengthTables,
+    splits: list[Split],
+    number: int,
+    buckets: int,
+    sums: np.ndarray,
+    places: np.ndarray,
+    high: int,
+    low: int,
+    counts: np.ndarray,
+) -> None:
+    """Count the hands of a round; see :func:`rlccfr.kernels.bucket_histories.histories.count_sums`."""
+    boards = strengths.boards
+    dealt = boards.dealt[number]
+    for part, histories in histories_by_board(_partial(strengths, splits, buckets), number - 1):
+        chosen = slice(dealt.begin[part.start], dealt.begin[part.stop])
+        count_sums(
+            histories, dealt.before[chosen] - part.start, dealt.row[chosen], dealt.turning[chosen], dealt.mask[chosen],
+            dealt.all_images[chosen], boards.image, boards.hand_masks, sums, places, high, low, counts,
+        )  # fmt: skip
+
+
+def _split_by_half_pairs(
+    strengths: StrengthTables, splits: list[Split], buckets: int, progress: Progress | None
+) -> Split:
+    """Split the histories of the round before the last one."""
+    boards = strengths.boards
+    dealt = boards.dealt[-1]
+    num_groups = int(splits[-1].first[-1]) if splits else 1
+    num_values = int(strengths.half_pairs.max()) + 1
+    check_memory(16 * num_groups * num_values, f"{buckets} buckets of {num_groups} histories")
+    counts = np.zeros((num_groups, num_values), np.int64)
+    for part, histories in histories_by_board(_partial(strengths, splits, buckets), boards.num_rounds - 2):
+        chosen = slice(dealt.begin[part.start], dealt.begin[part.stop])
+        count_half_pairs(
+            histories, dealt.before[chosen] - part.start, dealt.row[chosen], dealt.turning[chosen], dealt.mask[chosen],
+            dealt.all_images[chosen], boards.image, boards.hand_masks, strengths.half_pairs, counts,
+        )  # fmt: skip
+        if progress is not None:
+            progress(chosen.stop / len(dealt.row))
+    total = counts.sum(axis=1, keepdims=True)
+    starts = np.zeros((num_groups, buckets - 1), np.int64)
+    below = np.zeros((num_groups, buckets - 1), np.int64)
+    for group in range(num_groups):
+        for k in range(buckets - 1):
+            starts[group, k], below[group, k] = _first_value(counts[group], 0, (k + 1) * total[group, 0], buckets)
+    return _existing(starts, below, total)
+
+
+def _first_value(mass: np.ndarray, mass_before: int, wanted: int, buckets: int) -> tuple[int, int]:
+    """Return the first value that lies in a bucket or above it, and the mass of all values below.
+
+    Args:
+        mass: (values,) mass of each value.
+        mass_before: mass of all values before these.
+        wanted: number of buckets below, times the total mass.
+        buckets: number of buckets.
+    """
+    end = mass_before + np.cumsum(mass)
+    # The middle of a value's mass lies at or above the share of the buckets below. It does not descend.
+    lies_above = buckets * (2 * end - mass) >= 2 * wanted
+    value = int(np.argmax(lies_above)) if lies_above[-1] else len(mass)
+    return value, int(end[value - 1]) if value else mass_before
+
+
+def _existing(starts: np.ndarray, below: np.ndarray, total: np.ndarray) -> Split:
+    """Return the split of a round, without empty buckets.
+
+    Args:
+        starts: (histories before, buckets - 1) least strength in each bucket but the first, as if none were empty.
+        below: (histories before, buckets - 1) mass below.
+        total: (histories before, 1) mass of each history.
+    """
+    edges = np.hstack([np.zeros_like(total), below, total])
+    is_there = np.diff(edges, axis=1) > 0
+    counts = is_there.sum(axis=1)
+    # The least strength of the first bucket that exists does not matter. The others move up.
+    least = np.hstack([np.zeros_like(total), starts])
+    compact = np.full(starts.shape, MOST_VALUE, np.int32)
+    for group in range(len(starts)):
+        existing = least[group, is_there[group]][1:]
+        compact[group, : len(existing)] = existing
+    return Split(compact, np.concatenate([[0], np.cumsum(counts)]))

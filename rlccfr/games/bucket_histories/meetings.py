@@ -1,0 +1,308 @@
+"""How often two players' bucket histories meet, and who wins then.
+
+In an abstraction with perfect recall, a player knows the betting and its own bucket history; boards are forgotten. So
+an abstract game of hold'em needs only the tree of histories, and for each pair of histories of the last round the
+number of deals in which the players have them, and wins less losses. Both are sums over all boards and all pairs of
+hands, in whole numbers.
+
+The two are computed as one sum: for each pair of histories, twice the deals that the first hand wins, plus those that
+tie. This sum and its transpose add up to twice the deals, and their difference is twice the wins less losses.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlccfr.games.bucket_histories.boards import Progress
+from rlccfr.games.bucket_histories.bucketing import FORMAT as BUCKETS_FORMAT
+from rlccfr.games.bucket_histories.bucketing import Bucketing, bucketing_of, histories_by_board
+from rlccfr.games.bucket_histories.strengths import check_memory, orders_of
+from rlccfr.games.cache import find_arrays, forget_arrays, keep_arrays
+from rlccfr.kernels.bucket_histories.meetings import (
+    Dealing,
+    Showdowns,
+    Side,
+    Sums,
+    add_meetings,
+    most_local,
+)
+
+__all__ = ["Bucketing", "Meetings", "bucketing_of", "meetings_between", "meetings_of"]
+
+FORMAT = "rlccfr-meetings-1"
+"""Version of the kept numbers; it is raised when they change."""
+
+BOARDS_PER_CALL = 3000
+"""Whole boards after which a kernel returns, so that Ctrl-C is heard within half a second."""
+
+SECONDS_BETWEEN_FILES = 60.0
+"""Least time between two files of unfinished work."""
+
+WRITING = 0.05
+"""Largest share of the time that is spent on files of unfinished work."""
+
+BLOCK = 1024
+"""Rows and columns of the blocks in which large matrices are transposed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Meetings:
+    """How many deals give the two players each pair of bucket histories, and who wins them.
+
+    A deal is an ordered pair of hands and a board. A round's board cards are a set, so a flop's order does not count.
+
+    Attributes:
+        above: for each round, (histories,) player 0's history of the round before that each history continues; zeros in
+            the first round. Ascending within a round, so the continuations of one history are neighbours.
+        met: (player 0's histories, player 1's) of the last round: number of deals in which the players have them. Whole
+            numbers in double precision; symmetric if both players have the same buckets.
+        won: likewise, deals that player 0 wins, less deals that it loses; antisymmetric if both have the same buckets.
+        opponent_above: the same as ``above`` for player 1.
+
+    Examples:
+        >>> from rlccfr.games.public.deals import Deck
+        >>> bucketing = bucketing_of(Deck(ranks=3, suits=1, private=1), (0,), buckets=3)
+        >>> meetings = meetings_of(bucketing)  # Kuhn poker's cards
+        >>> meetings.met
+        array([[0., 1., 1.],
+               [1., 0., 1.],
+               [1., 1., 0.]])
+        >>> meetings.won[2]
+        array([1., 1., 0.])
+    """
+
+    above: tuple[np.ndarray, ...]
+    met: np.ndarray
+    won: np.ndarray
+    opponent_above: tuple[np.ndarray, ...]
+
+
+def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meetings:
+    """Return how often two players with the same buckets meet, from the cache or computed.
+
+    Work that was interrupted continues where its last file, at most about a minute old, ends.
+
+    Args:
+        bucketing: the buckets of both players.
+        progress: called with the share of the work that is done.
+
+    Raises:
+        GameError: the matrices do not fit into memory.
+    """
+    size = bucketing.num_histories[-1]
+    check_memory(16 * size**2, f"the meetings of {size:,} bucket histories")
+    wins = _doubled_wins(bucketing, bucketing, progress)
+    won = np.empty_like(wins)
+    # In blocks, so that the sums can be replaced by ``met`` and no third matrix is needed.
+    for i in range(0, size, BLOCK):
+        for j in range(i, size, BLOCK):
+            above = (slice(i, i + BLOCK), slice(j, j + BLOCK))
+            below = above[::-1]
+            first_wins = wins[above].copy()
+            second_wins = wins[below].T.copy()
+            wins[above] = (first_wins + second_wins) / 2
+            wins[below] = wins[above].T
+            won[above] = (first_wins - second_wins) / 2
+            won[below] = -won[above].T
+    won += 0.0  # no negative zeros
+    return Meetings(bucketing.above, wins, won, bucketing.above)
+
+
+def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | None = None) -> Meetings:
+    """Return how often two players with different buckets meet, from the cache or computed; see :func:`meetings_of`.
+
+    Args:
+        first, second: the buckets of player 0 and of player 1, on the same deck and boards.
+        progress: called with the share of the work that is done.
+
+    Raises:
+        GameError: the matrices do not fit into memory.
+        ValueError: the decks or the boards differ.
+    """
+    if (first.boards.new_cards, first.deck.size, first.deck.hands.shape, first.deck.suits) != (
+        second.boards.new_cards, second.deck.size, second.deck.hands.shape, second.deck.suits,
+    ):  # fmt: skip
+        raise ValueError("both bucketings must be of the same deck and boards")
+    shape = first.num_histories[-1], second.num_histories[-1]
+    check_memory(24 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
+
+    def half(begin: float) -> Progress | None:
+        return None if progress is None else lambda share: progress(begin + share / 2)
+
+    first_wins = _doubled_wins(first, second, half(0.0))
+    second_wins = _doubled_wins(second, first, half(0.5)).T
+    met = (first_wins + second_wins) / 2
+    return Meetings(first.above, met, (first_wins - second_wins) / 2, second.above)
+
+
+def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None) -> np.ndarray:
+    """Return twice the deals that player 0 wins plus those that tie, by histories, (first's, second's histories)."""
+    deck = first.deck
+    parts = (
+        FORMAT,
+        BUCKETS_FORMAT,
+        repr((deck.ranks, deck.suits, deck.private, first.boards.new_cards, first.buckets, second.buckets)),
+    )
+    kept = find_arrays("meetings", parts)
+    if kept is not None:
+        return kept["wins"]
+    unfinished = (*parts, "unfinished")
+    kept = find_arrays("meetings", unfinished)
+    if kept is None:
+        wins = np.zeros((first.num_histories[-1], second.num_histories[-1]))
+        done = 0
+    else:
+        wins = kept["wins"]
+        done = int(kept["done"])
+    keeper = _Keeper(lambda done: keep_arrays("meetings", unfinished, {"wins": wins, "done": np.array(done)}))
+    for boards_done in _add_all(first, second, done, wins):
+        if progress is not None:
+            progress(boards_done / (len(first.boards.dealt[-1].begin) - 1))
+        keeper.keep_sometimes(boards_done)
+    keep_arrays("meetings", parts, {"wins": wins})
+    forget_arrays("meetings", unfinished)
+    return wins
+
+
+class _Keeper:
+    """Decides when unfinished work is written to a file.
+
+    Attributes:
+        keep: function that writes the file, given how much is done.
+    """
+
+    def __init__(self, keep: Callable[[int], None]) -> None:
+        self.keep = keep
+        self._last = time.monotonic()
+        self._pause = SECONDS_BETWEEN_FILES
+
+    def keep_sometimes(self, done: int) -> None:
+        """Write the file if the last one is old enough that writing takes little of all time."""
+        begin = time.monotonic()
+        if begin - self._last < self._pause:
+            return
+        self.keep(done)
+        self._last = time.monotonic()
+        self._pause = max(SECONDS_BETWEEN_FILES, (self._last - begin) / WRITING)
+
+
+def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -> Iterator[int]:
+    """Add up twice the wins plus the ties over all boards.
+
+    Args:
+        first, second: the buckets of player 0 and of player 1.
+        done: number of boards of the round before the last that have been added already.
+        wins: (first's histories, second's histories) added to.
+
+    Yields:
+        Now and then, the number of boards of the round before the last that have been added.
+    """
+    boards = first.boards
+    before_last = boards.num_rounds - 2
+    dealt = boards.dealt[-1]
+    masks = boards.dealt[before_last].mask if before_last >= 0 else np.zeros(1, np.int64)
+    all_images = boards.dealt[before_last].all_images if before_last >= 0 else np.ones(1, np.int64)
+    num_possible = boards.hands_on_board(boards.num_rounds - 1)
+    check_memory(2 * boards.num_rows[-1] * num_possible, "the orders of hands by strength")
+    orders = np.concatenate([orders for _, orders in orders_of(boards)])
+    showdowns = Showdowns(
+        boards.hands.astype(np.uint32), boards.hand_masks, boards.deck.private - 1, boards.origin, orders, first.strengths.half_pairs
+    )
+    work = _Work(boards.deck.size, num_possible, (first, second))
+    parts = zip(histories_by_board(first, before_last), histories_by_board(second, before_last), strict=True)
+    for (part, row_histories), (_, column_histories) in parts:
+        for chosen in _parts_of(slice(max(part.start, done), part.stop), dealt.begin):
+            inner = slice(chosen.start - part.start, chosen.stop - part.start)
+            dealing = Dealing(
+                masks[chosen],
+                all_images[chosen],
+                dealt.begin[chosen.start : chosen.stop + 1],
+                dealt.row,
+                dealt.turning,
+                dealt.images,
+            )
+            sides = work.sides((row_histories[inner], column_histories[inner]), masks[chosen], boards.hand_masks)
+            add_meetings(showdowns, dealing, *sides, first is second, work.sums, wins)
+            yield chosen.stop
+
+
+def _parts_of(part: slice, begin: np.ndarray) -> Iterator[slice]:
+    """Yield parts of some boards that few enough whole boards follow.
+
+    Args:
+        part: the boards.
+        begin: (all boards + 1,) the first whole board that follows each.
+    """
+    start = part.start
+    while start < part.stop:
+        stop = int(np.searchsorted(begin, begin[start] + BOARDS_PER_CALL, side="right")) - 1
+        stop = min(max(stop, start + 1), part.stop)
+        yield slice(start, stop)
+        start = stop
+
+
+class _Work:
+    """Working memory of :func:`rlccfr.kernels.bucket_histories.meetings.add_meetings`, which grows as needed.
+
+    Attributes:
+        sums: see :class:`rlccfr.kernels.bucket_histories.meetings.Sums`.
+    """
+
+    def __init__(self, num_cards: int, num_possible: int, bucketings: tuple[Bucketing, Bucketing]) -> None:
+        self._num_cards = num_cards
+        self._num_possible = num_possible
+        self._bucketings = bucketings
+        self._sizes = [-1, -1]
+
+    def sides(
+        self, histories: tuple[np.ndarray, np.ndarray], masks: np.ndarray, hand_masks: np.ndarray
+    ) -> tuple[Side, Side]:
+        """Return both players' histories on some boards, with room for those that may follow.
+
+        Args:
+            histories: for each player, (boards, hands) history of each hand on each board.
+            masks: (boards,) cards of each board, as bits.
+            hand_masks: (hands,) cards of each hand, as bits.
+        """
+        sizes = [
+            most_local(of_player, masks, hand_masks, bucketing.first[-1], np.zeros(len(bucketing.starts[-1]), np.int64))
+            for of_player, bucketing in zip(histories, self._bucketings, strict=True)
+        ]
+        if any(size > room for size, room in zip(sizes, self._sizes, strict=True)):
+            self._allocate([max(pair) for pair in zip(sizes, self._sizes, strict=True)])
+        rows, columns = (
+            side._replace(histories=of_player) for side, of_player in zip(self._sides, histories, strict=True)
+        )
+        return rows, columns
+
+    def _allocate(self, sizes: list[int]) -> None:
+        """Make room for numbers of local histories of each player."""
+        self._sizes = sizes
+        num_rows, num_columns = sizes
+        shown_rows, shown_columns = (min(size, self._num_possible) for size in sizes)
+        check_memory(4 * (num_rows * num_columns + shown_rows * shown_columns), "the histories on one board")
+        rows, columns = self._bucketings
+        row_side = self._side(rows, num_rows)
+        self._sides = row_side, row_side if rows is columns else self._side(columns, num_columns)
+        self.sums = Sums(
+            total=np.zeros(shown_columns, np.int32),
+            holding=np.zeros((self._num_cards + 1, shown_columns), np.int32),
+            shown=np.zeros((shown_rows, shown_columns), np.int32),
+            local=np.zeros((num_rows, num_columns), np.int32),
+        )
+
+    def _side(self, bucketing: Bucketing, size: int) -> Side:
+        return Side(
+            histories=np.zeros((0, 0), np.int32),
+            starts=bucketing.starts[-1],
+            first=bucketing.first[-1],
+            begin=np.zeros(len(bucketing.starts[-1]), np.int64),
+            history=np.zeros(size, np.uint32),
+            shown=np.zeros(size, np.int64),
+            local=np.zeros(size, np.uint32),
+            of_hand=np.zeros(self._num_possible, np.uint32),
+        )

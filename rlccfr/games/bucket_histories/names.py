@@ -1,0 +1,124 @@
+"""Names of hold'em games in buckets: those of ``holdem(...)`` and ``flop_holdem`` with a parameter ``buckets``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb
+from typing import Any, NamedTuple
+
+from rlccfr.errors import GameError
+from rlccfr.games.bucket_histories.betting_lines import BettingRound, betting_rounds
+from rlccfr.games.bucket_histories.game import BucketHistoryGame
+from rlccfr.games.bucket_histories.meetings import bucketing_of, meetings_of
+from rlccfr.games.memory import available_memory, gigabytes
+from rlccfr.games.parameters import parsed, parts_of
+from rlccfr.games.public.holdem import Holdem
+from rlccfr.games.public.names import PUBLIC
+
+PARAMETER = "buckets"
+"""The parameter that makes a name one of a game in buckets."""
+
+BYTES_OF_PAIR = 16
+"""Bytes of a pair of bucket histories: two numbers in double precision."""
+
+BYTES_OF_ENTRY = 8
+"""Bytes per table entry of a run: two numbers in single precision."""
+
+
+class Rules(NamedTuple):
+    """The rules of a game in buckets; equal rules mean equal games.
+
+    Attributes:
+        holdem: the rules of the game whose hands are put in buckets.
+        buckets: into how many buckets each round splits the hands of a bucket of the round before.
+    """
+
+    holdem: Holdem
+    buckets: int
+
+
+def is_in_buckets(name: Any) -> bool:
+    """Return whether a name stands for a hold'em game in buckets.
+
+    Raises:
+        GameError: a parameter is given twice, or is not a whole number.
+    """
+    parts = parts_of(name, PUBLIC) if isinstance(name, str) else None
+    return parts is not None and PARAMETER in parts[1]
+
+
+def bucket_rules(name: str) -> Rules:
+    """Return the rules that the name of a game in buckets stands for.
+
+    Raises:
+        GameError: a parameter is unknown, a value is out of range, or the game is not hold'em.
+    """
+    parts = parsed(name)
+    assert parts is not None
+    short_name, arguments = parts
+    buckets = arguments.pop(PARAMETER)
+    games = PUBLIC[short_name]
+    rules = games.rules(games.values(arguments))
+    if not isinstance(rules, Holdem):
+        raise GameError(
+            f"only hold'em's hands are put in buckets, not the rolls of {short_name}: leave out {PARAMETER}"
+        )
+    if not 1 <= buckets <= rules.deck.num_hands:
+        raise GameError(f"{PARAMETER} of {name!r} must be from 1 to {rules.deck.num_hands:,}, the number of hands")
+    return Rules(rules, buckets)
+
+
+def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> BucketHistoryGame:
+    """Load a hold'em game in buckets, such as ``holdem(rounds=4,raises=4,buckets=5)``.
+
+    Args:
+        name: the game's name.
+        progress: function called with the share that is done of counting how often bucket histories meet. With the
+            whole deck and all rounds, this takes minutes; the result is kept in the user's cache folder.
+
+    Raises:
+        GameError: a parameter is unknown, a value is out of range, or the game does not fit into memory.
+    """
+    rules = bucket_rules(name)
+    rounds = tuple(betting_rounds(rules.holdem))
+    _check_size(name, rules, rounds)
+    bucketing = bucketing_of(rules.holdem.deck, rules.holdem.board, rules.buckets)
+    return BucketHistoryGame(
+        name=name,
+        full_name=name,
+        rounds=rounds,
+        meetings=meetings_of(bucketing, progress),
+        big_blind=float(max(rules.holdem.blinds)),
+    )
+
+
+def most_histories(rules: Rules) -> list[int]:
+    """Return an upper bound on the number of bucket histories in each round."""
+    deck = rules.holdem.deck
+    bounds = []
+    num_boards = 1
+    cards_left = deck.size
+    for number, cards in enumerate(rules.holdem.board):
+        num_boards *= comb(cards_left, cards)
+        cards_left -= cards
+        num_hands = num_boards * comb(cards_left, deck.private)  # on all boards
+        bounds.append(min(rules.buckets ** (number + 1), num_hands))
+    return bounds
+
+
+def _check_size(name: str, rules: Rules, rounds: tuple[BettingRound, ...]) -> None:
+    """Check that a game fits into memory, before anything is computed.
+
+    Raises:
+        GameError: it does not.
+    """
+    histories = most_histories(rules)
+    num_infosets = sum(count * sum(betting.num_decisions) for betting, count in zip(rounds, histories, strict=True))
+    num_entries = sum(count * sum(betting.columns) for betting, count in zip(rounds, histories, strict=True))
+    size = BYTES_OF_PAIR * histories[-1] ** 2 + BYTES_OF_ENTRY * num_entries
+    available = available_memory()
+    if available is not None and size > available:
+        raise GameError(
+            f"{name!r} has up to {histories[-1]:,} bucket histories and {num_infosets:,} infosets, for which "
+            f"{gigabytes(size)} of memory are needed, and {gigabytes(available)} are left: use fewer buckets"
+        )

@@ -1,0 +1,1 @@
+"""Kernels for hold'em in buckets: passes over bucket histories."""

@@ -1,0 +1,252 @@
+"""How often the hands of two players meet, by their bucket histories, and who wins then."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from rlccfr.kernels.bucket_histories.histories import bucket_of
+from rlccfr.kernels.bucket_histories.strengths import HAND, STRONGER
+from rlccfr.kernels.jit import inlined, kernel
+
+I8S = types.int64[::1]
+I8M = types.int64[:, ::1]
+I4S = types.int32[::1]
+I4M = types.int32[:, ::1]
+U4S = types.uint32[::1]  # unsigned, which saves a test for negative indices at every access
+U4M = types.uint32[:, ::1]
+I2M = types.int16[:, ::1]
+U2M = types.uint16[:, ::1]
+F8M = types.float64[:, ::1]
+
+
+class Showdowns(NamedTuple):
+    """Hands on whole boards, in the order of their strength."""
+
+    hands: np.ndarray  # (hands, 2): cards of each hand; a hand of one card has the number of cards in the deck besides
+    hand_masks: np.ndarray  # (hands,): the same as bits
+    holds_two: int  # 1 if a hand has two cards, 0 if it has one
+    origin: np.ndarray  # (permutations, hands): the hand of which each permutation makes each hand
+    orders: np.ndarray  # (rows, possible hands): see kernels/bucket_histories/strengths.py
+    half_pairs: np.ndarray  # (rows, hands): strengths in the last round
+
+
+class Dealing(NamedTuple):
+    """Boards of the last round, and those that they follow."""
+
+    masks: np.ndarray  # (boards before,): cards of each board before the last round, as bits
+    images: np.ndarray  # (boards before,): number of boards that each stands for
+    begin: np.ndarray  # (boards before + 1,): the first whole board that follows each of them
+    next_row: np.ndarray  # (whole boards,): row of each board's set of cards
+    next_turning: np.ndarray  # (whole boards,): permutation that turns it into the first image of its row
+    next_images: np.ndarray  # (whole boards,): number of boards after the same one that each stands for
+
+
+class Side(NamedTuple):
+    """One player's histories, and working memory in which those that occur are numbered anew, without gaps.
+
+    *Local* histories are those that may follow one board, and *shown* ones those that occur on one whole board.
+    """
+
+    histories: np.ndarray  # (boards before, hands): history of each hand in the round before the last
+    starts: np.ndarray  # (histories before, buckets - 1): least strength in each bucket but the first
+    first: np.ndarray  # (histories before + 1,): the first continuation of each history; then their number
+    begin: np.ndarray  # (histories before,): the first local history that continues each history; -1 for none
+    history: np.ndarray  # (local histories,): the history of each
+    shown: np.ndarray  # (local histories,): the shown history of each; -1 for none
+    local: np.ndarray  # (shown histories,): the local history of each
+    of_hand: np.ndarray  # (possible hands,): the shown history of each hand of an order
+
+
+class Sums(NamedTuple):
+    """Working memory for sums over pairs of hands; twice a hand that is beaten, once a hand that ties."""
+
+    total: np.ndarray  # (shown histories,): hands so far, by history
+    holding: np.ndarray  # (cards + 1, shown histories): those that hold each card
+    shown: np.ndarray  # (shown histories, shown histories): sums on one whole board
+    local: np.ndarray  # (local histories, local histories): sums over all whole boards that follow one board
+
+
+SHOWDOWNS = types.NamedTuple((U4M, I8S, types.int64, I2M, U2M, U2M), Showdowns)
+DEALING = types.NamedTuple((I8S, I8S, I8S, I4S, I4S, I4S), Dealing)
+SIDE = types.NamedTuple((I4M, I4M, I8S, I8S, U4S, I8S, U4S, U4S), Side)
+SUMS = types.NamedTuple((I4S, I4M, I4M, I4M), Sums)
+
+
+@inlined
+def place_local(showdowns, board, mask, side):
+    """Number the histories that may follow a board; return their number.
+
+    Args:
+        showdowns: see :class:`Showdowns`.
+        board: the board.
+        mask: its cards, as bits.
+        side: see :class:`Side`; ``begin`` and ``history`` are overwritten.
+    """
+    side.begin[:] = -1
+    for hand in range(len(showdowns.hand_masks)):
+        if not showdowns.hand_masks[hand] & mask:
+            side.begin[side.histories[board, hand]] = 0
+    count = 0
+    for before in range(len(side.begin)):
+        if side.begin[before] == 0:
+            side.begin[before] = count
+            for history in range(side.first[before], side.first[before + 1]):
+                side.history[count] = history
+                count += 1
+    return count
+
+
+@inlined
+def place_shown(showdowns, board, row, turn, num_local, side):
+    """Number the histories that occur on a whole board; return their number.
+
+    Args:
+        showdowns: see :class:`Showdowns`.
+        board: the board of the round before.
+        row, turn: of the whole board.
+        num_local: number of local histories.
+        side: see :class:`Side`; ``shown``, ``local`` and ``of_hand`` are overwritten.
+    """
+    side.shown[:num_local] = -1
+    order = showdowns.orders[row]
+    origin = showdowns.origin[turn]
+    half_pairs = showdowns.half_pairs[row]
+    histories = side.histories[board]
+    for k in range(len(order)):
+        turned = order[k] & HAND
+        history = histories[origin[turned]]
+        local = side.begin[history] + bucket_of(side.starts[history], np.int64(half_pairs[turned]))
+        side.shown[local] = 0
+        side.of_hand[k] = local
+    count = 0
+    for local in range(num_local):
+        if side.shown[local] == 0:
+            side.shown[local] = count
+            side.local[count] = local
+            count += 1
+    for k in range(len(order)):
+        side.of_hand[k] = side.shown[side.of_hand[k]]
+    return count
+
+
+@inlined
+def add_hands(showdowns, order, begin, end, column_of_hand, sums):
+    """Count some hands of an order once more in the running sums."""
+    for k in range(begin, end):
+        hand = order[k] & HAND
+        column = column_of_hand[k]
+        sums.total[column] += 1
+        sums.holding[showdowns.hands[hand, 0], column] += 1
+        sums.holding[showdowns.hands[hand, 1], column] += showdowns.holds_two
+
+
+@inlined
+def add_showdown(showdowns, order, row_of_hand, column_of_hand, num_rows, num_columns, sums):
+    """Fill ``sums.shown`` on one board: for each pair of histories, pairs of hands that do not share a card.
+
+    A pair counts twice if the hand of the row's history wins, and once if both tie.
+    """
+    total = sums.total[:num_columns]
+    total[:] = 0
+    sums.holding[:, :num_columns] = 0
+    for row in range(num_rows):
+        sums.shown[row, :num_columns] = 0
+    # Hands count once when the hands of their strength begin, and once more when stronger ones begin.
+    begin = 0
+    while begin < len(order):
+        end = begin + 1
+        while end < len(order) and not order[end] & STRONGER:
+            end += 1
+        add_hands(showdowns, order, begin, end, column_of_hand, sums)
+        for k in range(begin, end):
+            hand = order[k] & HAND
+            row = sums.shown[row_of_hand[k]]
+            with_first = sums.holding[showdowns.hands[hand, 0]]
+            with_second = sums.holding[showdowns.hands[hand, 1]]
+            for column in range(num_columns):
+                row[column] += total[column] - with_first[column] - with_second[column]
+            # The same hand was counted once, and taken away once for each of its cards.
+            row[column_of_hand[k]] += showdowns.holds_two
+        add_hands(showdowns, order, begin, end, column_of_hand, sums)
+        begin = end
+
+
+@inlined
+def move_local(rows, columns, num_rows, num_columns, images, sums, meetings):
+    """Add the sums over local histories to those over all histories, and begin them anew."""
+    weight = np.float64(images)
+    for row in range(num_rows):
+        local_sums = sums.local[row]
+        all_sums = meetings[rows.history[row]]
+        for column in range(num_columns):
+            all_sums[columns.history[column]] += weight * local_sums[column]
+        local_sums[:num_columns] = 0
+
+
+@kernel(types.void(SHOWDOWNS, DEALING, SIDE, SIDE, types.boolean, SUMS, F8M))
+def add_meetings(showdowns, dealing, rows, columns, is_same, sums, meetings):
+    """Add up the pairs of hands over some boards, for each pair of histories of the last round.
+
+    A deal counts twice if the hand of the row's history wins, and once if both tie.
+
+    Args:
+        showdowns: see :class:`Showdowns`.
+        dealing: see :class:`Dealing`.
+        rows, columns: the histories of the two players, see :class:`Side`.
+        is_same: whether ``columns`` is ``rows``.
+        sums: see :class:`Sums`; ``local`` is 0, and is 0 again afterwards.
+        meetings: (histories of rows, histories of columns) added to.
+    """
+    # All pairs of hands on so many boards still fit into the 32 bits of local sums.
+    most_images = (2**31 - 1) // (2 * showdowns.orders.shape[1] ** 2)
+    for board in range(len(dealing.masks)):
+        num_rows = place_local(showdowns, board, dealing.masks[board], rows)
+        num_columns = num_rows if is_same else place_local(showdowns, board, dealing.masks[board], columns)
+        images_since = 0
+        for whole in range(dealing.begin[board], dealing.begin[board + 1]):
+            place = dealing.next_row[whole]
+            turn = dealing.next_turning[whole]
+            shown_rows = place_shown(showdowns, board, place, turn, num_rows, rows)
+            shown_columns = shown_rows
+            if not is_same:
+                shown_columns = place_shown(showdowns, board, place, turn, num_columns, columns)
+            order = showdowns.orders[place]
+            add_showdown(showdowns, order, rows.of_hand, columns.of_hand, shown_rows, shown_columns, sums)
+            images = dealing.next_images[whole]
+            images_since += images
+            if images_since > most_images:
+                move_local(rows, columns, num_rows, num_columns, dealing.images[board], sums, meetings)
+                images_since = images
+            for row in range(shown_rows):
+                shown_sums = sums.shown[row]
+                local_sums = sums.local[rows.local[row]]
+                for column in range(shown_columns):
+                    local_sums[columns.local[column]] += images * shown_sums[column]
+        move_local(rows, columns, num_rows, num_columns, dealing.images[board], sums, meetings)
+
+
+@kernel(types.int64(I4M, I8S, I8S, I8S, I8S))
+def most_local(histories, masks, hand_masks, first, is_there):
+    """Return the largest number of histories that may follow one of some boards.
+
+    Args:
+        histories: (boards, hands) history of each hand on each board.
+        masks: (boards,) cards of each board, as bits.
+        hand_masks: (hands,) cards of each hand, as bits.
+        first: see :class:`Side`.
+        is_there: (histories,) working memory.
+    """
+    most = 0
+    for board in range(len(masks)):
+        is_there[:] = 0
+        count = 0
+        for hand in range(len(hand_masks)):
+            history = histories[board, hand]
+            if not hand_masks[hand] & masks[board] and not is_there[history]:
+                is_there[history] = 1
+                count += first[history + 1] - first[history]
+        most = max(most, count)
+    return most

@@ -1,0 +1,103 @@
+"""Policies of both players in hold'em in buckets."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlccfr.errors import PolicyError
+from rlccfr.games.bucket_histories.game import BucketHistoryGame
+from rlccfr.policies.table_policy import TablePolicy, shares_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class BucketHistoryPolicy(TablePolicy):
+    """A policy of both players in hold'em in buckets; see :class:`rlccfr.policies.table_policy.TablePolicy`.
+
+    Example:
+        >>> import rlccfr
+        >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)")
+        >>> solver = rlccfr.Solver(game, "dcfr_plus")
+        >>> solver.run(iterations=1000).exploitability < 1e-3
+        True
+        >>> solver.average_policy().action_probabilities("c", 0)["r"] < 0.5  # with the weaker bucket
+        True
+    """
+
+    game: BucketHistoryGame
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:  # type: ignore[override]
+        """Action probabilities, (m,), in the order of the game's tables."""
+        probabilities = np.empty_like(self.table)
+        for decision in self.game.decisions:
+            decision.of(probabilities)[:] = shares_of(decision.of(self.table))
+        return probabilities
+
+    def action_probabilities(self, path: str, history: int) -> dict[str, float]:
+        """Return a player's policy at a decision with one bucket history: each action's probability by its letter.
+
+        Args:
+            path: the actions that lead to the decision, such as ``cc/rc/``; see :meth:`BucketHistoryGame.node`.
+            history: number of the player's bucket history in that round.
+
+        Raises:
+            GameError: no player acts there.
+            PolicyError: there is no such history.
+        """
+        number, node, line = self.game.node(path)
+        num_histories = self.game.num_bucket_histories[number]
+        if not 0 <= history < num_histories:
+            raise PolicyError(f"the history must be from 0 to {num_histories - 1}, not {history}")
+        decision = next(d for d in self.game.decisions if (d.round, d.node) == (number, node))
+        probabilities = shares_of(decision.of(self.table)[history : history + 1])[0, :, line]
+        return dict(zip(self.game.letters(number, node), probabilities.tolist(), strict=True))
+
+    def _best_responses(self) -> BucketHistoryPolicy:
+        """See :meth:`Policy._best_responses`."""
+        from rlccfr.engine.bucket_histories.stepper import sweeps_of
+
+        return type(self)(self.game, sweeps_of(self.game, self.table.dtype).responses(self.table))
+
+    def seated_with(self, other: BucketHistoryPolicy) -> BucketHistoryPolicy:  # type: ignore[override]
+        """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat."""
+        table = other.table.astype(np.promote_types(self.table.dtype, other.table.dtype))
+        for decision in self.game.decisions:
+            if decision.player == 0:
+                decision.of(table)[:] = decision.of(self.table)
+        return type(self)(self.game, table)
+
+    def _computed_values(self) -> tuple[float, float, float]:
+        """See :meth:`TablePolicy._computed_values`."""
+        from rlccfr.engine.bucket_histories.stepper import sweeps_of
+
+        return sweeps_of(self.game, self.table.dtype).values(self.table)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with one row per infoset and action: player, infoset, action, probability.
+
+        ``infoset`` is the path of actions, followed by the number of the bucket history. The table is meant for small
+        games.
+        """
+        import pandas as pd
+
+        game = self.game
+        tables = []
+        for decision in game.decisions:
+            probabilities = shares_of(decision.of(self.table))
+            num_histories, _, num_lines = decision.shape
+            paths = [game.path(decision.round, decision.node, line) for line in range(num_lines)]
+            infosets = [f"{path} {history}".strip() for history in range(num_histories) for path in paths]
+            for action, letter in enumerate(game.letters(decision.round, decision.node)):
+                columns = {
+                    "player": decision.player,
+                    "infoset": infosets,
+                    "action": letter,
+                    "probability": probabilities[:, action].reshape(-1),
+                }
+                tables.append(pd.DataFrame(columns))
+        return pd.concat(tables, ignore_index=True)
