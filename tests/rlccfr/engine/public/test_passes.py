@@ -263,7 +263,10 @@ def test_memory_is_checked_in_one_sum(monkeypatch):
     tables = 2 * tree.dtype.itemsize * tree.num_sequences
     monkeypatch.setattr(public_state, "available_memory", lambda: tables + 1)
     rlccfr.Solver(tree, "cfr")
-    for sampler, abstraction, what in (("public_chance", "none", "pending discounts"), ("none", "cfr_br", "best responses")):
+    for sampler, abstraction, what in (
+        ("public_chance", "none", "pending discounts"),
+        ("none", "cfr_br", "best responses"),
+    ):
         with pytest.raises(rlccfr.RLCCFRError, match=f"table entries and {what}"):
             rlccfr.Solver(tree, "cfr", sampler, abstraction)
 
