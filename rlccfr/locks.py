@@ -1,20 +1,20 @@
-"""Locks: policies that are fixed at some infosets, while all else is solved.
+"""Locks: policies that are fixed at some infosets, while everything else is solved.
 
 A lock is given in one of these forms:
 
 - a *table*: a mapping from the name of a decision to a distribution, which is a mapping from actions to probabilities
-  or a list of probabilities in the order of the game's actions. A decision is named as ``rlccfr show`` does. On a
-  public tree that is a line of play such as ``"b120"``, and the hands of one line may be told apart:
-  ``{"b120": {"QQ+": {"c": 1}, "AKs": {"c": 0.5, "f": 0.5}}}``; hands that are not named stay free.
-- a *function* from the name of a decision to what a table has there, or to None where the decision is free;
+  or a list of probabilities in the order of the game's actions. A decision is named as ``rlccfr show`` names it. On a
+  public tree the name is a line of play such as ``"b120"``, and hands may have different distributions:
+  ``{"b120": {"QQ+": {"c": 1}, "AKs": {"c": 0.5, "f": 0.5}}}``; hands that are not named are not locked.
+- a *function* from the name of a decision to what a table has there, or to None if the decision is not locked;
 - a :class:`rlccfr.Policy`;
-- a *file*: a policy's, or a table as JSON. A policy's file as CSV or JSON may lack infosets, which then stay free;
-- a mapping from a player, 0 or 1, to any of these, which then counts for this player's decisions alone;
-- a list of these, which hold together. A decision that two of them fix must have the same probabilities in both.
+- a *file*: a policy file, or a table as JSON. A policy file in CSV or JSON may lack infosets; these are not locked;
+- a mapping from a player, 0 or 1, to any of these, which then locks only this player's decisions;
+- a list of these, which apply together. If two of them lock the same decision, they must give the same probabilities.
 
-What is solved is the *locked game*, in which the lock's policies are a part of the rules. So nobody can respond where a
-lock holds: values, best responses, exploitability and targets are those of the locked game. A policy that a run returns
-is one of the game itself: it has the lock's probabilities where the lock holds, and fits wherever other policies do.
+The *locked game* is solved, in which the lock's policies are a part of the rules. So nobody can respond at a locked
+infoset: values, best responses, exploitability and targets are those of the locked game. A policy that a run returns is
+one of the game itself: it has the lock's probabilities at locked infosets, and can be used wherever other policies can.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from rlccfr.game import Game, checked_game
 from rlccfr.games.flat_tree import SUM_TOLERANCE
 
 KINDS = "a policy, a table, a function, a file, a mapping from players to these, or a list of these"
-"""What a lock may be given as, for errors."""
+"""Forms in which a lock may be given, for errors."""
 
 TABLE_SUFFIX = ".json"
-"""Suffix of files that may hold a table."""
+"""Suffix of files that may contain a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Lock:
         return reader
 
     def same_as(self, other: Lock) -> bool:
-        """Return whether both fix the same policies of one game."""
+        """Return whether both locks fix the same policies in the same game."""
         return (
             self.game is other.game
             and np.array_equal(self.entries, other.entries)
@@ -78,17 +78,17 @@ class Lock:
         return self._reader.locked_game(self)
 
     def completed(self, policy: Any) -> Any:
-        """Return a policy of the locked game as one of the game itself, with the lock's probabilities."""
+        """Return a policy of the locked game as a policy of the game itself, with the lock's probabilities."""
         return self._reader.completed(self, policy)
 
 
 class Fixed(NamedTuple):
-    """Policies that a lock fixes at one decision.
+    """Policies that one part of a lock fixes, such as those at one decision.
 
     Attributes:
-        name: name of the decision, for errors.
-        entries: entries of the game's tables.
-        probabilities: probability of each.
+        name: where they are fixed, for errors, such as "at '0b'".
+        entries: (k,) indices of entries of the game's tables.
+        probabilities: (k,) probability of each.
     """
 
     name: str
@@ -105,26 +105,26 @@ class LockReader(Protocol):
         """Yield the names of a player's decisions."""
 
     def fixed(self, name: str, decision_policy: Any, player: int | None) -> Iterator[Fixed]:
-        """Yield what is fixed at a decision.
+        """Yield what a table fixes at a decision.
 
         Args:
-            name: its name.
-            decision_policy: what the table has there: a distribution, or several by hand.
-            player: player whose decision it must be; None if any will do.
+            name: the decision's name.
+            decision_policy: what the table has there: a distribution, or a mapping from hands to distributions.
+            player: the player whose decision it must be; None for either.
 
         Raises:
             PolicyError: there is no such decision, or the table's policy does not fit it.
         """
 
     def of_policy(self, policy: Any, players: tuple[int, ...]) -> Iterator[Fixed]:
-        """Yield a policy of the game at all decisions of some players.
+        """Yield what a policy of the game fixes, at all decisions of some players.
 
         Raises:
             PolicyError: the policy is for another game.
         """
 
     def of_file(self, path: Path, players: tuple[int, ...]) -> Iterator[Fixed]:
-        """Yield the policy in a file, at those decisions of some players that the file has.
+        """Yield what the policy in a file fixes, at those decisions of some players that the file has.
 
         Raises:
             CheckpointError: the file is damaged, or its policy is for another game.
@@ -144,19 +144,20 @@ class LockReader(Protocol):
 
 
 def locked(game: Any, lock: Any) -> Any:
-    """Return a game with a lock, on which everything runs that runs on the game.
+    """Return a game with a lock, which can be used wherever the game can.
 
     Args:
         game: a game.
-        lock: the lock, in any of the module's forms; None for no lock.
+        lock: the lock, in any of the forms in the module's docstring; None for no lock.
 
     Returns:
-        The locked game, whose attribute ``lock`` is a :class:`Lock`; the game itself if there is none.
+        The locked game, whose attribute ``lock`` is a :class:`Lock`; the game itself if ``lock`` is None.
 
     Raises:
-        PolicyError: the lock does not fit the game, fixes nothing, or leaves nothing to be solved.
-        CheckpointError: the lock's file can't be read.
-        GameError: the game is of a form without locks.
+        PolicyError: the lock does not fit the game, fixes nothing, or leaves nothing to be solved; or the game already
+            has a lock.
+        CheckpointError: a policy file can't be read, is damaged, or is for another game.
+        GameError: the game's form does not support locks.
         TypeError: ``game`` is not a game.
 
     Examples:
@@ -171,16 +172,16 @@ def locked(game: Any, lock: Any) -> Any:
     if lock is None:
         return checked
     if checked.lock is not None:
-        raise PolicyError(f"{checked.name!r} has a lock already: give one lock with all that is to be fixed")
+        raise PolicyError(f"{checked.name!r} already has a lock: give one lock with everything that is to be fixed")
     reader: LockReader = checked.form.part("lock")(checked)
     return _joined(checked, list(_all_fixed(reader, lock))).locked_game()
 
 
 def _joined(game: Game, parts: list[Fixed]) -> Lock:
-    """Return the lock of all parts.
+    """Return the lock that consists of all parts.
 
     Raises:
-        PolicyError: there is nothing, two parts differ at an infoset, or nothing is left.
+        PolicyError: the parts fix nothing, two of them differ at an infoset, or nothing is left to solve.
     """
     if not any(len(part.entries) for part in parts):
         raise PolicyError(f"the lock fixes nothing in {game.name!r}: name a decision, or leave the lock out")
@@ -199,8 +200,8 @@ def _joined(game: Game, parts: list[Fixed]) -> Lock:
     entries = entries[~is_again]
     if len(entries) == game.num_sequences:
         raise PolicyError(
-            f"the lock fixes all decisions of {game.name!r}, so that nothing is left to solve; to lock one player "
-            "alone, name it: lock={0: ...}, or --lock 0=FILE"
+            f"the lock fixes all decisions of {game.name!r}, so that nothing is left to solve; to lock only one "
+            "player, name it: lock={0: ...}, or --lock 0=FILE"
         )
     return Lock(game, entries, probabilities[~is_again])
 
@@ -209,7 +210,7 @@ def _all_fixed(reader: LockReader, lock: Any, player: int | None = None) -> Iter
     """Yield all that a lock fixes; see :func:`locked`.
 
     Args:
-        player: player to whose decisions the lock is restricted; None for both.
+        player: the player to whose decisions the lock is restricted; None for both players.
     """
     players = (0, 1) if player is None else (player,)
     if isinstance(lock, (str, Path)):
@@ -228,22 +229,24 @@ def _all_fixed(reader: LockReader, lock: Any, player: int | None = None) -> Iter
                 if decision_policy is not None:
                     yield from reader.fixed(name, decision_policy, each)
     else:
-        raise PolicyError(f"a lock is {KINDS}, not {brief(lock)}")
+        raise PolicyError(f"a lock must be {KINDS}, not {brief(lock)}")
 
 
 def _of_mapping(reader: LockReader, mapping: Mapping[Any, Any], player: int | None) -> Iterator[Fixed]:
-    """Yield what a table fixes, or a mapping from players to locks."""
+    """Yield what a mapping fixes, which is a table or maps players to locks."""
     for name, value in mapping.items():
         if isinstance(name, str):
             yield from reader.fixed(name, value, player)
         elif player is None and name in (0, 1) and not isinstance(name, bool):
             yield from _all_fixed(reader, value, int(name))
         else:
-            raise PolicyError(f"a lock's table names decisions by text, or players by 0 and 1, not by {brief(name)}")
+            keys = "names of decisions, or the players 0 and 1" if player is None else "names of decisions"
+            owner = "a lock" if player is None else f"player {player}'s lock"
+            raise PolicyError(f"the keys of {owner} must be {keys}, not {brief(name)}")
 
 
 def _of_file(reader: LockReader, path: Path, player: int | None) -> Iterator[Fixed]:
-    """Yield what a file fixes; names and errors say which file it is, since a lock may have several."""
+    """Yield what a file fixes; names and errors include the file's path, since a lock may have several files."""
     table = _table_in(path) if path.suffix == TABLE_SUFFIX and not path.is_dir() else None
     if table is None or "format" in table:
         parts = reader.of_file(path, (0, 1) if player is None else (player,))
@@ -257,7 +260,7 @@ def _of_table(reader: LockReader, table: dict[str, Any], player: int | None, pat
     """Yield what a file's table fixes.
 
     Raises:
-        PolicyError: the table does not fit the game; the message begins with the file.
+        PolicyError: the table does not fit the game; the message begins with the file's path.
     """
     try:
         yield from _of_mapping(reader, table, player)
@@ -266,19 +269,20 @@ def _of_table(reader: LockReader, table: dict[str, Any], player: int | None, pat
 
 
 def _table_in(path: Path) -> dict[str, Any]:
-    """Return the object in a file of JSON.
+    """Return the object in a JSON file.
 
     Raises:
-        PolicyError: the file can't be read, is no JSON, holds no object, or names something twice.
+        PolicyError: the file can't be read, is not JSON, does not contain an object, or repeats a key.
     """
     try:
         table = json.loads(read_bytes(path), object_pairs_hook=_without_repeats)
     except OSError as error:
-        raise PolicyError(f"can't read the lock {path} ({error.strerror}): name a policy's file or a table") from None
+        reason = error.strerror
+        raise PolicyError(f"can't read the lock {path} ({reason}): give a policy file or a JSON table") from None
     except (ValueError, RecursionError) as error:
-        raise PolicyError(f"the lock {path} is not a table as JSON: {first_line(error)}") from None
+        raise PolicyError(f"the lock {path} is not a JSON table: {first_line(error)}") from None
     if not isinstance(table, dict):
-        raise PolicyError(f"the lock {path} must hold an object, from names of decisions to distributions")
+        raise PolicyError(f"the lock {path} must contain an object, from names of decisions to distributions")
     return table
 
 
@@ -286,18 +290,18 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object as a dict.
 
     Raises:
-        ValueError: a name is there twice.
+        ValueError: a key is repeated.
     """
     table = dict(pairs)
     if len(table) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{repeated!r} is there twice")
+        raise ValueError(f"the key {repeated!r} is repeated")
     return table
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a number, and not a truth value or text."""
+    """Return whether a value is a number; a bool is not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -313,12 +317,12 @@ def distribution(
     Args:
         by_action: what the table has: a mapping from actions to probabilities, or a list of these.
         count: number of actions.
-        place_of: function from an action, as a mapping names it, to its place; None if there is no such action.
-        action_names: function that returns the actions in words, for errors.
+        place_of: function that returns an action's index, given its name in a mapping; None if there is no such action.
+        action_names: function that returns the names of the actions, for errors.
         where: the decision, for errors, such as "at '0b'".
 
     Raises:
-        PolicyError: it is no distribution over the actions.
+        PolicyError: ``by_action`` is not a distribution over the actions.
     """
     if isinstance(by_action, Mapping):
         numbers: list[Any] = [0.0] * count
@@ -327,7 +331,7 @@ def distribution(
             place = place_of(action)
             if place is None:
                 actions = ", ".join(action_names())
-                raise PolicyError(f"{where}, a lock has the action {brief(action)}, but there is {actions}")
+                raise PolicyError(f"{where}, a lock has the action {brief(action)}, but the actions are {actions}")
             if is_named[place]:
                 raise PolicyError(f"{where}, a lock has an action twice, the second time as {brief(action)}")
             numbers[place] = number
@@ -356,6 +360,6 @@ def distribution(
 
 
 def _listed(by_action: Any) -> list[Any]:
-    """Return the numbers of a list or of an array with one axis; none of anything else."""
+    """Return the numbers of a list or of an array with one axis; an empty list for anything else."""
     is_list = isinstance(by_action, (list, tuple)) or (isinstance(by_action, np.ndarray) and by_action.ndim == 1)
     return list(by_action) if is_list else []

@@ -1,7 +1,8 @@
 """Messages for wrong command lines: one line that says what is wrong, and what to write instead.
 
-Typer finds the mistakes. Its messages name neither a wrong number nor the right form. Some versions of Typer raise
-errors of Click, others of their own copy of it: the classes have the same names, and the messages begin alike.
+Typer finds the mistakes, but its messages do not say how to write a number that is in a wrong form. Some versions of
+Typer raise errors of Click, others of their own copy of it: the classes have the same names, and the messages begin
+alike.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ SEPARATORS = r".,_'\u2019\s"
 """Characters, for a set in a regular expression, that people write between digits; ``\\s`` stands for all spaces."""
 
 POLICY_SUFFIXES = (".csv", ".json", ".npz")
-"""Suffixes of policy files, without ``.efg``, which is taken for a game."""
+"""Suffixes of policy files, except for ``.efg``: such a file is taken to be a game."""
 
 SUFFIXES_OF_WHOLE_NUMBERS = {"k": 1e3, "m": 1e6}
 """Factors that people write after whole numbers."""
 
 SUFFIXES_OF_SECONDS = {"s": 1, "sec": 1, "seconds": 1, "ms": 1e-3, "m": 60, "min": 60, "h": 3600}
-"""Units of time that people write after other numbers, in seconds."""
+"""Lengths in seconds of units of time that people write after numbers that need not be whole."""
 
 
 def explained(error: Any, words: Sequence[str]) -> str:
-    """Return a line on a usage error.
+    """Return a one-line message for a usage error.
 
     Args:
-        error: a UsageError of Typer's.
+        error: a UsageError of Typer.
         words: the words of the command line, without the program's name.
     """
     for explain in (_wrong_number, _missing_argument, _unknown_command, _unknown_option, _extra_argument):
@@ -48,7 +49,7 @@ def explained(error: Any, words: Sequence[str]) -> str:
 
 
 def _wrong_number(error: Any, words: Sequence[str]) -> str | None:
-    """Return a line on a text in place of a number."""
+    """Return a message for a value that is not a number; None for other errors."""
     match = re.search(r"valid (integer|number|float)\b", error.format_message())
     parameter = getattr(error, "param", None)
     if match is None or parameter is None:
@@ -64,7 +65,7 @@ def _wrong_number(error: Any, words: Sequence[str]) -> str | None:
             return f"{line}, such as {'1000' if is_whole else '0.5'}, not {brief(text)}"
         advice = f"write {' or '.join(meant)}"
         if len(meant) > 1:
-            advice += ", as its separator may be that of decimals or of thousands"
+            advice += ", since its separator may mark decimals or thousands"
         return f"{line}, not {brief(text)}: {advice}"
     return line
 
@@ -78,16 +79,17 @@ def _is_number(text: str, kind: Callable[[str], float]) -> bool:
 
 
 def _numbers_meant(text: str, suffixes: dict[str, float], *, is_whole: bool) -> list[str]:
-    """Return the numbers that a text such as ``1,000``, ``1e3`` or ``5s`` may stand for, in the right form.
+    """Return the numbers that a string such as ``1,000``, ``1e3`` or ``5s`` may stand for, in the right form.
 
-    A text that stands for no number has none. A text whose separator may be that of decimals or of thousands has two:
-    ``10.000`` in place of a whole number, ``1,500`` in place of another. A comma in a whole number separates thousands.
+    There are two if the separator may mark decimals or thousands: for ``10.000`` if the number must be whole, and for
+    ``1,500`` if it need not be. A comma in a whole number separates thousands. If the string does not stand for a
+    number, the list is empty.
     """
     match = re.fullmatch(rf"([+-]?[\d{SEPARATORS}]*\d(?:e\+?\d{{1,2}})?)\s*([a-z]*)", text.strip().lower())
     if match is None or (match[2] and match[2] not in suffixes):
         return []
     grouped = _without_groups(match[1])
-    if is_whole and grouped is None and re.search(r"[.,]\d{3}(?!\d)", match[1]):  # 1000,000 is neither
+    if is_whole and grouped is None and re.search(r"[.,]\d{3}(?!\d)", match[1]):  # 1000,000 has no clear meaning
         return []
     plain = match[1].replace(",", ".")
     forms = [plain]
@@ -101,9 +103,9 @@ def _numbers_meant(text: str, suffixes: dict[str, float], *, is_whole: bool) -> 
 
 
 def _without_groups(digits: str) -> str | None:
-    """Return a number whose digits are in groups of three, such as ``1,500.5``, without what separates the groups.
+    """Return a number whose digits are in groups of three, such as ``1,500.5``, without the separators of the groups.
 
-    None is returned if they are not: if a group has another length, or if two signs separate groups.
+    Return None if a group has another length, or if the separators differ.
     """
     match = re.fullmatch(rf"([+-]?[1-9]\d{{0,2}})([{SEPARATORS}])(\d{{3}}(?:\2\d{{3}})*)(?:[.,](\d+))?", digits)
     if match is None:
@@ -115,7 +117,7 @@ def _without_groups(digits: str) -> str | None:
 
 
 def _missing_argument(error: Any, words: Sequence[str]) -> str | None:
-    """Return a line on an argument that was left out, with all that the command takes."""
+    """Return a message for a missing argument, with all arguments of the command; None for other errors."""
     parameter = getattr(error, "param", None)
     if type(error).__name__ != "MissingParameter" or parameter is None or parameter.param_type_name != "argument":
         return None
@@ -129,7 +131,7 @@ def _missing_argument(error: Any, words: Sequence[str]) -> str | None:
 
 
 def _unknown_command(error: Any, words: Sequence[str]) -> str | None:
-    """Return a line on a word in place of a command."""
+    """Return a message for an unknown command; None for other errors."""
     match = re.match(r"No such command ['\"](.*?)['\"]", error.format_message())
     if match is None:
         return None
@@ -149,9 +151,9 @@ def _unknown_command(error: Any, words: Sequence[str]) -> str | None:
 
 
 def _shown_commands(context: Any, group: Any) -> dict[str, str]:
-    """Return the words that call each command that a group's help shows, by the command's name.
+    """Return how to call each command that a group's help shows, by the command's name.
 
-    Commands of groups in the group are included: ``{"solve": "solve", "table": "results table"}``.
+    Commands of subgroups are included: ``{"solve": "solve", "table": "results table"}``.
     """
     paths: dict[str, str] = {}
     for name in group.list_commands(context):
@@ -166,7 +168,7 @@ def _shown_commands(context: Any, group: Any) -> dict[str, str]:
 
 
 def _is_game(word: str) -> bool:
-    """Return whether a word is a game's name, whatever its case and its parameters."""
+    """Return whether a word is a game's name, apart from its case and its parameters."""
     import pyspiel
 
     from rlccfr.games.names import NAMED_GAMES, PARAMETRISED
@@ -177,13 +179,13 @@ def _is_game(word: str) -> bool:
 
 
 def _unknown_option(error: Any, words: Sequence[str]) -> str | None:
-    """Return a line on an option that the command does not have."""
+    """Return a message for an unknown option; None for other errors."""
     given_name = getattr(error, "option_name", None)
     if given_name is None or type(error).__name__ != "NoSuchOption":
         return None
     context = error.ctx
     options = _options(context)
-    # With one dash, each letter would be an option: Click names only the first.
+    # After a single dash, Click reads each letter as an option, and names only the first.
     for word in words:
         name = word.partition("=")[0]
         if not word.startswith("--") and word.startswith(given_name) and f"-{name}" in options:
@@ -198,7 +200,7 @@ def _unknown_option(error: Any, words: Sequence[str]) -> str | None:
 
 
 def _extra_argument(error: Any, words: Sequence[str]) -> str | None:
-    """Return a line on words that the command does not take."""
+    """Return a message for more arguments than the command takes; None for other errors."""
     match = re.search(r"unexpected extra arguments?(?:\(s\))? \((.*)\)$", error.format_message(), re.DOTALL)
     if match is None:
         return None
@@ -232,7 +234,7 @@ def _arguments(context: Any) -> list[Any]:
 
 
 def _options(context: Any) -> list[str]:
-    """Return the long names of a command's options, rare ones included."""
+    """Return the long names of a command's options, including those for ``--option``."""
     return [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
 
 
@@ -243,5 +245,5 @@ def _argument_name(argument: Any) -> str:
 
 
 def _help_of(context: Any) -> str:
-    """Return where to read on."""
+    """Return advice to read the command's help."""
     return f"see `{context.command_path} --help`"

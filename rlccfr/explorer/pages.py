@@ -1,4 +1,4 @@
-"""Pages on which a person walks through a game; each page is a single file that loads nothing from a network."""
+"""Pages on which to walk through a game in a browser; each is a single file that loads nothing from a network."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from rlccfr.pictures import action_colour
 from rlccfr.policy import Policy
 
 STATES_PER_CHUNK = 2_000
-"""States that a page unpacks at a time, which takes it some ten milliseconds."""
+"""Number of states that a page unpacks at a time, which takes some ten milliseconds."""
 
 DIGITS = 5
-"""Significant digits of numbers on a page, which shows four."""
+"""Significant digits of the numbers in a page's file; the page shows four."""
 
 NOTHING = 1e-4
-"""Largest regret, as a share of the payoffs' range, that is drawn as zero."""
+"""Largest regret, as a share of the range of payoffs, that the page shows as zero."""
 
 
 BYTES_PER_STATE = 10
-"""Bytes that a player's state takes on a page, beside its actions. Like the next figure, a mean over many pages.
+"""Bytes of a player's state in a page's file, without its actions; like the next figure, a mean over many pages.
 
-Pages of games whose texts are long, or of which few points fit, take up to twice as much.
+Where the texts of states are long, or only few points of a game fit on the page, a state has up to twice as many.
 """
 
 BYTES_PER_ACTION = 9
-"""Bytes that an action of a state takes on a page."""
+"""Bytes of an action, averaged over the states of both players: only those of the player who acts have actions."""
 
 
 class PredictedSize(NamedTuple):
-    """About how large a page will be.
+    """The predicted size of a page.
 
     Attributes:
-        states: number of players' states.
+        states: number of states of both players.
         num_bytes: size of the file in bytes.
     """
 
@@ -54,14 +54,13 @@ class PredictedSize(NamedTuple):
 
 
 class PageSize(NamedTuple):
-    """How large a page is.
+    """The size of a page.
 
     Attributes:
         points: number of points of the game.
-        states: number of players' states at these points.
+        states: number of states of both players at these points.
         num_bytes: size of the file in bytes.
-        whole: whether play goes on to its end from each point, so that the page shows the whole game, or all below its
-            start.
+        whole: whether the page shows all play below its start, with nothing left out.
     """
 
     points: int
@@ -74,21 +73,21 @@ class PageSize(NamedTuple):
 
 
 def predicted_size(policy: Policy, *, start: str = "", most: int = MOST_STATES) -> PredictedSize:
-    """Predict the size of a page from the game's sizes, at once.
+    """Predict the size of a page from the game's sizes, without making the page.
 
     Args:
         policy, start, most: as for :func:`write_page`.
 
     Raises:
-        GameError: no node has that path, or the game's form has no pages.
+        GameError: no node has the path ``start``, or the game's form has no pages.
 
     Example:
         >>> import rlccfr
         >>> str(predicted_size(rlccfr.Policy.uniform(rlccfr.load_game("leduc"))))
         'some 0.058 MB, for 1,872 states'
     """
-    game: Any = policy.game  # in whatever form
-    game.form.part("page")  # which raises an error for a form without pages
+    game: Any = policy.game  # of any form
+    game.form.part("page")  # raises an error for a form without pages
     states = 2 * game.num_infosets  # at each point, the states of both players are shown
     if not game.form.has_histories:
         if start:
@@ -96,25 +95,25 @@ def predicted_size(policy: Policy, *, start: str = "", most: int = MOST_STATES) 
 
             states = num_states_below(game, game.node(start))
         states = min(states, most)
-    actions = game.num_sequences / game.num_infosets  # of the player who acts, whose states are half of all
+    actions = game.num_sequences / game.num_infosets  # per infoset of the player who acts
     return PredictedSize(states, states * (BYTES_PER_STATE + BYTES_PER_ACTION * actions))
 
 
 def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int = MOST_STATES) -> PageSize:
-    """Write a page for a browser, on which a policy is explored; the file is written whole or not at all.
+    """Write a page on which to explore a policy in a browser; the file is written completely or not at all.
 
     Args:
         policy: the policy.
         path: the file to write.
-        start: path of the page's first point, for a game with a public tree; see :meth:`rlccfr.PublicGame.path`.
-        most: for a game with a public tree, largest number of players' states. Points farther from the start are left
-            out, or have no states.
+        start: for a game with a public tree, the path of the page's first point; see :meth:`rlccfr.PublicGame.path`.
+        most: for a game with a public tree, the largest number of states of both players. Points farther from the start
+            are left out, or have no states.
 
     Returns:
         The size of the page.
 
     Raises:
-        GameError: no node has that path, or a start is given for a game without a public tree.
+        GameError: no node has the path ``start``, or a start is given for a game without a public tree.
         RLCCFRError: the file can't be written.
     """
     content = any_content(policy, start, most)
@@ -146,7 +145,7 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
 
 
 def _summary(policy: Policy) -> str:
-    """Return sentences on a policy's exploitability and value."""
+    """Return sentences about a policy's exploitability and value."""
     values = policy.values()
     big_blind = policy.game.big_blind
     if big_blind:
@@ -158,7 +157,7 @@ def _summary(policy: Policy) -> str:
     else:
         scale = 1.0
         unit = ""
-    # Neither player can do worse in an equilibrium than to allow the opponent's best response.
+    # In an equilibrium, each player gets at least what its present policy gets against a best response.
     least = -scale * values.best_response[1]
     most = scale * values.best_response[0]
     bounds = [f"{bound:.6g}" for bound in (least, most)]
@@ -170,7 +169,7 @@ def _summary(policy: Policy) -> str:
     if big_blind:
         summary += " One mbb/g is a thousandth of a big blind per game."
     if policy.game.pot:
-        summary += " A value of 0 is half of the pot; add half of the pot for the expected value of other programs."
+        summary += " A value of 0 is half of the pot; other programs add half of the pot to their values."
     return summary
 
 
@@ -200,7 +199,7 @@ def _packed(points: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, A
 
 
 def _state_row(state: PlayerState) -> Sequence[Any]:
-    """Return a state as the page's script reads it; the value and the actions only for the player who acts."""
+    """Return a state in the form that the page's script reads, with value and actions only for the player who acts."""
     row = [state.text, _rounded(state.share), state.words if state.words != state.text else ""]
     if not state.actions:
         return row
@@ -213,6 +212,6 @@ def _rounded(value: float) -> float | None:
 
 
 def _data_element(name: str, value: Any) -> str:
-    """Return an HTML element that holds a value as compressed JSON, in base64, whose characters need no escape."""
+    """Return an HTML element with a value as compressed JSON in base64, whose characters need not be escaped."""
     data = gzip.compress(json.dumps(value, allow_nan=False, separators=(",", ":")).encode(), mtime=0)
     return f'<script type="text/plain" id="{name}">{base64.b64encode(data).decode()}</script>'

@@ -90,7 +90,7 @@ def test_a_simultaneous_rule_is_refused_where_players_take_turns():
     with pytest.raises(rlccfr.ComponentError, match="needs exact_only=True"):
         UpdateRule(simultaneous=True)
     rule = UpdateRule(exact_only=True, simultaneous=True)
-    with pytest.raises(rlccfr.ComponentError, match="players take turns"):
+    with pytest.raises(rlccfr.ComponentError, match="players are updated in alternation"):
         rlccfr.Solver(rlccfr.load_game("holdem(ranks=4,suits=2)"), rule)
     with pytest.raises(rlccfr.ComponentError, match="needs tables"):
         rlccfr.Solver(game("kuhn"), rule, abstraction="rcfr")

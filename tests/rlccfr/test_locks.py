@@ -346,21 +346,21 @@ BAD = [
     ({"0": 1}, "must have the probability of each action, Pass, Bet, not 1"),
     ({"0": "Bet"}, "must have the probability of each action, Pass, Bet, not 'Bet'"),
     ({"0": None}, "must have the probability of each action, Pass, Bet, not None"),
-    ({"0": {"Raise": 1}}, "has the action 'Raise', but there is Pass, Bet"),
-    ({"0": {2: 1}}, "has the action 2, but there is Pass, Bet"),
+    ({"0": {"Raise": 1}}, "has the action 'Raise', but the actions are Pass, Bet"),
+    ({"0": {2: 1}}, "has the action 2, but the actions are Pass, Bet"),
     ({"0": {"Pass": 0.5, 0: 0.5}}, "an action twice"),
     ({0: {"0": [1, 0]}, 1: {"0": [1, 0]}}, "of player 1 named '0'; it is the other player's"),
-    ({2: {"0": [1, 0]}}, "players by 0 and 1, not by 2"),
-    ({0: {0: {"0": [1, 0]}}}, "players by 0 and 1, not by 0"),
+    ({2: {"0": [1, 0]}}, "or the players 0 and 1, not 2"),
+    ({0: {0: {"0": [1, 0]}}}, "the keys of player 0's lock must be names of decisions, not 0"),
     ({"0": [1, 0], 0: {"0": [0, 1]}}, "fixes an infoset twice, at '0', with different probabilities"),
-    ({(0, "0"): [1, 0]}, "names decisions by text, or players by 0 and 1, not by (0, '0')"),
+    ({(0, "0"): [1, 0]}, "the keys of a lock must be names of decisions, or the players 0 and 1, not (0, '0')"),
     ({0: [1, 0]}, "or a list of these, not 1"),
     ([{"0": [1, 0]}, 0.5], "or a list of these, not 0.5"),
     ({}, "fixes nothing"),
     (lambda name: None, "fixes nothing"),
     (lambda name: [0.5, 0.5], "fixes all decisions"),
-    (0.5, "a lock is a policy, a table, a function, a file"),
-    ([[1, 0]], "a lock is a policy, a table, a function, a file"),
+    (0.5, "a lock must be a policy, a table, a function, a file"),
+    ([[1, 0]], "a lock must be a policy, a table, a function, a file"),
     ("lock.txt", "policies are saved as"),
     ("missing.json", "can't read the lock missing.json"),
     ("missing.npz", "can't read missing.npz"),
@@ -383,9 +383,9 @@ def test_files_and_policies_that_do_not_fit_are_refused(tmp_path):
         locked(tree, uniform)
     with pytest.raises(PolicyError, match="the lock is a policy of 'leduc'"):
         locked(tree, {0: rlccfr.Policy.uniform(game("leduc"))})
-    with pytest.raises(PolicyError, match="has a lock already"):
+    with pytest.raises(PolicyError, match="already has a lock"):
         rlccfr.Solver(locked(tree, JACK_BLUFFS), lock=JACK_BLUFFS)
-    for text, message in (("{", "not a table as JSON"), ("[1]", "must hold an object"), ("", "not a table as JSON")):
+    for text, message in (("{", "not a JSON table"), ("[1]", "must contain an object"), ("", "not a JSON table")):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(PolicyError, match=message):
             locked(tree, tmp_path / "bad.json")
@@ -402,7 +402,7 @@ def test_files_and_policies_that_do_not_fit_are_refused(tmp_path):
                 locked(tree, tmp_path / "bad.json")
             assert str(raised.value).startswith(f"{tmp_path / 'bad.json'}: ") or table == {}
     (tmp_path / "twice.json").write_text('{"0": [1, 0], "0": [0, 1]}')
-    with pytest.raises(PolicyError, match="'0' is there twice"):
+    with pytest.raises(PolicyError, match="the key '0' is repeated"):
         locked(tree, tmp_path / "twice.json")
     rlccfr.Policy.uniform(game("leduc")).save(tmp_path / "leduc.csv")
     with pytest.raises(CheckpointError, match="is a policy of 'leduc', not of 'kuhn'"):

@@ -162,7 +162,7 @@ def test_a_container_that_kills_a_run_leaves_its_checkpoint(tmp_path, figures):
     row = {"refused": errors.strip().splitlines()[-1], "signal": -killed.returncode, "iterations before": kept}
     figures("A container with 420 MiB", [{**row, "kept": reached, "in the end": iterations_in(path)}])
     assert refused.returncode == 1
-    assert "GB are left" in row["refused"]
+    assert "GB are available" in row["refused"]
     assert killed.returncode == -9
     assert kept < reached < iterations_in(path)
 

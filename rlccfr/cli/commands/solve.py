@@ -48,7 +48,7 @@ AGAINST_OPTIONS = {"game", "against", "policy", "max_histories", "json"}
 class AlgorithmOptions:
     """What to run."""
 
-    TITLE: ClassVar[str] = "Algorithm, by components from `rlccfr catalog` [the soonest way]"
+    TITLE: ClassVar[str] = "Algorithm, by components from `rlccfr catalog` [the fastest way]"
     update_rule: str | None = option(None, 'Such as "dcfr(gamma=3)". [cfr_plus]')
     sampler: str | None = option(None, 'Such as "outcome(exploration=0.4)". [none]')
     abstraction: str | None = option(None, "Such as cfr_br. [none]")
@@ -75,7 +75,7 @@ class AlgorithmOptions:
         return [first, *(parsed_algorithm(text, "--option then") for text in self.then or [])]
 
     def _controlled_rule(self, context: typer.Context) -> str:
-        """Return the update rule whose settings a controller chooses: the one in a file, or the shipped one."""
+        """Return the update rule whose settings are chosen by a controller: the one in a file, or the shipped one."""
         options = [f"--{name}" for name in ("control", "controller") if is_on_command_line(context, name)]
         if len(options) > 1:
             raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")
@@ -93,10 +93,10 @@ class StopOptions(OneBudget):
     TITLE: ClassVar[str] = "When to stop"
     target: str | None = option(
         None,
-        '1e-6; "1e-6x" of the uniform policy\'s; "10mbb"; "0.5%".',
+        "Exploitability: 1e-6, 1e-6x (of uniform), 10mbb, 0.5%.",
     )
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
-    any_way: bool = option(False, "Solve one if that is predicted to be faster than a run.", "--any")
+    any_way: bool = option(False, "Run, or solve a linear program if that looks faster.", "--any")
     against: str | None = option(None, "Find best responses to this policy or run instead.")
 
     @property
@@ -115,7 +115,7 @@ class StopOptions(OneBudget):
 
 @dataclass(frozen=True)
 class FileOptions:
-    """Files to write; None for those that are not wanted."""
+    """Files to write; None for a file that is not wanted."""
 
     TITLE: ClassVar[str] = "Files to write"
     policy: Path | None = option(None, "The average policy: .csv, .json, .npz, .efg.", callback=file_to_write())
@@ -129,12 +129,12 @@ class FileOptions:
 
     @property
     def need_a_curve(self) -> bool:
-        """Whether a file is wanted that a linear program can't give."""
+        """Whether a file is wanted that shows a curve, which a linear program does not have."""
         return (self.curve, self.plot) != (None, None)
 
     @property
     def paths(self) -> list[Path]:
-        """The files that are wanted."""
+        """Paths of the files that are wanted."""
         files = (self.checkpoint, self.policy, self.curve, self.plot, self.picture)
         return [path for path in files if path is not None]
 
@@ -163,8 +163,8 @@ class FileOptions:
         """Check that the files can be written for a game, before anything is run.
 
         Raises:
-            RLCCFRError: a file is the one that the game was read from, the game's policy can't be written in the file's
-            format, or its first decision can't be drawn.
+            RLCCFRError: a file is the one from which the game was read, the game's policy can't be written in the
+                file's format, or the game's first decision can't be drawn.
         """
         from rlccfr.game import policy_class
         from rlccfr.games.gambit.files import refuse_source
@@ -197,10 +197,10 @@ class FileOptions:
         self.write_curve(attempt.result, title, current=bool(attempt.solver.current))
 
     def write_curve(self, result: RunResult | None, title: str, *, current: bool = False) -> None:
-        """Write the curve of a run as a table and as a plot, as far as they are wanted.
+        """Write the curve of a run as a table and as a plot, if they are wanted.
 
         Args:
-            result: the run; None if there was none, and then no curve is wanted.
+            result: the run's result; None if there was no run, and then nothing is written.
             title: title of the plot.
             current: whether the plot has the current policy, too.
         """
@@ -214,7 +214,7 @@ class FileOptions:
             save(result.plot(label=title, current=current), self.plot)
 
     def write_policy(self, policy: Any) -> None:
-        """Write a policy, and the picture of its first decision, as far as they are wanted."""
+        """Write a policy, and a picture of its first decision, if they are wanted."""
         if self.policy is not None:
             policy.save(self.policy)
         if self.picture is not None:
@@ -237,7 +237,7 @@ class SolverOptions:
     averaging: str = rare("matching", "matching, or pre as in OpenSpiel. [matching]")
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
     walks: int = rare(1, "Walks per player and iteration. [1]", callback=at_least(1))
-    reduce: bool = rare(True, "no: exact passes leave the game's symmetry unused. [yes]")
+    reduce: bool = rare(True, "no: exact passes ignore the game's symmetry. [yes]")
     blend: bool | None = rare(
         None,
         "yes: mix the last half's average policies at the end. [no]",
@@ -246,18 +246,18 @@ class SolverOptions:
     dtype: str | None = rare(None, "int16, float32 or float64, for tables of public trees.")
     current: bool | None = rare(
         None,
-        "yes: measure the current policy, too; no: not. [in curves]",
+        "yes: measure the current policy, too. [yes for curves]",
         "--current/--no-current",
     )
 
     @property
     def choose_the_run(self) -> bool:
-        """Whether the user gave an option that the best measured run has no say in."""
+        """Whether the user gave an option that would change the best measured run."""
         return (self.averaging, self.simultaneous, self.walks, self.blend) != ("matching", False, 1, None)
 
     @property
     def need_a_run(self) -> bool:
-        """Whether the user gave an option that a linear program has no use for."""
+        """Whether the user gave an option that only applies to runs, not to a linear program."""
         return (self.reduce, self.dtype, self.current) != (True, None, None)
 
 
@@ -277,10 +277,10 @@ def solve(
 ) -> None:
     """Solve a game, and print how close to an equilibrium that is.
 
-    If you name no algorithm, the method that is predicted to finish first is used: a linear program, or the best
-    measured run. Without a target and a budget, it has a minute to reach a millionth of the uniform exploitability.
+    If you name no algorithm, the method predicted to finish first is used: a linear program, or the best measured run.
+    Without a target or a budget, it has a minute to reach a millionth of the uniform policy's exploitability.
     """
-    # Refuse what contradicts itself before a game is compiled, which may take minutes.
+    # Find contradictions between options before a game is compiled, which may take minutes.
     if stop.exact:
         check_only(context, "--exact", EXACT_OPTIONS, "solves a linear program")
     if stop.against is not None:
@@ -304,7 +304,7 @@ def solve(
 
     if is_free:
         algorithms = [best_run_of(tree)]
-        blends = bool(tree.form.best_run.get("blend")) and options.dtype != "int16"  # which blends don't mix
+        blends = bool(tree.form.best_run.get("blend")) and options.dtype != "int16"  # too few bits for blends
         options = replace(options, blend=blends)
     until = stop.or_default(tree) if is_free else stop
     arguments = vars(options) | {"blend": bool(options.blend), "seed": seed}
@@ -313,17 +313,19 @@ def solve(
 
     try:
         files.write(attempt, title_of(algorithms))
-    finally:  # a full disk must not lose the results, nor a closed pipe the files
+    finally:  # results are printed even if the disk is full; files are written even if the pipe is closed
         print_run(attempt, algorithms, json)
     if not json:
         files.print_names()
-    if stop.target is None:  # to miss the default target is no failure
+    if stop.target is None:  # missing the default target is not a failure
         attempt = replace(attempt, result=replace(attempt.result, target=None))
     _fail_if_cut_short(attempt, until.has_budget, files.checkpoint)
 
 
 def _check_together(context: typer.Context, algorithms: list[Cell], stop: StopOptions, files: FileOptions) -> None:
-    """Refuse options that contradict each other, before a game is compiled; hold the checkpoint until the command ends.
+    """Check that options do not contradict each other, and hold the checkpoint's file until the command ends.
+
+    This comes before a game is compiled.
 
     Raises:
         RLCCFRError: two options contradict each other, or an option does not accept its value.
@@ -342,13 +344,13 @@ def _check_together(context: typer.Context, algorithms: list[Cell], stop: StopOp
 
 
 def _check_segments(algorithms: list[Cell], budget: dict[str, Any], checkpoint: Path | None) -> None:
-    """Refuse algorithms that can't run one after another, before the first one runs."""
+    """Check that algorithms can run one after another, before the first one runs."""
     from rlccfr.envs.episode import parse_budget
     from rlccfr.envs.measuring.identity import why_unavailable
     from rlccfr.envs.measuring.request import check_segments
 
     if checkpoint is not None:
-        raise RLCCFRError("a checkpoint holds a run of one algorithm: leave out --checkpoint or `--option then=...`")
+        raise RLCCFRError("a checkpoint is of one algorithm's run: leave out --checkpoint or `--option then=...`")
     check_segments(parse_budget(budget), len(algorithms))
     for algorithm in algorithms:
         if reason := why_unavailable(algorithm):
@@ -356,7 +358,7 @@ def _check_segments(algorithms: list[Cell], budget: dict[str, Any], checkpoint: 
 
 
 def _check_target(stop: StopOptions, segments: int) -> None:
-    """Refuse a text that is not a target, and options that contradict a target or need one."""
+    """Check the target, and the options that contradict a target or need one."""
     from rlccfr.limits import check_target
 
     if stop.any_way and (stop.target is None or stop.has_budget):
@@ -369,16 +371,17 @@ def _check_target(stop: StopOptions, segments: int) -> None:
 
 
 def _check_for_game(game: Game, stop: StopOptions, files: FileOptions) -> None:
-    """Refuse files that can't be written for the game, and a linear program of a game without histories."""
+    """Check that the files can be written for the game, and that it has a linear program if one is to be solved."""
     files.check_for(game)
     if (stop.exact or stop.any_way) and not game.form.has_histories:
         raise RLCCFRError(
-            f"{game.name!r} is held {game.form.title} and has no linear program: leave out --exact and --any"
+            f"{game.name!r} is represented {game.form.title}, for which there is no linear program: leave out --exact "
+            "and --any"
         )
 
 
 def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions, threads: int, json: bool) -> None:
-    """Solve a game in the way that is predicted to be soonest, write its policy, and print the facts."""
+    """Solve a game in the way that is predicted to be fastest, write its policy, and print the results."""
     from rlccfr.solving import solve
 
     solvers: list[Solver] = []
@@ -403,12 +406,12 @@ def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions,
         files.write_policy(solution.policy)
         title = solution.method if solution.solver is None else title_of([algorithm_of(solution.solver)])
         files.write_curve(solution.result, title)
-    finally:  # a full disk must not lose the results
+    finally:  # results are printed even if the disk is full
         print_found(solution, json)
     if not json:
         files.print_names()
     if solution.interrupted:
-        raise Interrupted("interrupted; the policy is what there was by then")
+        raise Interrupted("interrupted; the policy is the one found until then")
     if stop.target is not None and not solution.reached:
         advice = " after the budget; give a larger one, or another target" if stop.is_given else "; give another target"
         raise RLCCFRError(
@@ -418,12 +421,12 @@ def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions,
 
 
 def _solve_exactly(tree: GameTree, seconds: float | None, files: FileOptions, json: bool) -> None:
-    """Solve a game by a linear program, write its policy, and print the facts."""
+    """Solve a game by a linear program, write its policy, and print the results."""
     solution = solve_by_linear_program(tree, seconds)
     try:
         if files.policy is not None:
             solution.policy.save(files.policy)
-    finally:  # a full disk must not lose the results
+    finally:  # results are printed even if the disk is full
         print_solution(tree, solution, json)
     if not json:
         files.print_names()
@@ -434,7 +437,7 @@ def _respond(game: Game, name: str, files: FileOptions, json: bool) -> None:
 
     Args:
         game: the game.
-        name: ``uniform``, or a file that holds a policy or a run.
+        name: ``uniform``, or the path of a policy file or a saved run.
     """
     from rlccfr.cli.policies.named import policy_of
 
@@ -460,25 +463,25 @@ def _run(game: str, solver: Solver, algorithms: list[Cell], stop: StopOptions, f
         if files.checkpoint is not None:
             report = saving(solver, files.checkpoint, files.checkpoint_every, report)
         attempt = attempted(solver, algorithms, budget, stop.target, stop.any_way, report)
-    # Only after the run's progress bar, since the linear program has one of its own.
+    # This comes after the run's progress bar has ended, since the linear program has one of its own.
     return attempt.or_exactly() if stop.any_way else attempt
 
 
 def _fail_if_cut_short(attempt: Attempt, has_budget: bool, checkpoint: Path | None) -> None:
-    """Raise what stopped the command, or that the target was not reached."""
+    """Raise the error that stopped the run, or an error if the run was interrupted or missed its target."""
     result = attempt.result
     if attempt.failure is not None:
         raise attempt.failure
     if attempt.interrupted:
         message = f"interrupted after {result.iterations:,} iterations"
         if checkpoint:
-            resuming = "runs it for another budget" if has_budget or result.target is None else "goes on"
-            message += f"; {checkpoint} holds the whole run, and the same command {resuming}"
+            resuming = "runs it for another budget" if has_budget or result.target is None else "continues from there"
+            message += f"; {checkpoint} has the whole run, and the same command {resuming}"
         raise Interrupted(message)
     if not attempt.reached:
         game = attempt.solver.game
         alternatives = "another algorithm"
-        if game.form.features:  # without these, nothing recommends an algorithm
+        if game.form.features:  # `rlccfr recommend` needs these
             alternatives += f" (`rlccfr recommend {quoted(game.name)}` names one)"
         if game.form.has_histories:
             alternatives += ", or --exact"
@@ -487,7 +490,7 @@ def _fail_if_cut_short(attempt: Attempt, has_budget: bool, checkpoint: Path | No
             advice = f"give a larger one, or {alternatives}"
         else:
             reason = "and ten times as much work has hardly lowered it"
-            advice = f"take {alternatives}"
+            advice = f"use {alternatives}"
         raise RLCCFRError(
             f"the target {result.target:.4g} was not reached: the exploitability is {attempt.exploitability:.4g} "
             f"{reason}; {advice}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 LARGE_PAGE = 50e6
-"""Bytes above which a page's predicted size is told before it is written, since a browser takes long to open it."""
+"""Bytes above which a page's predicted size is printed before it is written, since browsers open it slowly."""
 
 
 def explore(
@@ -38,7 +38,7 @@ def explore(
 
     At each point of the game, the page shows the possible moves. For each state of the player to move, it shows what
     the policy does, what the state is worth, and what each action would gain. The page is one file, and loads nothing
-    from a network. A page on hold'em or Bluff holds at most --most states; with --from, it starts elsewhere.
+    from a network. A page on hold'em or Bluff has at most --most states; with --from, it starts elsewhere.
     """
     from rlccfr.cli.policies.named import policy_of
     from rlccfr.explorer.pages import predicted_size, write_page
@@ -56,22 +56,22 @@ def explore(
         size = write_page(explored, page, start=start, most=most)
     print(f"{page}: open it in a browser ({size})")
     if not size.whole:
-        print("The page does not hold the whole game: --from starts it elsewhere, and --most takes more states.")
+        print("The page does not show the whole game: --from starts it elsewhere, and a larger --most adds states.")
 
 
 def _say_large(page: Path, predicted: PredictedSize, shown: str, *, has_limit: bool) -> None:
-    """Say before a large page is written how large it will be, and what makes it smaller.
+    """Before a large page is written, print how large it will be, and how to make it smaller.
 
     Args:
         page: the page.
         predicted: its predicted size.
         shown: the policy and its game, as arguments of ``rlccfr show``.
-        has_limit: whether the page can begin anywhere and hold fewer states.
+        has_limit: whether the page can begin elsewhere and have fewer states.
     """
     if has_limit:
         fitting = int(LARGE_PAGE / predicted.num_bytes * predicted.states)
         advice = f"--most {fitting} makes it {LARGE_PAGE / 1e6:.0f} MB, and --from starts it further down"
     else:
-        advice = f"it holds the whole game; `rlccfr show {shown} --find TEXT` shows some states alone"
-    message = f"{page} will have {predicted}, which a browser takes long to open: {advice}"
+        advice = f"it shows the whole game; `rlccfr show {shown} --find TEXT` shows only some states"
+    message = f"{page} will have {predicted}, which a browser opens slowly: {advice}"
     stderr.print(message, highlight=False, markup=False, soft_wrap=True)

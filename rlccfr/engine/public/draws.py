@@ -14,19 +14,19 @@ from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.public.drawing import LEAST_LOG, NO_DRAWING, Drawing
 
 DRAWN = {"public": (False, False), "opponent": (False, True), "own": (True, False), "one": (True, True)}
-"""For each choice of a sampler's ``chance``, whether the player's and the opponent's private states are drawn."""
+"""For each value of a sampler's ``chance``, whether the updated player's private state is drawn, and the opponent's."""
 
 
 class Drawn(NamedTuple):
-    """What passes draw."""
+    """Which chance outcomes and private states a pass samples."""
 
-    public: bool  # public outcomes; without these, nothing is drawn
+    public: bool  # public outcomes; if these are not drawn, nothing is
     own: bool  # the private state of the player who is updated
     opponent: bool  # the opponent's private state
 
 
 class _OutcomeProbabilities(NamedTuple):
-    """The entries of a :class:`Drawing` that depend on the game alone."""
+    """The fields of a :class:`Drawing` that depend only on the game."""
 
     outcome_cumulative: np.ndarray  # (nodes,)
     rows_by_parent: np.ndarray  # like the view's ``above``
@@ -37,19 +37,20 @@ _outcome_probabilities: WeakKeyDictionary[PublicGame, _OutcomeProbabilities] = W
 
 
 def draws_of(sampler: Sampler) -> Drawn:
-    """Return what passes draw under a sampler."""
+    """Return what passes sample under a sampler."""
     return Drawn(False, False, False) if sampler.exact else Drawn(True, *DRAWN[sampler.chance])
 
 
 def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
-    """Return the arrays that passes use to draw; no discounts are pending in them.
+    """Return the arrays that passes use to draw, without pending discounts.
 
     Args:
         rng: (1,) state of the generator, which passes advance in place.
     """
     if not drawn.public:
         return NO_DRAWING
-    # Regrets of the own states drawn are updated, and averages of the opponent's; all others wait for their discounts.
+    # A pass updates the regrets of the player's drawn states and the averages of the opponent's. The discounts of all
+    # other entries become pending.
     num_regrets, num_averages = _numbers_pending(game, drawn)
     return Drawing(
         draws_public=True,
@@ -66,7 +67,7 @@ def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
 
 
 def pending_bytes(game: PublicGame, drawn: Drawn) -> int:
-    """Return the bytes of a drawing's arrays, most of them for pending discounts."""
+    """Return how many bytes a drawing's arrays need, most of them for pending discounts."""
     if not drawn.public:
         return 0
     num_regrets, num_averages = _numbers_pending(game, drawn)
@@ -79,7 +80,7 @@ def pending_bytes(game: PublicGame, drawn: Drawn) -> int:
 def _numbers_pending(game: PublicGame, drawn: Drawn) -> tuple[int, int]:
     """Return the number of entries with pending discounts of regrets, and of those with pending discounts of averages.
 
-    There is an entry per private state if these are drawn one by one, else one per node.
+    There is one for each private state if these are drawn one by one, and otherwise one for each decision node.
     """
     num_regrets = game.num_infosets if drawn.own else len(game.decisions)
     num_averages = game.num_infosets if drawn.opponent else len(game.decisions)
@@ -87,7 +88,7 @@ def _numbers_pending(game: PublicGame, drawn: Drawn) -> tuple[int, int]:
 
 
 def logs_of(factors: np.ndarray) -> np.ndarray:
-    """Return the logarithms of discounts, of the same shape, with :data:`LEAST_LOG` for 0."""
+    """Return the logarithms of discounts, in the same shape; :data:`LEAST_LOG` stands for that of 0."""
     logs = np.full(factors.shape, LEAST_LOG)
     np.log(factors, out=logs, where=factors > 0)
     return logs
@@ -97,7 +98,8 @@ def first_entries(game: PublicGame, per_private_state: bool) -> np.ndarray:
     """Return where each decision node's entries begin in an array over decisions, (nodes,); 0 for other nodes.
 
     Args:
-        per_private_state: whether the array has an entry for each private state of a node, not one for each node.
+        per_private_state: whether the array has an entry for each private state of a decision, rather than one for each
+            decision.
     """
     first_entry = np.zeros(game.num_nodes, np.int64)
     sizes = game.rows if per_private_state else np.ones(len(game.decisions), np.int64)
@@ -106,7 +108,7 @@ def first_entries(game: PublicGame, per_private_state: bool) -> np.ndarray:
 
 
 def _outcome_probabilities_of(game: PublicGame) -> _OutcomeProbabilities:
-    """Return a game's probabilities of outcomes, which are computed once."""
+    """Return a game's probabilities of chance outcomes; they are computed only once for each game."""
     if game not in _outcome_probabilities:
         _outcome_probabilities[game] = _OutcomeProbabilities(
             outcome_cumulative=_outcome_cumulative(game),
@@ -117,7 +119,7 @@ def _outcome_probabilities_of(game: PublicGame) -> _OutcomeProbabilities:
 
 
 def _rows_by_parent(game: PublicGame) -> np.ndarray:
-    """Return each deal's and player's rows, sorted by the rows that they follow, in the layout of ``view.above``."""
+    """Return each deal's and player's rows, sorted by the rows that they come from, in the layout of ``view.above``."""
     view = game.view
     rows_by_parent = np.zeros(len(view.above), np.int32)
     for num_rows, first_edges in zip(view.deals["rows"].tolist(), view.deals["edge"].tolist(), strict=True):
@@ -128,12 +130,12 @@ def _rows_by_parent(game: PublicGame) -> np.ndarray:
 
 
 def _outcome_cumulative(game: PublicGame) -> np.ndarray:
-    """Return for each child of a chance node the probability of the children up to it, (nodes,); 0 for other nodes."""
+    """Return the probability that a chance node's outcome is a given child or one before it, (nodes,); 0 elsewhere."""
     nodes = game.view.nodes
     mass = row_masses(game, 0)
-    # A deal's probability without regard to player 1's private state is, up to a factor, the sum of player 0's masses
-    # after it. Where player 1 has a range of its own, it is not the deal's probability in the game, and need not be:
-    # see rlccfr/kernels/public/drawing.py.
+    # If player 1's private state is ignored, a deal's probability is proportional to the sum of player 0's masses in
+    # it. Where player 1 has a range of its own, this is not the deal's probability in the game, and need not be: see
+    # rlccfr/kernels/public/drawing.py.
     first_edges = game.view.deals["edge"][:, 0].tolist()
     num_rows = game.view.deals["rows"][:, 0].tolist()
     deal_mass = np.array([mass[edge : edge + count].sum() for edge, count in zip(first_edges, num_rows, strict=True)])

@@ -1,4 +1,4 @@
-"""All-in equities of hold'em ranges: the share of the pot that a hand wins if nobody bets, over all boards."""
+"""All-in equities of hold'em ranges: the mean share of the pot that hands win at showdown, over all boards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KNOWN_CARDS = (0, 3, 4, 5)
 """Numbers of board cards that may be known."""
 
 HANDS_PER_CALL = 5_000_000
-"""Hands on boards after which a kernel returns, so that Ctrl-C is heard within half a second."""
+"""Number of hands, summed over boards, after which a kernel returns, so that Ctrl-C takes effect in half a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Equity:
         equity: each player's share of the pot; they sum to 1.
         tie: probability that the pot is shared.
         hands: for each player, the equity of each of its hands, by name in either order of the cards, from the deck's
-            highest hand down. A hand that meets no hand of the opponent is left out.
+            highest hand down. A hand that can't be dealt together with any of the opponent's is left out.
         weights: for each player, the weight of each of these hands, by name.
     """
 
@@ -53,7 +53,7 @@ def equity(first: str, second: str, board: str = "") -> Equity:
         board: the board's known cards, such as ``"Td9d6h"``: none, three, four or five.
 
     Raises:
-        GameError: a range or the board can't be read, or no hand of one range can meet one of the other.
+        GameError: a range or the board can't be read, or no two hands of the ranges can be dealt together.
 
     Example:
         >>> import rlccfr
@@ -70,8 +70,9 @@ def equity(first: str, second: str, board: str = "") -> Equity:
     hands = HOLDEM_DECK.hands[hand_index]
     may_meet = meets_any(hands, weights)
     if not may_meet.any():
-        raise GameError(f"no hand of {first!r} can meet a hand of {second!r}" + (f" on {board}" if board else ""))
-    # Sums are differences of sums, so where nothing is met they are 0 but for rounding.
+        where = f" on {board}" if board else ""
+        raise GameError(f"no hand of {first!r} can be dealt together with a hand of {second!r}{where}")
+    # The sums are computed as differences. So those of a hand that meets no other are 0 only up to rounding errors.
     beaten, tied, met = np.where(may_meet, _sums(known, hands, weights, range_symmetries(known, all_weights)), 0.0)
     pairs_met = float((weights[0] * met[0]).sum())
     first_share = float((weights[0] * (beaten[0] + tied[0] / 2)).sum()) / pairs_met
@@ -84,7 +85,11 @@ def equity(first: str, second: str, board: str = "") -> Equity:
 
 
 def _sums(known: list[int], hands: np.ndarray, weights: np.ndarray, permutations: np.ndarray) -> np.ndarray:
-    """Return for each hand of each player the opponent's weight that it beats, ties with and meets, (3, 2, hands)."""
+    """Return, for each hand of each player, the opponent's weight that it beats, ties with and can be dealt against.
+
+    Returns:
+        (3, 2, hands) sums over all boards.
+    """
     num_hands = len(hands)
     num_missing = BOARD - len(known)
     board = np.array([*known, *[0] * num_missing])
@@ -100,7 +105,8 @@ def _sums(known: list[int], hands: np.ndarray, weights: np.ndarray, permutations
         sums,
     ):  # fmt: skip
         pass
-    # Each board stood for its images. A hand's sum over the images is its images' sums over the board, on average.
+    # Each board that was evaluated stands for its images. A hand's sum over a board's images is the mean, over the
+    # permutations, of what the hand's images have on that board.
     mean_sums: np.ndarray = np.mean([sums[:, :, images_of(permutation, hands)] for permutation in permutations], axis=0)
     return mean_sums
 
@@ -111,9 +117,9 @@ def _by_name(
     """Return each player's values by the names of its hands, the deck's highest hand first.
 
     Args:
-        hand_index: (hands,) indices in the deck.
-        shown: (2, hands) whether a hand is shown.
-        values: (2, hands).
+        hand_index: (hands,) each hand's index in ``HOLDEM_DECK.hands``.
+        shown: (2, hands) whether a player's hand is included.
+        values: (2, hands) each player's value for each hand.
     """
     names = HOLDEM_DECK.first()
     by_name = [

@@ -17,18 +17,18 @@ from rlccfr.kernels.public.sweep import BEST, MEAN, WRITE_PAYOFFS
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace, arithmetic_type
 
 NODE_TIME = 60.0
-"""Nanoseconds of a pass for one player per public node."""
+"""Nanoseconds that a pass for one player takes per public node."""
 
 STATE_TIME = 3.0
-"""Nanoseconds of a pass for one player per private state that it meets."""
+"""Nanoseconds that a pass for one player takes per private state that it meets."""
 
 _workspaces: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicWorkspace, Outcomes]]] = WeakKeyDictionary()
 
 
 def workspace_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicWorkspace, Outcomes]:
-    """Return a game's working arrays, which all runs and evaluations in one precision share, except for crews.
+    """Return a game's working arrays in a precision; all runs and evaluations share them, except for crews.
 
-    Kernels hold the GIL, so only one thread at a time uses them.
+    Kernels hold the GIL, so only one thread at a time uses these arrays.
 
     Args:
         dtype: type of the tables' numbers.
@@ -68,26 +68,26 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
 def payoffs_against(
     game: PublicGame, player: int, table: np.ndarray, payoffs: np.ndarray, crew: PublicCrew | None = None
 ) -> float:
-    """Write what a player's actions get against a policy without the player's later decisions.
+    """Write what each of a player's actions earns against a policy in plays that end before the player's next decision.
 
     Args:
-        table: (m,) entries, to whose positive parts the policy is proportional.
+        table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
         payoffs: (m,) the player's entries are overwritten. They leave out the unit and the deal's share, as tables do.
         crew: threads that share the work.
 
     Returns:
-        What the player gets where it has no decision, in the game's units.
+        What the player earns in plays in which it has no decision, in the game's units.
     """
     return root_value(game, player, table, PublicTables.of_one(payoffs), WRITE_PAYOFFS, crew)
 
 
 def public_responses_to(game: PublicGame, table: np.ndarray) -> np.ndarray:
-    """Return both players' best responses to a policy, (m,): 1 for the action taken by a private state, else 0.
+    """Return both players' best responses to a policy, (m,): 1 for the action that a row takes, 0 for the others.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
     """
-    scratch = np.zeros_like(table)  # the pass adds the policy up as well, which is of no use here
+    scratch = np.zeros_like(table)  # the pass also adds policies to this table, which is not used
     tables = PublicTables.of_one(table)._replace(
         policy_sum=scratch,
         response=np.zeros(game.num_infosets, np.uint8),
@@ -116,7 +116,7 @@ def root_value(
     mode: int,
     crew: PublicCrew | None,
 ) -> float:
-    """Return what a pass without updates finds at the root for a player, in the game's units.
+    """Return a player's value at the root, computed by a pass without updates, in the game's units.
 
     Args:
         policy_source, tables, mode: see :func:`rlccfr.kernels.public.public_iterations.public_value`.
@@ -130,13 +130,13 @@ def root_value(
 
 
 def public_action_values(game: PublicGame, table: np.ndarray, players: Sequence[int] = (0, 1)) -> np.ndarray:
-    """Return the counterfactual value of each action to its player, (m,), if both follow a policy.
+    """Return the counterfactual value of each action to its player, (m,), if both players follow a policy.
 
-    It leaves out the game's unit and the deal's share, as tables do.
+    The values leave out the game's unit and the deal's share, as tables do.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
-        players: whose actions are valued; the values of the others are 0.
+        players: the players whose actions are valued; the values of other actions are 0.
     """
     values = np.zeros_like(table)
     workspace, outcomes = workspace_of(game, table.dtype)
@@ -146,7 +146,7 @@ def public_action_values(game: PublicGame, table: np.ndarray, players: Sequence[
 
 
 def root_row_values(game: PublicGame, player: int, table: np.ndarray) -> np.ndarray:
-    """Return a player's expected payoff with each private state at the root, (rows,), if both follow a policy.
+    """Return a player's expected payoff with each row at the root, (rows,), if both players follow a policy.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
@@ -154,7 +154,7 @@ def root_row_values(game: PublicGame, player: int, table: np.ndarray) -> np.ndar
     root_value(game, player, table, PublicTables.of_one(table), MEAN, None)
     workspace, _ = workspace_of(game, table.dtype)
     num_rows = len(game.mass[player])
-    # The pass has left each row's value there, weighted by the opponent's reach.
+    # The pass has left each row's value in the vectors, weighted by the opponent's reach.
     opponent_reach = allowed_on(game, 0, player, root_reach(game, 1 - player))
     values: np.ndarray = workspace.vectors[:num_rows] / opponent_reach
     return values

@@ -22,31 +22,31 @@ from rlccfr.kernels.layout import GAME, LEAST_ERROR, Game, HistoryView
 from rlccfr.kernels.public.mixtures import fill_sequences, mix_plans, scatter
 
 TRY_TIME = 1.6
-"""Nanoseconds of one try by both players per window and table entry."""
+"""Nanoseconds per window and table entry of one try for both players."""
 
 CALL_TIME = 15_000.0
-"""Nanoseconds of the call of a pass, or of a response, which small games take longer for than for the work."""
+"""Nanoseconds that it takes to call a pass or a response; in small games, more than the work itself takes."""
 
 SINGLE_ERROR = 1e-6
-"""The same as :data:`rlccfr.kernels.layout.LEAST_ERROR` for tables in single precision."""
+"""What :data:`rlccfr.kernels.layout.LEAST_ERROR` is in double precision, for tables in single precision."""
 
 RUN_TABLES = 5
-"""Number of tables beside the windows' plans: the run's average, the sums before the window, the blend, and two that
-are needed where a window ends or the best blend is measured."""
+"""Number of tables beside the windows' plans: the run's average, the sums before the window, the blend, and two more
+when a window ends or the best blend is measured."""
 
 
 class PublicMixer:
     """Mixer of policies over a public tree; see :class:`rlccfr.engine.blending.Mixer`.
 
-    Two passes per plan find what each player's sequences get against it without later decisions. From there on, the
-    public tree is left: a best response to a mixture is found in the player's tree of sequences, as for a compiled
-    game (:mod:`rlccfr.kernels.blending.cuts`).
+    Two passes per plan find each sequence's payoffs against it, from plays that end before the player's next decision.
+    The public tree is then no longer needed: a best response to a mixture is found in the player's tree of sequences,
+    as for a compiled game (:mod:`rlccfr.kernels.blending.cuts`).
 
     Args:
         game: the run's game.
         dtype: type of the tables' numbers.
         crew: threads that share the passes.
-        memory_limit: bytes that windows and a search may take.
+        memory_limit: bytes that windows and a search may need.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class PublicMixer:
         self._compile()
 
     def _sure_entries_of(self, player: int) -> np.ndarray:
-        """Return the entries of the first row of a player's first decision, which the player reaches for certain."""
+        """Return the entries of a row to which the player's own actions lead with certainty: at its first decision."""
         decisions = _decisions_of(self.game, player)
         if not len(decisions):
             return np.zeros(0, np.int64)
@@ -94,7 +94,7 @@ class PublicMixer:
         return bytes_of_blends(self.game, self.dtype, count)
 
     def fill_plan(self, sums: np.ndarray, plan: np.ndarray) -> None:
-        """See :class:`Mixer`. Exact passes weigh policies by their player's reach, so sums are plans up to a factor."""
+        """See :class:`Mixer`. Exact passes weight policies by the player's reach, so sums are plans up to a factor."""
         for player, entries in enumerate(self._sure_entries):
             total = float(sums[entries].sum())
             factor = 1.0 / total if total > SMALLEST else 0.0
@@ -114,7 +114,7 @@ class PublicMixer:
             for player in range(2):
                 plan_payoffs[self.size + player] = payoffs_against(self.game, player, plan, table, self._crew)
             scatter(table, self._sequence, plan_payoffs)
-        # The empty sequences' payoffs lie about 0 then.
+        # This centres the payoffs of the empty sequences about 0.
         payoffs[:, -2:] += (-average_value, average_value)
 
         def respond_to(player: int, weights: np.ndarray, cut: np.ndarray) -> float:
@@ -124,7 +124,7 @@ class PublicMixer:
 
 
 def _decisions_of(game: PublicGame, player: int) -> np.ndarray:
-    """Return a player's decision nodes, each after those above it."""
+    """Return a player's decision nodes; each comes after those above it."""
     decisions: np.ndarray = np.flatnonzero(game.view.nodes["kind"] == player)
     return decisions
 
@@ -132,8 +132,9 @@ def _decisions_of(game: PublicGame, player: int) -> np.ndarray:
 def sequence_form_of(game: PublicGame) -> tuple[Any, np.ndarray]:
     """Return a handle of a game's sequence form without payoffs, and the sequence of each table entry, (m,).
 
-    A row is an infoset; its multiplicity is what it counts in the value of the row that it comes from. A locked row is
-    several infosets, one for each action, since nobody chooses there: an action counts as often as the lock takes it.
+    Each row of a decision is an infoset. Its multiplicity is the weight of its value in the value of the row that it
+    comes from. A locked row is split into infosets with one action each, since nobody chooses there; the multiplicity
+    of each is that of the row times the lock's probability of the action.
     """
     nodes = game.view.nodes
     decisions = [_decisions_of(game, player) for player in range(2)]
@@ -177,11 +178,11 @@ def sequence_form_of(game: PublicGame) -> tuple[Any, np.ndarray]:
 
 
 def _split(view: SequenceView, sequences: np.ndarray, probabilities: np.ndarray) -> SequenceView:
-    """Return a sequence form in which each locked sequence is the only one of an infoset of its own.
+    """Return a sequence form in which each locked sequence has an infoset of its own.
 
     Args:
-        sequences: (k,) the locked sequences; an infoset has all of its sequences among them, or none.
-        probabilities: (k,) probability of each.
+        sequences: (k,) the locked sequences; either all sequences of an infoset are locked, or none is.
+        probabilities: (k,) the lock's probability of each.
     """
     first = view.first_sequence.astype(np.int64)
     num_infosets = len(first) - 1
@@ -202,17 +203,17 @@ def _split(view: SequenceView, sequences: np.ndarray, probabilities: np.ndarray)
 
 
 def bytes_of_blends(game: PublicGame, dtype: np.dtype, count: int) -> int:
-    """Return the bytes that ``count`` windows and a search among them take."""
+    """Return how many bytes ``count`` windows and a search among them need."""
     plans = (count + 1 + RUN_TABLES) * dtype.itemsize
     search = (count + 1 + 2) * DOUBLE.itemsize + dtype.itemsize  # payoffs, the response, and a table of payoffs
     sequence_indices = 4  # the sequence of each entry
-    # Of each infoset: its first sequence, the sequence before it, and its multiplicity.
+    # For each infoset: its first sequence, its parent sequence, and its multiplicity.
     bytes_of_infosets = (4 + 4 + DOUBLE.itemsize) * game.num_infosets
     return (plans + search + sequence_indices) * game.num_sequences + bytes_of_infosets
 
 
 def memory_for_blends(state: PublicState) -> tuple[int, str]:
-    """Return the bytes that blends may take, and a line on it; 0 if not even the fewest windows fit into memory."""
+    """Return how many bytes blends may use (0 if even the fewest windows do not fit), and a message that says so."""
     sizes = [bytes_of_blends(state.game, state.dtype, count) for count in WINDOWS]
     available = available_memory()
     if available is None:
@@ -222,6 +223,7 @@ def memory_for_blends(state: PublicState) -> tuple[int, str]:
     fewest = sizes[-1]
     if fewest > available:
         left = gigabytes(max(available, 0))
-        return 0, f"{state.game.name!r} runs without blends: they need {gigabytes(fewest)}, but only {left} are left"
+        name = state.game.name
+        return 0, f"{name!r} runs without blends: they need {gigabytes(fewest)}, but only {left} are available"
     most = max([fewest, *(size for size in sizes if size <= min(MEMORY_LIMIT, available))])
-    return most, f"blends take up to {gigabytes(most)} of memory"
+    return most, f"blends use up to {gigabytes(most)} of memory"

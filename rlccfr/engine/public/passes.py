@@ -1,4 +1,4 @@
-"""Iterations by passes over a public tree: exact, or with draws of public outcomes and perhaps of private states."""
+"""Iterations by passes over a public tree, which are exact or draw public outcomes and perhaps private states."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class PublicStepper(BlendingStepper[PublicState]):
         super().__init__(state, binding, previous)
         self.sparse = state.game.is_large
         self._crew = crew_for(state.game, state.dtype, binding.options.threads)
-        self._valued_at = (-1, -1)  # iteration of the values kept, and of the blends then
+        self._valued_at = (-1, -1)  # iteration of _average_value, and that of its blends
         self._average_value = (np.nan, np.nan, np.nan)
         self._compile()
-        if binding.options.blend:  # which needs exact passes
+        if binding.options.blend:  # only with exact passes, and so not in a DrawnStepper
             self._prepare_blends()
 
     def _prepare_blends(self) -> None:
-        """Make the blender, if what it needs fits into memory, and say so."""
+        """Make the blender, or warn that its memory is not available; set the notice that says so."""
         from rlccfr.engine.blending import Blender
         from rlccfr.engine.public.mixer import PublicMixer, memory_for_blends
 
@@ -103,7 +103,7 @@ class PublicStepper(BlendingStepper[PublicState]):
         return 1e-9 * passes * pass_cost(self.state.game)
 
     def scheduled(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows of the rule's schedule as kernels take them: in the tables' units and type."""
+        """Return rows of the rule's schedule in the form that kernels read: in the tables' units and type."""
         columns = rows.shape[1] if self.binding.rule.momentum is not None else PARAMETERS
         schedule = rows[:, :columns].copy()
         schedule[:, FLOOR] /= self.state.game.unit  # tables leave out the unit; kernels divide by the deal's share
@@ -121,7 +121,7 @@ class PublicStepper(BlendingStepper[PublicState]):
         return current(self.state.tables)
 
     def average_value(self) -> tuple[float, float, float]:
-        """See :meth:`Stepper.average_value`; kept until the policy changes, because large games take seconds."""
+        """See :meth:`Stepper.average_value`; kept until the policy changes, since large games need seconds for it."""
         now = self.state.iteration, -1 if self.blender is None else self.blender.blended_at
         if self._valued_at != now:
             if self.blender is None:
@@ -143,7 +143,7 @@ class PublicStepper(BlendingStepper[PublicState]):
 
 
 class DrawnStepper(PublicStepper):
-    """Stepper that draws one outcome at each public chance; only evaluation uses several threads."""
+    """Stepper that draws one outcome at each public chance node; only evaluation uses several threads."""
 
     def _compile(self) -> None:
         self._iterate(self.binding.rows(self.state.iteration + 1, 0), 0)
@@ -155,7 +155,7 @@ class DrawnStepper(PublicStepper):
         state = self.state
         log_discounts = logs_of(rows[:-1, _DISCOUNTS])
         if self.binding.abstraction.best_response:
-            # The passes that find responses meet all averages, so that no discounts of these are pending.
+            # Responses are found by exact passes, which update all averages. So no discounts of averages are pending.
             log_discounts[:, AVERAGE] = 0.0
         workspace, outcomes = workspace_of(state.game, state.dtype)
         drawn_iterations(

@@ -1,4 +1,4 @@
-"""Passes over a public tree by several threads, which share the outcomes of its first chance."""
+"""Passes over a public tree by several threads, which divide up the outcomes of the first chance node on each path."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from rlccfr.kernels.public.sweep import RESPOND, UPDATE, UPDATE_AGAINST_RESPONSE
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 
 RANGES_PER_THREAD = 16
-"""Number of ranges of outcomes per thread; threads take one after another, so that they end at the same time."""
+"""Number of ranges of outcomes per thread; a free thread takes the next one, so that all end at about the same time."""
 
 
 class PublicCrew:
-    """Threads that share passes; results are bitwise those of one thread, since values are added in a fixed order.
+    """Threads that share passes; results are bit for bit those of one thread, since values are added in a fixed order.
 
-    Each thread has working arrays of its own, and values of outcomes that all threads share.
+    Each thread has its own working arrays. All threads share the arrays over outcomes.
 
     Args:
-        game: the game, which has several outcomes at its first chance.
+        game: the game, which has several outcomes at its first chance nodes.
         dtype: type of the tables' numbers.
         threads: number of threads, at least 2.
     """
@@ -44,7 +44,7 @@ class PublicCrew:
 
         Args:
             tables: changed in place.
-            schedule: (2, 5 + p) rows of this iteration and of the next, in the type that passes compute in.
+            schedule: (2, 5 + p) rows of this iteration and of the next, in the type in which passes compute.
         """
         table = current(tables)
         responds = len(tables.response) > 0
@@ -67,11 +67,11 @@ class PublicCrew:
         return float(root_value(self._workspaces[0], self.game.mass[player]))
 
     def _pass(self, player: int, table: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int) -> None:
-        """Make one pass. Ctrl-C must be held back: it would leave other threads at work, or skip some outcomes."""
+        """Make one pass. Callers must hold back Ctrl-C, which would leave other threads running, or skip outcomes."""
         view = self.game.view
         first_workspace, *further_workspaces = self._workspaces
         begin_pass(view, player, table, tables, first_workspace, self._outcomes, schedule, mode)
-        numbers = count()  # of ranges; taking the next one is atomic
+        numbers = count()  # indices of ranges; next() is atomic
 
         def work(workspace: PublicWorkspace) -> None:
             while (number := next(numbers)) < len(self._ranges):
@@ -93,5 +93,5 @@ def current(tables: PublicTables) -> np.ndarray:
 
 
 def crew_for(game: PublicGame, dtype: np.dtype, threads: int) -> PublicCrew | None:
-    """Return a crew for a game, or None if one thread does all: ``threads`` is 1, or there is nothing to share."""
+    """Return a crew for a game; None if ``threads`` is 1, or if there are not several outcomes to share."""
     return PublicCrew(game, dtype, threads) if threads > 1 and len(game.view.outcomes) > 1 else None

@@ -33,11 +33,11 @@ class PublicState:
     Attributes:
         game: the solver's game.
         seed: seed of the draws.
-        tables: regrets, (m,), in the game's units divided by ``game.scale``; policy sums, (m,); and, for rules with a
-            prediction or a momentum or against best responses, what these need.
-        counts: (2,) iterations done and private states met. Kernels count, so the numbers are correct after Ctrl-C.
-        rng: (1,) state of the generator of draws.
-        drawing: what passes draw, and the discounts that are pending where no pass has been.
+        tables: regrets, (m,), in the game's units divided by ``game.scale``; policy sums, (m,); and further tables for
+            rules with a prediction or a momentum, and for best responses.
+        counts: (2,) iterations done and private states met. Kernels count them, so they are correct after Ctrl-C.
+        rng: (1,) state of the random generator.
+        drawing: what passes draw, and the discounts that are pending at entries that recent passes did not reach.
     """
 
     game: PublicGame
@@ -53,7 +53,7 @@ class PublicState:
         """Return the state before the first iteration: zeros, which stand for the uniform policy.
 
         Args:
-            dtype: type of the tables' numbers; None for single precision if the game is large.
+            dtype: type of the tables' numbers; None for the game's default.
 
         Raises:
             RLCCFRError: the tables do not fit into memory.
@@ -78,7 +78,7 @@ class PublicState:
 
     @property
     def dtype(self) -> np.dtype:
-        """Type that passes compute in."""
+        """Type in which passes compute."""
         return arithmetic_type(self.table_dtype)
 
     @property
@@ -88,7 +88,7 @@ class PublicState:
 
     @property
     def chosen_dtype(self) -> str:
-        """Type of the tables' numbers, which a run may choose."""
+        """Name of the type of the tables' numbers."""
         return self.table_dtype.name
 
     @property
@@ -135,14 +135,14 @@ class PublicState:
         return replace(self, tables=tables, drawing=drawing)
 
     def _require_changes(self, binding: Binding, new_tables: int, responses: bool, drawing: bool) -> None:
-        """Refuse a binding whose new arrays do not fit into memory beside those of this state.
+        """Check that a binding's new arrays fit into memory beside those of this state.
 
         Args:
             new_tables: number of tables over all sequences that are added.
-            responses, drawing: whether the arrays for the responses and the draws are replaced.
+            responses, drawing: whether the arrays for responses and for draws are replaced.
 
         Raises:
-            RLCCFRError: they do not fit.
+            RLCCFRError: the arrays do not fit.
         """
         game = self.game
         needs = []
@@ -151,11 +151,11 @@ class PublicState:
         if num_tables:
             needs.append(tables_of(game, num_tables, self.table_dtype, is_new=False))
         if responses and binding.abstraction.best_response:
-            needs.append(Need(game.num_infosets + 8 * game.num_nodes, "best responses", "take abstraction='none'"))
+            needs.append(Need(game.num_infosets + 8 * game.num_nodes, "best responses", "use abstraction='none'"))
         if drawing and not binding.sampler.exact:
             drawn = draws_of(binding.sampler)
-            remedy = "take sampler='public_chance'" if drawn.own or drawn.opponent else "take sampler='none'"
-            needs.append(Need(pending_bytes(game, drawn), "discounts that are pending", remedy))
+            remedy = "use sampler='public_chance'" if drawn.own or drawn.opponent else "use sampler='none'"
+            needs.append(Need(pending_bytes(game, drawn), "pending discounts", remedy))
         require(game, needs)
 
     def settle(self) -> None:
@@ -164,10 +164,10 @@ class PublicState:
             settle(self.game.view, self.tables, self.drawing)
 
     def refresh(self, binding: Binding) -> None:
-        """Change nothing yet: the tables are shared, and the switch may still fail; see :meth:`adopt`."""
+        """Do nothing: both states share the tables, and the switch may still fail. See :meth:`adopt`."""
 
     def adopt(self, binding: Binding) -> None:
-        """After a switch of rules, raise regrets to the floor and set what the current policy is proportional to."""
+        """After a switch of rules, raise regrets to the floor, and set what the current policy is proportional to."""
         self.settle()
         regret = self.tables.regret
         policy = self.tables.policy
@@ -186,8 +186,8 @@ class PublicState:
             match_power(self.game.view, policy, largest, next_row[MATCHING_POWER])
 
     def _floor_in_tables(self, floor: float) -> Any:
-        """Return a floor in the units of the tables' regrets, (m,), or 0."""
-        if not floor:  # as most rules have it; 0 is 0 in every unit and needs no array
+        """Return a floor in the units of the tables' regrets, (m,); 0 if the floor is 0."""
+        if not floor:  # the floor of most rules; 0 is the same in all units
             return 0
         if self.table_dtype != SHORT:
             return floor / self._regret_scale
@@ -208,7 +208,7 @@ class PublicState:
 
     @property
     def _regret_scale(self) -> np.ndarray:
-        """Factor from the tables' regrets, which may be steps, to those in the game's units, (m,)."""
+        """Factor from the tables' regrets, which may be counted in steps, to regrets in the game's units, (m,)."""
         scale = self.game.scale
         if self.table_dtype == SHORT:
             scale = scale * self.tables.regret_steps[self.game.decisions, SIZE]
@@ -216,7 +216,7 @@ class PublicState:
         return scales
 
     def saved(self) -> dict[str, np.ndarray]:
-        """Return the arrays that the next iteration depends on, by their names in a file."""
+        """Return the arrays on which the next iteration depends, by their names in a file."""
         arrays = {"counts": self.counts, "rng": self.rng}
         arrays |= {name: getattr(self.tables, name) for name in _SAVED_TABLES}
         if len(self.tables.movement):
@@ -231,12 +231,14 @@ class PublicState:
         """Overwrite the arrays in place with those that :meth:`saved` returned; return the state.
 
         Raises:
-            CheckpointError: an array has another type or size.
+            CheckpointError: a saved array has another type or shape than this run's.
         """
         for name, array in self.saved().items():
             saved_array = saved[name]
             if saved_array.dtype != array.dtype or saved_array.shape != array.shape:
-                raise CheckpointError(f"the saved run's {name} has another type or size than this run's; start anew")
+                raise CheckpointError(
+                    f"the saved run's {name} has another type or size than this run's: start a new run"
+                )
             array[...] = saved_array
         return self
 
@@ -244,57 +246,65 @@ class PublicState:
 def check_components(
     game: PublicGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
 ) -> None:
-    """Refuse components and options that do not run over a public tree.
+    """Check that components and options can be used on a public tree.
 
     Raises:
-        ComponentError: one of the components or options does not.
+        ComponentError: a component or an option can't.
     """
-    where = f"{game.name!r} is solved by its public tree, where"
+    where = f"{game.name!r} is solved on its public tree, where"
     has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
     if rule.controller is not None or rule.average_weight or has_functions:
         raise ComponentError(
-            f"{where} update rules can have schedules, but no functions, networks or controller: take dcfr_plus "
+            f"{where} update rules can have schedules, but no functions, networks or controller: use dcfr_plus "
             f"instead of {rule.id!r}"
         )
     if rule.output == "current" or rule.simultaneous:
         raise ComponentError(
-            f"{where} players take turns and the average policy is the result: take dcfr_plus instead of {rule.id!r}"
+            f"{where} players are updated in alternation and the result is the average policy: use dcfr_plus instead "
+            f"of {rule.id!r}"
         )
     draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
     has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
     if not sampler.exact and (not draws_chance_alone or has_walk_settings):
         raise ComponentError(
-            f"{where} samplers can draw only outcomes of chance: take sampler='public_chance' instead of {sampler.id!r}"
+            f"{where} samplers can draw only chance outcomes: use sampler='public_chance' instead of {sampler.id!r}"
         )
     if options.walks > 1 and not sampler.exact:
         raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")
     if abstraction.learns:
-        raise ComponentError(f"{where} both players have tables: take abstraction='none' instead of {abstraction.id!r}")
+        raise ComponentError(
+            f"{where} regrets are stored in tables, not fitted: use abstraction='none' instead of {abstraction.id!r}"
+        )
     if options.simultaneous or options.pre_averaging:
-        raise ComponentError(f"{where} players take turns: leave out simultaneous=True and averaging='pre'")
+        raise ComponentError(
+            f"{where} players are updated in alternation: leave out simultaneous=True and averaging='pre'"
+        )
     if options.dtype == SHORT.name:
         _check_short(rule, sampler, options)
 
 
 def _check_short(rule: UpdateRule, sampler: Sampler, options: RunOptions) -> None:
-    """Refuse what does not run over tables of 16-bit numbers.
+    """Check that the rule, the sampler and the options can be used with tables of 16-bit numbers.
 
     Raises:
-        ComponentError: the rule, the sampler or an option does not.
+        ComponentError: one of them can't.
     """
-    where = "tables of 16-bit numbers hold regrets and policy sums alone"
     if not rule.is_plain:
-        raise ComponentError(f"{where}, and {rule.id!r} predicts regrets: take dcfr, or leave out dtype='int16'")
+        raise ComponentError(
+            f"only regrets and policy sums can have 16 bits, and {rule.id!r} needs another table: use dcfr, or leave "
+            "out dtype='int16'"
+        )
     if not sampler.exact:
         raise ComponentError(
-            f"{where}, for exact passes: take sampler='none' instead of {sampler.id!r}, or leave out dtype='int16'"
+            f"tables of 16-bit numbers need exact passes: use sampler='none' instead of {sampler.id!r}, or leave out "
+            "dtype='int16'"
         )
     if options.blend:
-        raise ComponentError(f"{where}, and blends mix tables of larger numbers: leave out blend=True or dtype='int16'")
+        raise ComponentError("blends need tables of more than 16 bits: leave out blend=True or dtype='int16'")
 
 
 class Need(NamedTuple):
-    """Memory that a run needs, and what to do if that is too much."""
+    """Memory that a run needs, and what the user can do if that is too much."""
 
     size: int  # in bytes
     purpose: str
@@ -305,7 +315,7 @@ def tables_of(game: PublicGame, num_tables: int, dtype: np.dtype, *, is_new: boo
     """Return the memory that ``num_tables`` tables over a game's sequences need.
 
     Args:
-        is_new: whether the run begins, so that its tables may still have another type.
+        is_new: whether the run is new, so that the user can still choose another type for its tables.
     """
     available = available_memory() or 0
     remedy = "use a smaller game"
@@ -313,19 +323,19 @@ def tables_of(game: PublicGame, num_tables: int, dtype: np.dtype, *, is_new: boo
         size = _bytes_of(game, num_tables, smaller)
         if is_new and smaller.itemsize < dtype.itemsize and size <= available:
             only = " (exact passes by rules such as dcfr, no blends)" if smaller == SHORT else ""
-            remedy = f"use dtype={smaller.name!r}{only}, for which {gigabytes(size)} are enough, or a smaller game"
+            remedy = f"use dtype={smaller.name!r}{only}, which needs {gigabytes(size)}, or a smaller game"
             break
     return Need(_bytes_of(game, num_tables, dtype), f"{game.num_sequences:,} table entries", remedy)
 
 
 def _bytes_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> int:
-    """Return the bytes of tables of a type, with the steps of 16-bit numbers."""
+    """Return how many bytes tables of a type need, including the steps of 16-bit numbers."""
     bytes_of_steps = STEP_COLUMNS * SINGLE.itemsize * game.num_nodes if dtype == SHORT else 0
     return num_tables * (dtype.itemsize * game.num_sequences + bytes_of_steps)
 
 
 def require(game: PublicGame, needs: list[Need]) -> None:
-    """Refuse to allocate more memory than is available.
+    """Check that the memory that is needed is available.
 
     Raises:
         RLCCFRError: less is available.
@@ -336,6 +346,6 @@ def require(game: PublicGame, needs: list[Need]) -> None:
         return
     purposes = " and ".join(need.purpose for need in needs)
     raise RLCCFRError(
-        f"{game.name!r} needs {gigabytes(size)} for {purposes}, but only {gigabytes(available)} are left: "
+        f"{game.name!r} needs {gigabytes(size)} for {purposes}, but only {gigabytes(available)} are available: "
         f"{needs[-1].remedy}"
     )

@@ -1,30 +1,30 @@
-"""Bet sizes of no-limit hold'em as text, and the moves that they allow where a player acts.
+"""Bet sizes of no-limit hold'em, given as strings, and the bets and raises that they allow at a decision.
 
 The grammar follows PioSOLVER's and postflop-solver's. Sizes are a list, separated by commas. An amount is always the
-total that a player has put in on the street after the move: a bet *to* so many chips.
+total that a player has put in on the street after the move: a bet or raise *to* so many chips.
 
 ======== ==========================================================================================================
 Size     A bet, or a raise, to
 ======== ==========================================================================================================
-60%      the opponent's chips on the street, plus 60 % of the pot after a call; the sign may be left out
+60%      the opponent's chips on the street, plus 60 % of the pot after a call; ``%`` may be left out
 2.5x     2.5 times the opponent's chips on the street; only for raises
 100c     the opponent's chips on the street, plus 100 chips
-2e       the share of the pot that puts all chips in on the second street from here, if each street has one such bet
-e        the same with all streets that remain: on the flop 3e, on the turn 2e, on the river 1e
+2e       the share of the pot that, bet once on this street and once on the next, puts all chips in
+e        the same over all streets that remain: 3e on the flop, 2e on the turn, 1e on the river
 2e50%    the same, but at most 50 % of the pot
 a        all chips
-a500%    all chips, where that is at most 500 % of the pot, and no size elsewhere
+a500%    all chips if that is at most 500 % of the pot after a call; otherwise the size is left out
 ======== ==========================================================================================================
 
-An amount is rounded to whole chips, half a chip upwards. It is raised to the least legal amount and lowered to the
-stack: a first bet has at least ``min_bet`` chips, and a raise adds at least as much as the bet or raise before. Then,
-in this order:
+An amount is rounded to whole chips; half a chip is rounded up. It is then raised to the least legal amount, or lowered
+to the stack: a first bet is at least ``min_bet`` chips, and a raise adds at least as much as the bet or raise before
+it. Then, in this order:
 
-- An all-in is added if the stack is at most ``add_allin`` times the pot, both after a call, and there is any size.
-- A move becomes an all-in if a call would leave at most ``force_allin`` times the pot, or if the player would have put
-  in at least the share ``commit`` of its stack at the start.
-- Of two sizes of X % and Y % of the pot, X the larger, Y is dropped if (100 + X) / (100 + Y) < 1 + ``merging``. The
-  largest size is kept, and each smaller one is compared with the next larger one that is kept.
+- An all-in is added if at least one size is listed and, after a call, the stack is at most ``add_allin`` times the pot.
+- A bet or raise becomes an all-in if calling it would leave stacks of at most ``force_allin`` times the pot, or if the
+  player would have put in at least the share ``commit`` of its stack at the start.
+- Of a size of X % of the pot and a smaller one of Y %, the smaller is dropped if (100 + X) / (100 + Y) < 1 +
+  ``merging``. The largest size is kept, and each other size is compared with the next larger one that is kept.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class BetSize:
     Attributes:
         kind: what the number counts: shares of the pot, multiples of the opponent's chips, chips, or streets of
             geometric bets; an all-in has no number.
-        number: that number; 0 streets stand for those that remain.
-        most: largest share of the pot for a geometric size or an all-in; None without one.
+        number: that number; 0 for a geometric size over all streets that remain.
+        most: largest share of the pot for a geometric size or an all-in; None if it has no limit.
     """
 
     kind: Literal["pot", "multiple", "chips", "geometric", "all-in"]
@@ -68,15 +68,15 @@ class BetSize:
 
 
 def parsed_sizes(text: Any, where: str, *, raises: bool) -> tuple[BetSize, ...]:
-    """Return the sizes that a text lists; an empty text has none.
+    """Return the sizes listed in a string; an empty string has none.
 
     Args:
-        text: the sizes; the module's text has the grammar.
+        text: the sizes, in the grammar of the module's docstring.
         where: whose sizes they are, for errors.
-        raises: whether they are sizes of raises, which alone may be multiples.
+        raises: whether they are sizes of raises; only these may be multiples.
 
     Raises:
-        GameError: it is no text, or a size is not in the grammar.
+        GameError: ``text`` is not a string, or a size is not in the grammar.
 
     Example:
         >>> from rlccfr.games.public.bet_sizes import parsed_sizes
@@ -84,16 +84,16 @@ def parsed_sizes(text: Any, where: str, *, raises: bool) -> tuple[BetSize, ...]:
         ['pot', 'geometric', 'all-in']
     """
     if not isinstance(text, str):
-        raise GameError(f"{where} must be a text of sizes, such as '33%, 75%', not {brief(text)}")
+        raise GameError(f"{where} must be a string of sizes, such as '33%, 75%', not {brief(text)}")
     items = [item.strip() for item in text.replace(";", ",").split(",")]
     return tuple(_parsed_size(item, where, raises) for item in items if item)
 
 
 def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
-    """Return the size that a text stands for.
+    """Return the size that a string stands for.
 
     Raises:
-        GameError: it is not in the grammar, or can't be a size.
+        GameError: the string is not in the grammar, or its number is impossible, such as 0.
     """
     plain = text.lower().replace(" ", "")
     if all_in := _ALL_IN.fullmatch(plain):
@@ -103,11 +103,15 @@ def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
     if multiple := _MULTIPLE.fullmatch(plain):
         if not raises:
             raise GameError(
-                f"{where}: {text!r} is no size, since only raises are multiples of a bet; write a share of the pot"
+                f"{where}: {text!r} is not a size of a first bet, since only raises are multiples of a bet; write a "
+                "share of the pot"
             )
         number = _positive(multiple[1], text, where)
         if number <= 1:
-            raise GameError(f"{where}: {text!r} is no size, since a raise is to more than the bet; write at least 2x")
+            raise GameError(
+                f"{where}: {text!r} is not a size, since a raise must be to more than the bet; write a larger "
+                "multiple, such as 2x"
+            )
         return BetSize("multiple", number)
     if chips := _CHIPS.fullmatch(plain):
         return BetSize("chips", _positive(chips[1], text, where))
@@ -115,33 +119,33 @@ def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
         streets = Fraction(geometric[1] or 0)
         if geometric[1] and not 1 <= streets <= len(STREETS):
             raise GameError(
-                f"{where}: {text!r} is no size, since geometric bets are for one to three streets, as in '2e'"
+                f"{where}: {text!r} is not a size, since geometric bets are for one to three streets, as in '2e'"
             )
         return BetSize("geometric", streets, _positive(geometric[2], text, where) / 100 if geometric[2] else None)
-    raise GameError(f"{where}: {text!r} is no size; {EXAMPLE}")
+    raise GameError(f"{where}: {text!r} is not a size; {EXAMPLE}")
 
 
 def _positive(number: str, text: str, where: str) -> Fraction:
-    """Return a number of a size.
+    """Return a number in a size.
 
     Raises:
-        GameError: it is 0.
+        GameError: the number is 0.
     """
     fraction = Fraction(number)
     if not fraction:
-        raise GameError(f"{where}: {text!r} is no bet; leave it out")
+        raise GameError(f"{where}: {text!r} has the number 0; leave this size out")
     return fraction
 
 
 @dataclass(frozen=True)
 class StreetSizes:
-    """The sizes of one street.
+    """The bet sizes of one street.
 
     Attributes:
-        bets: each player's first bets.
-        raises: each player's raises.
-        donk: bets of the player who acts first if the opponent bet or raised last on the street before; None for the
-            same as ``bets``.
+        bets: each player's sizes of first bets.
+        raises: each player's sizes of raises.
+        donk: sizes of first bets of the player out of position if the opponent bet or raised last on the street
+            before; None for the same as ``bets``.
     """
 
     bets: tuple[tuple[BetSize, ...], tuple[BetSize, ...]]
@@ -153,13 +157,14 @@ def sizes_by_street(bets: Any, raises: Any, donk: Any) -> tuple[StreetSizes, ...
     """Return the sizes of the flop, the turn and the river.
 
     Args:
-        bets, raises: a text for all streets and both players; a tuple of two texts, of the player out of position and
-            of the one in position; a dict from ``"oop"`` and ``"ip"`` to texts, which means the same; or a dict from
-            streets to a text or a pair. A street, or a player, that a dict leaves out has none.
-        donk: a text, or a dict from streets to a text; None, or a street left out, for the same sizes as ``bets``.
+        bets, raises: a string for all streets and both players; a pair of strings, for the player out of position and
+            the one in position, as a tuple or a dict with the keys ``"oop"`` and ``"ip"``; or a dict from streets to
+            strings or pairs. A street, or a player, that a dict leaves out has no sizes.
+        donk: a string, or a dict from streets to strings. None, or a street that the dict leaves out, means the same
+            sizes as ``bets``.
 
     Raises:
-        GameError: a street is unknown, a pair is a list, or a size is not in the grammar.
+        GameError: a street is unknown, a pair is given as a list, or a size is not in the grammar.
     """
     checked_bets = _by_street(bets, "bets")
     checked_raises = _by_street(raises, "raises")
@@ -175,39 +180,39 @@ def sizes_by_street(bets: Any, raises: Any, donk: Any) -> tuple[StreetSizes, ...
 
 
 def _by_street(sizes: Any, name: str) -> dict[str, tuple[Any, Any]]:
-    """Return both players' texts for each street; see :func:`sizes_by_street`."""
+    """Return both players' strings for each street; see :func:`sizes_by_street`."""
     is_by_street = isinstance(sizes, Mapping) and not _is_by_side(sizes)
     by_street = _streets_of(sizes, name) if is_by_street else dict.fromkeys(STREETS, sizes)
     return {street: _pair_of(by_street.get(street, ""), f"{name} of the {street}") for street in STREETS}
 
 
 def _is_by_side(sizes: Any) -> bool:
-    """Return whether sizes are a dict from players' sides."""
+    """Return whether sizes are a dict whose keys are in :data:`SIDES`."""
     return isinstance(sizes, Mapping) and bool(sizes) and set(sizes) <= set(SIDES)
 
 
 def _pair_of(sizes: Any, where: str) -> tuple[Any, Any]:
-    """Return both players' texts on one street.
+    """Return both players' strings on one street.
 
     Raises:
-        GameError: they are a list, which may stand for a pair or for several sizes, or not two.
+        GameError: they are a list, which might mean a pair or several sizes, or a tuple that is not a pair.
     """
     if _is_by_side(sizes):
         return sizes.get("oop", ""), sizes.get("ip", "")
     if isinstance(sizes, list):
         raise GameError(
-            f"{where} is a list: write one text, such as '33%, 75%', or for both players a pair: a tuple, or in JSON "
+            f"{where} is a list: write one string, such as '33%, 75%', or a pair for both players: a tuple, or in JSON "
             '{"oop": "33%", "ip": "75%"}'
         )
     if not isinstance(sizes, tuple):
         return sizes, sizes
     if len(sizes) != 2:
-        raise GameError(f"{where} has {len(sizes)} texts; give one, or one for each player")
+        raise GameError(f"{where} has {len(sizes)} strings; give one, or one for each player")
     return sizes[0], sizes[1]
 
 
 def plain_sizes(sizes: Any) -> Any:
-    """Return sizes as a JSON object holds them: pairs by side, since JSON makes no difference of tuples and lists."""
+    """Return sizes as they are written in JSON, which has no tuples: pairs become dicts with a key for each side."""
     if isinstance(sizes, Mapping):
         return {key: plain_sizes(value) for key, value in sizes.items()}
     return dict(zip(SIDES, sizes, strict=True)) if isinstance(sizes, tuple) else sizes
@@ -217,25 +222,26 @@ def _streets_of(sizes: Mapping[Any, Any], name: str) -> dict[Any, Any]:
     """Return a dict of sizes by street.
 
     Raises:
-        GameError: a key is no street.
+        GameError: a key is not a street.
     """
     unknown = [street for street in sizes if street not in STREETS]
     if unknown:
-        raise GameError(f"{name} names the street {brief(unknown[0])}; streets are {', '.join(STREETS)}")
+        raise GameError(f"{name} has an unknown street {brief(unknown[0])}; streets are {', '.join(STREETS)}")
     return dict(sizes)
 
 
 @dataclass(frozen=True)
 class BetRules:
-    """How much players may bet in a spot; all amounts are whole numbers of the smallest chip.
+    """How much players may bet in a spot; all amounts are counted in smallest chips.
 
     Attributes:
         pot: chips in the pot at the spot's start.
         stack: chips that each player has left at the start.
-        sizes: of the flop, the turn and the river.
-        add_allin, force_allin, merging, commit: see the module's text; exact, as amounts may equal them.
+        sizes: bet sizes of the flop, the turn and the river.
+        add_allin, force_allin, merging, commit: thresholds; see the module's docstring. They are fractions, so that
+            comparisons are exact where an amount lies on a threshold.
         min_bet: smallest first bet of a street.
-        chip: value of the smallest chip, in the units in which pot and stack were given.
+        chip: value of the smallest chip, in the units in which the user gave the pot and the stack.
     """
 
     pot: int
@@ -249,7 +255,7 @@ class BetRules:
     chip: Fraction
 
     def with_one_size(self) -> BetRules:
-        """Return the rules with the first size of each list alone."""
+        """Return the rules with only the first size of each list."""
         sizes = [
             StreetSizes(
                 bets=(street.bets[0][:1], street.bets[1][:1]),
@@ -261,20 +267,20 @@ class BetRules:
         return replace(self, sizes=tuple(sizes))
 
     def in_units(self, amount: int) -> float:
-        """Return an amount of chips in the units of the pot."""
+        """Return an amount, in smallest chips, in the units in which the user gave the pot."""
         return float(amount * self.chip)
 
 
 @dataclass(frozen=True)
 class Facing:
-    """What a player who is to act faces; amounts are in chips.
+    """What the player to act faces; amounts are in smallest chips.
 
     Attributes:
         pot: the pot after a call.
         bet: the opponent's chips on this street; 0 if there is no bet.
-        increase: by how much the last bet or raise went up; 0 if there is none.
-        most: the amount of an all-in.
-        streets: number of streets that remain, this one counted.
+        increase: how much the last bet or raise on this street added; 0 if there is none.
+        most: the amount of an all-in: the player's total on this street after it.
+        streets: number of streets that remain, including this one.
     """
 
     pot: int
@@ -290,7 +296,7 @@ def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], facing: Facing) -> l
     Args:
         rules: the spot's rules.
         sizes: sizes that apply here.
-        facing: where the player stands; the opponent is not all-in.
+        facing: what the player faces; the opponent must not be all-in.
     """
     if not sizes:
         return []
@@ -305,14 +311,14 @@ def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], facing: Facing) -> l
 
 
 def _applies(size: BetSize, facing: Facing) -> bool:
-    """Return whether a size exists here: an all-in may be too large for the pot."""
+    """Return whether a size is available here: an all-in such as ``a500%`` may be too large for the pot."""
     if size.kind != "all-in" or size.most is None:
         return True
     return facing.most - facing.bet <= size.most * facing.pot
 
 
 def _amount_of(rules: BetRules, size: BetSize, facing: Facing) -> int:
-    """Return the amount of a size, rounded to whole chips, before it is compared with the least and the largest one."""
+    """Return the amount of a size, rounded to whole chips but not yet raised or lowered to a legal amount."""
     if size.kind == "all-in":
         return facing.most
     if size.kind == "pot":
@@ -331,19 +337,19 @@ def _amount_of(rules: BetRules, size: BetSize, facing: Facing) -> int:
 
 
 def _rounded(amount: Fraction) -> int:
-    """Return the nearest whole number, half upwards."""
+    """Return the nearest whole number; halves are rounded up."""
     return math.floor(amount + Fraction(1, 2))
 
 
 def _is_nearly_all_in(rules: BetRules, facing: Facing, amount: int) -> bool:
-    """Return whether a call of an amount would leave so little that the amount becomes an all-in."""
+    """Return whether calling an amount would leave so little that the amount becomes an all-in."""
     pot_after_call = facing.pot + 2 * (amount - facing.bet)
     chips_left = facing.most - amount
     return chips_left <= rules.force_allin * pot_after_call or chips_left <= (1 - rules.commit) * rules.stack
 
 
 def _merged(descending: list[int], facing: Facing, merging: Fraction) -> list[int]:
-    """Return the amounts, ascending, without those that are close to a larger one."""
+    """Return the amounts, ascending, without those that are too close to a larger one that is kept."""
     kept: list[int] = []
     for amount in descending:
         if kept and facing.pot + kept[-1] - facing.bet < (1 + merging) * (facing.pot + amount - facing.bet):
@@ -353,13 +359,13 @@ def _merged(descending: list[int], facing: Facing, merging: Fraction) -> list[in
 
 
 def checked_rules(rules: BetRules, first_street: int) -> BetRules:
-    """Return the rules, which must not have a first bet below the smallest bet.
+    """Return the rules after checking that no first bet is below the smallest bet.
 
     Args:
-        first_street: the street on which the game begins; sizes of earlier ones are not used.
+        first_street: the street on which the game begins; sizes of earlier streets are not used.
 
     Raises:
-        GameError: a bet is below the smallest bet although the player has more chips.
+        GameError: a first bet is below the smallest bet, although the player has more chips.
     """
     for street, sizes in list(zip(STREETS, rules.sizes, strict=True))[first_street:]:
         for size in (*sizes.bets[0], *sizes.bets[1], *(sizes.donk or ())):
@@ -368,6 +374,6 @@ def checked_rules(rules: BetRules, first_street: int) -> BetRules:
             if size.kind in ("pot", "chips") and amount < min(rules.min_bet, rules.stack):
                 raise GameError(
                     f"the first bet of {rules.in_units(amount):g} on the {street} is below the smallest bet, "
-                    f"{rules.in_units(rules.min_bet):g}: take a larger size, or a smaller min_bet or chip"
+                    f"{rules.in_units(rules.min_bet):g}: use a larger size, or a smaller min_bet or chip"
                 )
     return rules

@@ -15,14 +15,14 @@ ROUND_ENDS = CHANCE
 """Kind of the leaves at which the round's betting is over and nobody has folded."""
 
 MOST_NODES = 1_000_000
-"""Largest number of nodes of one round's tree: one deal of a larger one would not fit into memory."""
+"""Largest number of nodes of one round's tree; a larger tree would not fit into memory even for a single board."""
 
 
 class RoundEnd(NamedTuple):
-    """Where the betting of a round ends without a fold.
+    """The end of a round of betting without a fold.
 
     Attributes:
-        spent: chips that each player has put in.
+        spent: chips that each player has put in since the game's start; equal for both players.
         bettor: the player who bet or raised last in this round; -1 if nobody did.
     """
 
@@ -38,12 +38,12 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True)
 class BettingState:
-    """Where the betting of a round stands.
+    """The state of the betting during a round.
 
     Attributes:
         actor: the player who acts.
-        spent: chips that each player has put in.
-        raises: number of raises in this round, where betting has limits.
+        spent: chips that each player has put in since the game's start.
+        raises: number of raises in this round; counted only in limit betting.
         acted: whether the other player has acted in this round.
     """
 
@@ -53,29 +53,29 @@ class BettingState:
     acted: bool = False
 
     def put(self, amount: int) -> tuple[int, int]:
-        """Return the chips that each player has put in after the actor has brought its own total to ``amount``."""
+        """Return the chips that each player has put in once the actor's total is ``amount``."""
         return (amount, self.spent[1]) if self.actor == 0 else (self.spent[0], amount)
 
 
 Step = BettingState | RoundEnd | Fold
-"""What follows an action: where the betting stands, the end of the round, or a fold."""
+"""What follows an action: a further state of the betting, the end of the round, or a fold."""
 
 Moves = Callable[[BettingState], list[tuple[str, Step]]]
-"""Function from a betting state to the actions there, in their order, each with what follows it."""
+"""Function ``(state)`` that returns the actions at a betting state, in order, each with what follows it."""
 
 
 @dataclass
 class Round:
-    """The public tree of a round of betting; node 0 is its root, and a node's children are neighbours.
+    """The public tree of a round of betting; node 0 is its root, and a node's children have consecutive indices.
 
     Attributes:
-        kinds: the player who acts, FOLD or ROUND_ENDS.
-        counts: number of children.
-        first_child: index of the first child.
-        payoffs: at FOLD, player 0's utility.
-        moves: the action that leads to each node; nothing at the root.
-        depth: edges on the longest path.
-        ends: the end of the round at each leaf of ROUND_ENDS, by node.
+        kinds: for each node, the player who acts, FOLD or ROUND_ENDS.
+        counts: number of children of each node.
+        first_child: index of each node's first child.
+        payoffs: player 0's utility at nodes of kind FOLD; 0 at other nodes.
+        moves: the action that leads to each node; empty at the root.
+        ends: from each node of kind ROUND_ENDS to the end of the round there.
+        depth: number of edges on the longest path.
     """
 
     kinds: list[int] = field(default_factory=list)
@@ -91,8 +91,8 @@ class Round:
         """Build the tree of a round.
 
         Args:
-            start: where the betting stands at its root; an end, if nobody can bet.
-            moves: the actions at each state.
+            start: state of the betting at the root; a :class:`RoundEnd` if nobody can bet.
+            moves: function that returns the actions at each state.
 
         Raises:
             GameError: the tree has more than :data:`MOST_NODES` nodes.
@@ -111,7 +111,7 @@ class Round:
                 num_met += len(children)
                 if num_met > MOST_NODES:
                     raise GameError(
-                        f"one round of betting has more than {MOST_NODES:,} nodes: take fewer sizes, or larger ones"
+                        f"one round of betting has more than {MOST_NODES:,} nodes: use fewer sizes, or larger ones"
                     )
             elif isinstance(step, RoundEnd):
                 tree.ends[len(tree.kinds)] = step
@@ -133,11 +133,11 @@ class Round:
 
 
 def limit_moves(bet: int, raises: int) -> Moves:
-    """Return the actions of limit betting, in the order fold, call or check, raise, named f, c and r.
+    """Return the function that lists the moves of limit betting: fold, call or check, and raise, named f, c and r.
 
     Args:
-        bet: chips of a bet or raise.
-        raises: largest number of raises.
+        bet: chips that a bet or raise adds.
+        raises: largest number of bets and raises in the round.
     """
 
     def moves(state: BettingState) -> list[tuple[str, Step]]:
@@ -160,15 +160,16 @@ def limit_moves(bet: int, raises: int) -> Moves:
 
 
 def no_limit_moves(rules: BetRules, street: int, start: RoundEnd) -> Moves:
-    """Return the actions of no-limit betting: fold, call or check, then bets or raises, the smallest first.
+    """Return the function that lists the moves of no-limit betting.
 
-    Their names are f, c, b and the amount of a bet, r and the amount of a raise, and a for an all-in. Amounts are what
-    the player has then put in on this street, in the units of the pot.
+    These are fold, call or check, then bets or raises, the smallest first. Their names are ``f``, ``c``, ``b``
+    with the amount of a bet, ``r`` with the amount of a raise, and ``a`` for an all-in. An amount is what the player
+    has then put in on this street, in the units in which the user gave the pot.
 
     Args:
         rules: the spot's rules.
         street: 0 for the flop, 1 for the turn, 2 for the river.
-        start: how the street before has ended; at the spot's start, without a bettor.
+        start: the end of the street before; at the spot's start, an end without a bettor.
     """
     sizes = rules.sizes[street]
 
@@ -176,7 +177,7 @@ def no_limit_moves(rules: BetRules, street: int, start: RoundEnd) -> Moves:
         steps = _moves_without_bets(rules, state)
         opponent_spent = state.spent[1 - state.actor]
         to_call = opponent_spent - state.spent[state.actor]
-        if opponent_spent == rules.stack:  # a bet could not be called
+        if opponent_spent == rules.stack:  # the opponent is all-in and could not call a raise
             return steps
         facing = Facing(
             pot=rules.pot + 2 * opponent_spent,
@@ -199,7 +200,7 @@ def _moves_without_bets(rules: BetRules, state: BettingState) -> list[tuple[str,
     actor_spent = state.spent[state.actor]
     opponent_spent = state.spent[1 - state.actor]
     if opponent_spent > actor_spent:
-        # Half of the pot at the start is each player's: so payoffs sum to 0.
+        # Half of the pot at the start counts as each player's, so that payoffs sum to 0.
         lost = rules.in_units(1) * (rules.pot / 2 + actor_spent)
         fold = Fold(lost if state.actor == 1 else -lost)
         return [("f", fold), ("c", RoundEnd(opponent_spent, 1 - state.actor))]
@@ -209,7 +210,7 @@ def _moves_without_bets(rules: BetRules, state: BettingState) -> list[tuple[str,
 
 
 def _sizes_for(sizes: StreetSizes, state: BettingState, faces_bet: bool, start: RoundEnd) -> tuple[BetSize, ...]:
-    """Return the sizes that apply to the player who acts."""
+    """Return the sizes of bets or raises that apply to the player who acts."""
     if faces_bet:
         return sizes.raises[state.actor]
     is_donk = state.actor == 0 and start.bettor == 1
@@ -221,7 +222,7 @@ def _sizes_for(sizes: StreetSizes, state: BettingState, faces_bet: bool, start: 
 def no_limit_round(rules: BetRules, street: int, start: RoundEnd) -> Round:
     """Return the tree of a street of no-limit betting, in which the player out of position, 0, acts first.
 
-    If all chips are in, the tree is a single end: nobody can bet any more.
+    If both players are all-in, nobody can bet, and the tree is a single node.
 
     Args:
         rules, street, start: see :func:`no_limit_moves`.

@@ -1,9 +1,9 @@
-"""Bluff (liar's dice) with two players: the public tree of one round; its payoffs are the values of what follows.
+"""Bluff (liar's dice) with two players: the public tree of one round; its payoffs are the values of later rounds.
 
 Faces are 1 to 5 and a star, which counts as any face. A bid names a quantity and a face. A new bid raises the quantity,
-or the face at the same quantity. Instead, a player may call. The last bid then holds if the number of all dice that
-show its face or a star is at least its quantity. If the bid holds, the bidder wins the round, or else the caller. The
-loser removes a die, and the winner begins the next round. A player without dice has lost.
+or the face at the same quantity. Instead of bidding, a player may call the last bid. The bid holds if the number of
+all dice that show its face or a star is at least its quantity. If it holds, the bidder wins the round; otherwise the
+caller does. The loser removes a die, and the winner begins the next round. A player without dice has lost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from rlccfr.games.public.view import PublicGame, ranges
 FACES = "12345*"
 
 VALUES = {(1, 1): -0.0271318, (2, 1): 0.616507}
-"""Value to the player who begins, by both players' dice, to 6e-6; computed by ``python -m benchmarks.bluff``."""
+"""Values to the player who begins, by its number of dice and its opponent's.
+
+They were computed by ``python -m benchmarks.bluff``, with errors of at most 6e-6.
+"""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Bluff:
 
     @property
     def num_bids(self) -> int:
-        """Number of bids; each history of bids is a subset of them, because bids only rise."""
+        """Number of possible bids. Bids only rise, so each set of bids can be made in just one order."""
         return len(FACES) * sum(self.dice)
 
     def least_entries(self) -> int:
@@ -49,7 +52,7 @@ class Bluff:
     def payoffs(self) -> tuple[float, float]:
         """Return what player 0 gets if it wins the round, and if it loses the round."""
         dice_0, dice_1 = self.dice
-        # A player without dice has lost. Else the loser removes a die, and the winner begins the next round.
+        # A player without dice has lost. Otherwise the winner begins the next round, in which the loser has a die less.
         if_won = 1.0 if dice_1 == 1 else VALUES[dice_0, dice_1 - 1]
         if_lost = -1.0 if dice_0 == 1 else -VALUES[dice_1, dice_0 - 1]
         return if_won, if_lost
@@ -58,7 +61,7 @@ class Bluff:
         """Build the game."""
         chunks, moves = zip(*self._levels(), strict=True)
         nodes = np.concatenate(chunks)
-        rolls_of = [list(rolls(dice)) for dice in self.dice]  # of each player
+        rolls_of = [list(rolls(dice)) for dice in self.dice]  # each player's possible rolls
         num_rolls = [len(own_rolls) for own_rolls in rolls_of]
         deals = np.zeros(1, DEAL)
         deals["rows"] = num_rolls
@@ -99,7 +102,7 @@ class Bluff:
 
     def _levels(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the nodes of each level, from the root down, with the names of the actions that lead to them."""
-        # Bids are numbered from the least; after a bid, each later one may follow, or a call.
+        # Bids are numbered from the lowest; a bid is followed by any higher one, or by a call.
         last_bid = np.full(1, -1)
         is_call = np.zeros(1, bool)
         actor = 0
@@ -114,18 +117,18 @@ class Bluff:
             begin += len(nodes)
             nodes["first_child"] = begin + np.cumsum(counts) - counts
             nodes["table"] = np.where(is_call, last_bid, 0)
-            nodes["payoff"] = 1.0 if actor == 0 else -1.0  # the player who would act next has made the bid
+            nodes["payoff"] = 1.0 if actor == 0 else -1.0  # after a call, the player who would act next made the bid
             yield nodes, self._names(last_bid, is_call)
             bid_before = np.repeat(last_bid, counts)
-            child = ranges(last_bid + 1, counts)  # the bid, or the number of bids for a call
+            child = ranges(last_bid + 1, counts)  # a bid, or num_bids for a call
             is_call = child == self.num_bids
             last_bid = np.where(is_call, bid_before, child)
             actor = 1 - actor
 
     def _names(self, last_bid: np.ndarray, is_call: np.ndarray) -> np.ndarray:
-        """Return the last action as text: a quantity and a face, or a call."""
+        """Return the name of the action that leads to each node: a quantity and a face, or ``call``."""
         bids = [f"{quantity + 1}{face} " for quantity in range(sum(self.dice)) for face in FACES]
-        names = np.array([*bids, ""], "S5")[last_bid]  # before the first bid, -1 finds the empty name
+        names = np.array([*bids, ""], "S5")[last_bid]  # at the root, last_bid is -1: the empty name
         return np.where(is_call, np.bytes_("call"), names)
 
 

@@ -1,4 +1,4 @@
-"""Public trees of card games: rounds of betting on deals of boards, as arrays."""
+"""Public trees of card games as arrays: a round of betting on each board, then chance deals further cards."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from rlccfr.games.public.nodes import number_outcomes, tables_of
 from rlccfr.games.public.records import DEAL, NODE, SHOWDOWN, PublicView
 
 Dealt = tuple[Deal, Deal]
-"""A board with player 0's hands and with player 1's; the same object twice if both may hold the same hands."""
+"""A board with player 0's hands, and the same board with player 1's; one object twice if both have the same hands."""
 
 RoundOf = Callable[[int, RoundEnd], Round]
-"""Function from the number of a round, from 0, and the end of the round before to the round's betting."""
+"""Function ``(number, end)`` that returns the betting of a round, counted from 0, after the end of the round before."""
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """The deals of one round, with the place of each among the deals of the whole game.
+    """The deals of one round, with the index of each among the deals of the whole game.
 
     Attributes:
         deals: the round's deals.
-        parent: (deals,) for each deal, the index of the deal that it follows, in the round before.
+        parent: (deals,) for each deal, the index of the deal that it follows, among those of the round before.
         begin: index of the round's first deal among all deals of the game.
     """
 
@@ -36,7 +36,7 @@ class Level:
 
     @property
     def indices(self) -> np.ndarray:
-        """Index of each deal among those of the whole game, (deals,)."""
+        """Index of each deal among the deals of the whole game, (deals,)."""
         return self.begin + np.arange(len(self.deals))
 
 
@@ -46,7 +46,8 @@ def levels_from(first: Dealt, cards: Iterable[int], following: Callable[[Dealt, 
     Args:
         first: the deal of the first round.
         cards: number of board cards dealt before each further round.
-        following: function that returns the deals that follow one, after some further cards.
+        following: function ``(deal, num_cards)`` that returns the deals that follow a deal when so many cards are
+            dealt.
     """
     levels = [Level(deals=[first], parent=np.zeros(1, np.int64), begin=0)]
     for num_cards in cards:
@@ -63,19 +64,20 @@ def levels_from(first: Dealt, cards: Iterable[int], following: Callable[[Dealt, 
 
 
 class CardTree:
-    """The nodes and deals of a game whose rounds follow one another down to a showdown.
+    """The nodes and deals of a game with several rounds of betting and a showdown.
 
     Args:
         levels: the deals of each round.
-        round_of: the betting of each round.
-        start: what ``round_of`` gets for the first round.
-        dead: each player's share of chips that were in the pot before, which the winner of a showdown gets too.
+        round_of: function that returns the betting of each round.
+        start: what ``round_of`` gets as the end before the first round.
+        dead: half of the chips that were in the pot before the game; a showdown's winner gets the loser's half, too.
         chip: value of a chip.
 
     Attributes:
-        nodes: the nodes; their tables and outcomes are numbered.
-        moves: (nodes,) the action that leads to each node.
-        depth: edges on the longest path.
+        levels: the deals of each round.
+        nodes: (nodes,) of type NODE; :meth:`view` numbers their tables and outcomes.
+        moves: (nodes,) the action that leads to each node; empty after chance and at the root.
+        depth: number of edges on the longest path.
     """
 
     def __init__(
@@ -107,9 +109,9 @@ class CardTree:
         Args:
             number: the round's number, from 0.
             start: the end of the round before.
-            above: nodes of chance before the round, (deals of the round before,), whose children are set; None at the
-                game's start.
-            depth: edges above the round.
+            above: chance nodes before the round, one for each deal of the round before; their children are set. None
+                at the game's start.
+            depth: number of edges above the round.
         """
         level = self.levels[number]
         tree = self._round_of(number, start)
@@ -122,11 +124,11 @@ class CardTree:
         nodes["num_children"] = tree.counts
         nodes["payoff"] = tree.payoffs
         nodes["deal"] = level.indices[:, None]
-        # A child is not the root, so it comes after all roots.
+        # No child is a root, so children come after all roots.
         begin_of_deal = begin + num_deals + np.arange(num_deals)[:, None] * num_below_root
         nodes["first_child"] = begin_of_deal + np.array(tree.first_child) - 1
 
-        # Where betting is over, hands are shown down, or chance deals the next round.
+        # A round's betting ends with a showdown in the last round, and with a chance node in earlier rounds.
         is_last_round = number + 1 == len(self.levels)
         ends = np.array(sorted(tree.ends))
         if is_last_round:
@@ -145,19 +147,19 @@ class CardTree:
                 self._add_round(number + 1, tree.ends[end], chance_nodes, depth + tree.depth + 1)
 
     def _link(self, above: np.ndarray, begin: int, level: Level) -> None:
-        """Set the children of nodes of chance: the first nodes of the deals that follow each."""
+        """Set the children of chance nodes: the roots of the betting on the deals that follow each node's deal."""
         above["num_children"] = np.bincount(level.parent, minlength=len(above))
         above["first_child"] = begin + np.searchsorted(level.parent, np.arange(len(above)))
 
     def deals(self, player: int) -> tuple[Deal, ...]:
-        """Return what each deal is to a player, as copies without caches."""
+        """Return each deal with a player's hands, as copies without cached arrays."""
         return tuple(replace(deal[player]) for level in self.levels for deal in level.deals)
 
     def view(self, reach: tuple[np.ndarray, np.ndarray]) -> PublicView:
         """Return the nodes and deals as arrays.
 
         Args:
-            reach: (rows,) each player's reach of the root's rows.
+            reach: for each player, (rows,), its reach of the root's rows.
         """
         deals = [deal for level in self.levels for deal in level.deals]
         is_shared = deals[0][0] is deals[0][1]
@@ -200,7 +202,7 @@ class _Side:
     """One player's hands on all deals, or both players' if these are the same.
 
     Attributes:
-        rows, hands, num_groups: number of rows, of hands and of groups of equal strength on each deal.
+        rows, hands, num_groups: for each deal, the number of rows, of hands and of groups of equal strength.
     """
 
     def __init__(self, levels: list[Level], player: int) -> None:
@@ -217,7 +219,7 @@ class _Side:
         self.num_groups = [len(ends) for ends in self._group_ends]
 
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """Return the view's arrays over rows, hands and groups: above, weight, hand_end, ..., group_end, same."""
+        """Return the view's arrays above, weight, hand_end, hands, firsts, group_end and same, in this order."""
         edges = list(self._edges())
         pairs = zip(self._deals, self._opponents, strict=True)
         return (
@@ -231,7 +233,7 @@ class _Side:
         )
 
     def _edges(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield for each deal what :meth:`Deal.edge_from` returns; each row of the first deal comes from itself."""
+        """Yield for each deal what :meth:`Deal.edge_from` returns; a row of the first deal comes from itself."""
         first_deal = self._levels[0].deals[0][self._player]
         yield np.arange(first_deal.rows), np.ones(first_deal.rows)
         for previous, level in pairwise(self._levels):
@@ -239,7 +241,7 @@ class _Side:
                 yield deal[self._player].edge_from(previous.deals[before][self._player])
 
     def _cards(self, hands: np.ndarray) -> np.ndarray:
-        """Return two cards for each hand, (hands, 2); a hand of one card gets two numbers that no other hand has."""
+        """Return two cards for each hand, (hands, 2); for a hand of one card, two numbers that no other hand has."""
         deck = self._deals[0].deck
         cards = deck.hands[hands] if deck.private == 2 else 2 * deck.hands[hands] + np.arange(2)
         card_pairs: np.ndarray = cards.astype(np.uint8)
@@ -247,7 +249,7 @@ class _Side:
 
 
 def _joint_groups(deal: Deal, opponent: Deal) -> np.ndarray:
-    """Return the end of a player's rows of each strength that any player's hands have, (groups,)."""
+    """Return the end of a player's rows of each strength that rows of either player have, (groups,)."""
     if deal is opponent:
         return deal.group_end
     strengths = np.union1d(deal.row_strengths, opponent.row_strengths)
@@ -256,7 +258,7 @@ def _joint_groups(deal: Deal, opponent: Deal) -> np.ndarray:
 
 
 def _same_rows(deal: Deal, opponent: Deal) -> np.ndarray:
-    """Return the opponent's row with the first hand of each of a player's rows, (rows,); -1 if it has no such hand."""
+    """Return, for each of a player's rows, the opponent's row with the row's first hand, (rows,); -1 if it has none."""
     if deal is opponent:
         return np.arange(deal.rows)
     row_of_number = np.full(deal.deck.num_hands, -1)
@@ -266,11 +268,11 @@ def _same_rows(deal: Deal, opponent: Deal) -> np.ndarray:
 
 
 def _begins(sizes: Iterable[int], sizes_before: Iterable[Iterable[int]]) -> np.ndarray:
-    """Return the first index of each of several adjacent ranges, which follow others.
+    """Return the first index of each of several adjacent ranges that come after other ranges.
 
     Args:
-        sizes: how many indices each range has.
-        sizes_before: the same for the ranges that they follow.
+        sizes: number of indices in each range.
+        sizes_before: the same for the ranges before them.
     """
     ends = np.cumsum([sum(map(sum, sizes_before)), *sizes])
     return ends[:-1]

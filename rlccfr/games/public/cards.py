@@ -1,7 +1,7 @@
 """Cards: their numbers and names, permutations of suits, and the strength of hands.
 
-A card is the number rank x suits + suit. Ranks are those from the deuce up. So only a deck of 13 ranks has an ace,
-which also counts below the deuce in a straight.
+A card is the number rank x suits + suit. Ranks are counted from the deuce, so only a deck of 13 ranks has an ace, which
+also counts below the deuce in a straight.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 HAND = 5
-"""Number of cards that a player may use."""
+"""Largest number of cards that count at a showdown."""
 
 ACE = 12
 """Rank of the ace."""
 
 STRAIGHT, FLUSH, STRAIGHT_FLUSH = 4, 5, 8
 CATEGORY = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 2], [3, 3, 6], [7, 7, 7]])
-"""Category of other hands, by the numbers of cards of the most frequent rank and of the next one.
+"""Category of hands other than straights and flushes, by how many cards have the most frequent rank and the next one.
 
 0 is a high card, 1 a pair, 2 two pairs, 3 three of a kind, 6 a full house, and 7 four of a kind.
 """
@@ -30,18 +30,18 @@ RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 
 ACTIONS = {"f": "fold", "c": "call", "r": "raise"}
-"""Words for the letters of hold'em's actions."""
+"""Words for the letters of limit hold'em's actions."""
 
 PLACES = {"f": 0, "c": 1, "r": 2, "a": 2}
-"""Places of hold'em's actions among colours; those of bets and raises of several sizes follow. A game has r or a."""
+"""Colour indices of hold'em's actions; bets and raises of several sizes come after them. No game has both r and a."""
 
 
 def action_in_words(name: str, *, can_fold: bool) -> str:
-    """Return the name of an action of hold'em, with limits or without, in words.
+    """Return an action of limit or no-limit hold'em in words.
 
     Args:
         name: the action's name.
-        can_fold: whether the player may fold instead, which it may where there is a bet to call.
+        can_fold: whether the player may fold instead, that is, whether there is a bet to call.
 
     Examples:
         >>> [action_in_words(name, can_fold=True) for name in ("f", "c", "r", "r300", "a")]
@@ -55,7 +55,7 @@ def action_in_words(name: str, *, can_fold: bool) -> str:
 
 
 def places_of_actions(names: Iterable[str]) -> dict[str, int]:
-    """Return the place among colours of each of some actions of hold'em: sizes follow in the order of their amounts.
+    """Map hold'em actions to colour indices; bets and raises of several sizes come last, in order of amount.
 
     Examples:
         >>> places_of_actions(["f", "c", "r300", "r1000", "a"])
@@ -66,7 +66,7 @@ def places_of_actions(names: Iterable[str]) -> dict[str, int]:
 
 
 def names_of(cards: np.ndarray, suits: int) -> str:
-    """Return cards as text, the highest first, such as ``Kh7d2c``."""
+    """Return cards as a string, the highest first, such as ``Kh7d2c``."""
     pairs = [divmod(card, suits) for card in sorted(cards.tolist(), reverse=True)]
     return "".join(RANKS[rank] + SUITS[suit] for rank, suit in pairs)
 
@@ -82,9 +82,9 @@ def swapped(hand: str) -> str:
 
 
 class ByHand(dict[str, float]):
-    """A dict from hands to numbers, in which a hand is found in either order of its cards.
+    """A dict from hands to numbers, in which a hand is found with its cards in either order.
 
-    Each hand is there once, by the name that the library prints.
+    Each hand is stored once, under the name that the library prints.
 
     Examples:
         >>> values = ByHand({"QsQd": 1.5})
@@ -93,7 +93,7 @@ class ByHand(dict[str, float]):
     """
 
     def _as_kept(self, hand: Any) -> Any:
-        """Return the name under which a hand is there; anything else is returned as it is."""
+        """Return the name under which a hand is stored; any other key is returned as it is."""
         is_swapped = isinstance(hand, str) and not super().__contains__(hand) and super().__contains__(swapped(hand))
         return swapped(hand) if is_swapped else hand
 
@@ -104,7 +104,7 @@ class ByHand(dict[str, float]):
         return super().__contains__(self._as_kept(hand))
 
     def get(self, hand: Any, default: Any = None) -> Any:
-        """Return the number of a hand, or the default if the hand is not there."""
+        """Return the number of a hand, or the default if the hand is not a key."""
         return super().get(self._as_kept(hand), default)
 
 
@@ -115,7 +115,7 @@ def card_sets(cards: np.ndarray, size: int) -> np.ndarray:
 
 
 def codes_of(sets: np.ndarray, deck: int) -> np.ndarray:
-    """Return a number for each set of cards, (sets,), whatever the order of its cards.
+    """Return a number for each set of cards, (sets,), which does not depend on the order of its cards.
 
     Args:
         sets: (sets, size) cards.
@@ -128,13 +128,16 @@ def codes_of(sets: np.ndarray, deck: int) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def suit_permutations(ranks: int, suits: int) -> np.ndarray:
-    """Return all permutations of a deck's suits, (permutations, cards): the card that each card becomes."""
+    """Return all permutations of a deck's suits, (permutations, cards): the card that each card becomes.
+
+    The first one changes nothing.
+    """
     rank, suit = np.divmod(np.arange(ranks * suits), suits)
     return np.array([rank * suits + np.array(order)[suit] for order in permutations(range(suits))])
 
 
 def strengths(sets: np.ndarray, ranks: int, suits: int) -> np.ndarray:
-    """Return a number for each set of cards, (sets,): the larger, the stronger its best hand.
+    """Return the strength of each set of cards, (sets,): the larger, the stronger is its best hand.
 
     Args:
         sets: (sets, size) cards; if a set has more than five cards, the best five count.

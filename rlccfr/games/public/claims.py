@@ -1,7 +1,7 @@
-"""Claims that every public-tree game must keep, checked where such games are built; see :mod:`rlccfr.games.claims`.
+"""Claims that every public-tree game must satisfy, checked when such games are built; see :mod:`rlccfr.games.claims`.
 
-Payoffs are zero-sum by the form of a public tree, which holds one number for both players. Actions belong to public
-nodes, so all histories of an infoset offer the same ones.
+Two claims hold by construction. Payoffs are zero-sum, since a public tree stores one number for both players. Actions
+belong to public nodes, so all histories of an infoset have the same ones.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def check_public(game: GameType) -> GameType:
     """Check the claims of a public-tree game, and return the game unchanged.
 
     Raises:
-        GameError: a node has no moves, a payoff is not finite, the winner of a showdown gets less than 0, or chances do
-            not sum to 1.
+        GameError: a node has no moves, a payoff is not finite, the winner of a showdown gets less than 0, or chance's
+            probabilities do not sum to 1.
     """
-    # Copies, since a field of records is read several times as slowly.
+    # Contiguous copies, since reading a field of records is several times as slow.
     kind = np.ascontiguousarray(game.view.nodes["kind"])
     payoff = np.ascontiguousarray(game.view.nodes["payoff"])
     num_children = np.ascontiguousarray(game.view.nodes["num_children"])
@@ -34,7 +34,7 @@ def check_public(game: GameType) -> GameType:
     if len(stuck):
         raise _broken_at_node(game, int(stuck[0]), no_moves(int(kind[stuck[0]])))
     if not (np.isfinite(payoff).all() and np.isfinite(game.view.payoffs).all()):
-        raise broken_at(game.name, "at some end", "a payoff is not finite; every payoff must be")
+        raise broken_at(game.name, "at a terminal node", "a payoff is not finite; every payoff must be")
     lost = np.flatnonzero((kind == SHOWDOWN) & (payoff < 0))
     if len(lost):
         fault = f"the winner of a showdown gets {payoff[lost[0]]:g}; it must be at least 0"
@@ -50,11 +50,11 @@ def _broken_at_node(game: PublicGame, node: int, fault: str) -> GameError:
 
 
 def _check_chances(game: PublicGame) -> None:
-    """Check that the first deal has probability 1, and that the deals which follow a deal sum to its probability.
+    """Check that the first deal has probability 1, and that the deals that follow a deal add up to its probability.
 
-    The probability of a deal is the sum over all its pairs of private states. It is computed from either player's rows:
-    the sum of their masses, each times the opponent's reach of the private states that the row's state allows, times
-    the game's ``unit``.
+    The probability of a deal is a sum over all its pairs of private states. It is computed from each player's rows: the
+    sum of the rows' masses, each times the opponent's reach of the private states that the row allows, times the game's
+    ``unit``.
 
     Raises:
         GameError: a probability is wrong.
@@ -66,7 +66,7 @@ def _check_chances(game: PublicGame) -> None:
         weighted = row_masses(game, player) * allowed_reach(game, player)
         sums = np.concatenate([[0.0], np.cumsum(weighted)])
         probability = game.unit * (sums[begin + rows] - sums[begin])
-        # Place 0 stands for the root, which the first deal follows; place 1 + i for deal i.
+        # Place 0 stands for the root, after which the first deal comes; place 1 + i stands for deal i.
         before = np.append(1.0, probability)
         dealt = np.bincount(parents + 1, probability, len(before))
         followed = np.bincount(parents + 1, minlength=len(before)) > 0
@@ -78,5 +78,5 @@ def _check_chances(game: PublicGame) -> None:
             raise broken_at(
                 game.name,
                 where,
-                f"the chances of player {player}'s private states sum to {total:.12g}; they must sum to 1",
+                f"the probabilities of player {player}'s private states sum to {total:.12g}; they must sum to 1",
             )

@@ -1,7 +1,8 @@
 """Deals of cards up to permutations of suits: boards, and the hands that a player may hold on each.
 
-Permutations of suits change nothing about a game. So boards that differ only by such a permutation are dealt once, with
-the probability of all of them. Hands that differ only by a permutation that leaves the board as it is share a row.
+A permutation of the suits does not change the game. So only one of the boards that differ by such a permutation is
+dealt, with the probability of all of them. Hands that differ only by a permutation that maps the board onto itself
+share a row.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from rlccfr.errors import GameError
 from rlccfr.games.public.cards import card_sets, codes_of, names_of, strengths, suit_permutations, swapped
 
 TEXAS = 13, 4
-"""Ranks and suits of the whole deck, for which the strengths of hands with a whole board are compiled."""
+"""Ranks and suits of the standard deck, for which a compiled kernel finds the strengths of hands on a full board."""
 
 WHOLE_BOARD = 5
-"""Number of cards of a whole board."""
+"""Number of cards of a full board."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +52,21 @@ class Deck:
 
     @property
     def num_hands(self) -> int:
-        """Number of hands that the cards allow."""
+        """Number of all hands, whether or not a range has them."""
         return comb(self.size, self.private)
 
     @cached_property
     def hand_numbers(self) -> np.ndarray:
-        """Number of each of :attr:`hands` among all hands that the cards allow, (hands,)."""
+        """Index of each of :attr:`hands` in the list of all hands, (hands,)."""
         return np.arange(self.num_hands)
 
     @property
     def num_pairs(self) -> int:
-        """Number of pairs of hands that do not share a card."""
+        """Number of pairs of hands, one for each player, that do not share a card."""
         return comb(self.size, self.private) * comb(self.size - self.private, self.private)
 
     def first(self) -> Deal:
-        """Return the deal before any board card."""
+        """Return the deal without board cards."""
         permutations = suit_permutations(self.ranks, self.suits)
         return Deal(self, np.zeros(0, np.int64), permutations if self.merged else permutations[:1], 1, 1.0)
 
@@ -75,7 +76,7 @@ class RangeDeck(Deck):
     """A deck of which one player holds only some hands: those in its range.
 
     Attributes:
-        held: (hands,) number of each hand of the range among all hands, ascending.
+        held: (hands,) index of each hand of the range in the list of all hands, ascending.
     """
 
     held: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -88,7 +89,7 @@ class RangeDeck(Deck):
 
     @cached_property
     def hand_numbers(self) -> np.ndarray:
-        """Number of each of :attr:`hands` among all hands that the cards allow, (hands,)."""
+        """Index of each of :attr:`hands` in the list of all hands, (hands,)."""
         return self.held
 
 
@@ -99,9 +100,10 @@ class Deal:
     Attributes:
         deck: the deck.
         board: (cards,) the board's cards.
-        permutations: (permutations, deck) permutations of suits that leave every round's cards as they are.
-        orbit: number of different images of this board under the permutations that keep the previous round's board.
-        share: probability of this one board, given any two hands that allow it.
+        permutations: (permutations, deck) permutations of suits that map the cards dealt in each round onto themselves;
+            the first one changes nothing.
+        orbit: number of different images of this board under the previous deal's permutations.
+        share: probability of this board without its images, given any two hands that allow it.
     """
 
     deck: Deck
@@ -112,16 +114,16 @@ class Deal:
 
     @property
     def board_name(self) -> str:
-        """The board as text, such as ``Kh7d2c``."""
+        """The board as a string, such as ``Kh7d2c``."""
         return names_of(self.board, self.deck.suits)
 
     def hand_name(self, hand: int) -> str:
-        """Return a hand of the deck as text, such as ``AsKs``."""
+        """Return the name of a hand, given by its index in ``deck.hands``, such as ``AsKs``."""
         return names_of(self.deck.hands[hand], self.deck.suits)
 
     @cached_property
     def hands(self) -> np.ndarray:
-        """(hands,) index in ``deck.hands`` of each possible hand, row after row, from the weakest row on."""
+        """(hands,) index in ``deck.hands`` of each possible hand, row by row, the weakest row first."""
         row, _ = self._rows
         return self._possible[np.argsort(row, kind="stable")]
 
@@ -132,18 +134,18 @@ class Deal:
 
     @cached_property
     def _possible(self) -> np.ndarray:
-        """Indices of the hands without a card of the board, in the deck's order; as all caches of deals, in 32 bits."""
+        """Indices of the hands without a card of the board, in the deck's order, with 32 bits to save memory."""
         return np.flatnonzero(~np.isin(self.deck.hands, self.board).any(1)).astype(np.int32)
 
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Row of each possible hand, in the deck's order, and each row's strength."""
-        # Hands that some permutation makes equal have the same least code among their images: one row.
+        """Row of each possible hand, in the deck's order, and strength of each row."""
+        # Hands that some permutation maps onto each other have the same least code among their images, and share a row.
         hands = self.deck.hands[self._possible]
         images = [codes_of(permutation[hands], self.deck.size) for permutation in self.permutations]
         _, first_hand, row = np.unique(np.min(images, axis=0), return_index=True, return_inverse=True)
         strength = self.strengths_of(hands[first_hand])
-        # Then rows are numbered from the weakest on.
+        # Rows are renumbered in order of strength, the weakest first.
         order = np.argsort(strength, kind="stable")
         new_row = np.empty(len(order), np.int32)
         new_row[order] = np.arange(len(order))
@@ -153,7 +155,7 @@ class Deal:
         """Return the strength of each of some hands, (hands, private), on the board."""
         deck = self.deck
         if (deck.ranks, deck.suits) == TEXAS and deck.private == 2 and len(self.board) == WHOLE_BOARD:
-            from rlccfr.kernels.public.hand_strength import fill_strengths  # the same numbers, a hundred times sooner
+            from rlccfr.kernels.public.hand_strength import fill_strengths  # the same numbers, a hundred times as fast
 
             strength = np.empty(len(hands), np.int64)
             fill_strengths(self.board.astype(np.int64), np.ascontiguousarray(hands), strength)
@@ -168,20 +170,20 @@ class Deal:
 
     @cached_property
     def row_of_hand(self) -> np.ndarray:
-        """Row of each of the deck's hands, (deck's hands,); -1 where the board holds one of its cards."""
+        """Row of each of the deck's hands, (deck's hands,); -1 for a hand with a card of the board."""
         row_of_hand = np.full(len(self.deck.hands), -1, np.int32)
         row_of_hand[self._possible] = self._rows[0]
         return row_of_hand
 
     def row_named(self, hand: str, player: int) -> int:
-        """Return the row of a hand that is given as text, such as ``AsKs``, in any order of its cards.
+        """Return the row of a hand that is given by its name, such as ``AsKs``, with its cards in any order.
 
         Args:
             hand: the hand.
             player: the player whose hands these are, for errors.
 
         Raises:
-            GameError: the deck has no such hand, or the board holds one of its cards.
+            GameError: the deck has no such hand, or the board has one of its cards.
         """
         names = [self.hand_name(number) for number in self._possible.tolist()]
         index = next((k for k, name in enumerate(names) if name in (hand, swapped(hand))), None)
@@ -193,7 +195,7 @@ class Deal:
 
     @cached_property
     def hand_end(self) -> np.ndarray:
-        """(rows,) end of each row's hands."""
+        """(rows,) index after each row's last hand in :attr:`hands`."""
         return np.cumsum(np.bincount(self._rows[0]), dtype=np.int32)
 
     @property
@@ -214,15 +216,15 @@ class Deal:
 
     @cached_property
     def group_end(self) -> np.ndarray:
-        """(groups,) end of the rows of each strength."""
+        """(groups,) index after the last row of each strength."""
         strength = self._rows[1]
         return np.append(np.flatnonzero(np.diff(strength)) + 1, len(strength))
 
     def following(self, cards: int) -> Iterator[Deal]:
-        """Yield the deals after ``cards`` more board cards; boards equal up to a permutation of suits share a deal."""
+        """Yield the deals after ``cards`` more board cards; boards that differ only by a permutation share a deal."""
         num_hidden = self.deck.size - len(self.board) - 2 * self.deck.private
         share = self.share / comb(num_hidden, cards)
-        # Boards whose least code among their images is the same differ by a permutation only.
+        # Boards differ only by a permutation if the least codes among their images are equal.
         card_choices = card_sets(np.setdiff1d(np.arange(self.deck.size), self.board), cards)
         images = np.array([codes_of(permutation[card_choices], self.deck.size) for permutation in self.permutations])
         _, firsts, orbits = np.unique(images.min(axis=0), return_index=True, return_counts=True)
@@ -232,6 +234,9 @@ class Deal:
             yield Deal(self.deck, board, self.permutations[leaves_board], orbit, share)
 
     def edge_from(self, before: Deal) -> tuple[np.ndarray, np.ndarray]:
-        """Return for each row the row that it comes from in the deal before, and its share in that row's value."""
+        """Return, for each row, its row in the deal before, and the weight of its value in that row's value.
+
+        The weight includes the probability of this deal's board and its images.
+        """
         row_before = before.row_of_hand[self.firsts]
         return row_before, self.orbit * self.sizes / before.sizes[row_before] * (self.share / before.share)

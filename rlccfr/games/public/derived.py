@@ -1,7 +1,7 @@
-"""The public view of a compiled game, if only chance hides anything in it.
+"""The public tree of a compiled game in which only chance hides anything.
 
-Histories belong to one public node if they agree in all that both players have seen. Two groups of chance's outcomes
-are told apart by both players if no infoset of either player has histories below both groups. Both players must see all
+Histories belong to one public node if they agree in all that both players have seen. Both players distinguish two
+groups of chance outcomes if no infoset of either player has histories below both groups. Both players must see all
 actions.
 """
 
@@ -29,7 +29,7 @@ class DerivedGame:
 
     Attributes:
         public: the game as a public tree.
-        sequence: (m,) the compiled game's sequence of each table entry.
+        sequence: (m,) for each table entry, the compiled game's sequence.
     """
 
     public: PublicGame
@@ -38,11 +38,11 @@ class DerivedGame:
 
 @dataclass(eq=False)
 class _Deal:
-    """Histories that both players tell apart from all others, right after chance's moves.
+    """A group of histories right after chance moves; both players distinguish it from all other groups.
 
     Attributes:
         above: (histories, 2) each player's row of the deal before.
-        probability: (histories,) product of chance's probabilities on the way.
+        probability: (histories,) product of the probabilities of all chance outcomes so far.
         rows: for each player, the histories' rows, (histories,); None until a decision of this player has been met.
     """
 
@@ -51,7 +51,7 @@ class _Deal:
     rows: list[np.ndarray | None]
 
     def settled(self) -> np.ndarray:
-        """Return each player's rows, (histories, 2); a player without decisions keeps the rows of the deal before."""
+        """Return both players' rows, (histories, 2); a player without decisions keeps the rows of the deal before."""
         rows = [self.above[:, player] if row is None else row for player, row in enumerate(self.rows)]
         return np.stack([np.unique(row, return_inverse=True)[1].reshape(-1) for row in rows], axis=1)
 
@@ -61,11 +61,11 @@ class PublicTree:
 
     Attributes:
         nodes: kind, number of children, first child and deal of each node.
-        deals: what both players tell apart right after chance's moves.
+        deals: groups of histories, right after chance moves, that both players distinguish.
         members: histories of each node, in the order of its deal.
-        value: (histories,) player 0's expected utility where nobody acts any more.
+        value: (histories,) player 0's expected utility where nobody acts any more; meaningless elsewhere.
         decides: (histories,) whether somebody acts at or below each history.
-        depth: edges on the longest path.
+        depth: number of edges on the longest path.
 
     Raises:
         GameError: players hide more than what chance has dealt them.
@@ -107,11 +107,11 @@ class PublicTree:
     def _hidden(self) -> GameError:
         if self.game.lock is not None:
             return GameError(
-                f"{self.game.name!r} has no public tree with a lock on a part of a public node alone: lock each "
-                "decision with all private states, or none"
+                f"{self.game.name!r} has no public tree with a lock on a part of a public node: lock each decision "
+                "with all private states, or not at all"
             )
         return GameError(
-            f"{self.game.name!r} has no public tree: a player hides an action, or who acts depends on hidden things"
+            f"{self.game.name!r} has no public tree: a player hides an action, or who acts depends on what is hidden"
         )
 
     def _children(self, kind: int, histories: np.ndarray, deal: int) -> list[tuple[np.ndarray, int]]:
@@ -127,20 +127,20 @@ class PublicTree:
         """Set a player's rows of a deal by a decision's infosets, or check that they agree with the rows set earlier.
 
         Raises:
-            GameError: the infosets and the rows tell different histories apart.
+            GameError: the infosets do not distinguish the same histories as the rows.
         """
         row = np.unique(infosets, return_inverse=True)[1].reshape(-1)
         earlier_row = self.deals[deal].rows[player]
         if earlier_row is None:
             self.deals[deal].rows[player] = row
             return
-        # Both tell the same histories apart if rows of one and of the other go in pairs.
+        # Both distinguish the same histories if their rows correspond one to one.
         num_pairs = np.unique(np.stack([earlier_row, row]), axis=1).shape[1]
         if num_pairs != earlier_row.max() + 1 or row.max() != earlier_row.max():
             raise self._hidden()
 
     def _outcomes(self, records: np.ndarray, deal: int) -> list[tuple[np.ndarray, int]]:
-        """Return the public outcomes of chance: the histories and the new deal of each."""
+        """Return the public outcomes at a chance node: the histories and the new deal of each."""
         counts = records["num_children"].astype(np.int64)
         origin = np.repeat(np.arange(len(records)), counts)
         children = ranges(records["first_child"], counts)
@@ -148,21 +148,28 @@ class PublicTree:
         above = deal_before.settled()[origin]
         probability = deal_before.probability[origin] * self.game.probability[children]
         outcomes = []
-        for group in self._told_apart(children):
+        for group in self._public_outcomes(children):
             self.deals.append(_Deal(above[group], probability[group], [None, None]))
             outcomes.append((children[group], len(self.deals) - 1))
         return outcomes
 
-    def _told_apart(self, histories: np.ndarray) -> list[np.ndarray]:
-        """Return the histories' indices in groups, such that no infoset has histories at or below two groups.
+    def _public_outcomes(self, histories: np.ndarray) -> list[np.ndarray]:
+        """Split histories into the smallest groups such that no infoset has histories at or below two groups.
 
-        All histories without decisions are in one group.
+        All histories without decisions at or below them are in one group.
+
+        Args:
+            histories: children of a chance node's histories.
+
+        Returns:
+            The indices of each group's histories in ``histories``.
         """
-        # A graph whose nodes are the histories and all infosets; an edge means that an infoset has a history below.
+        # A graph whose nodes are the given histories and all infosets. An edge joins a history to each infoset that has
+        # a history at or below it.
         edge_histories = []
         edge_infosets = []
         frontier = histories
-        label = np.arange(len(histories))  # which of the histories each of the frontier is below
+        label = np.arange(len(histories))  # which of the given histories each one is at or below
         while len(frontier):
             records = self.game.histories[frontier]
             is_decision = records["actor"] < CHANCE
@@ -171,7 +178,7 @@ class PublicTree:
             counts = np.where(self.decides[frontier], records["num_children"], 0).astype(np.int64)
             frontier = ranges(records["first_child"], counts)
             label = np.repeat(label, counts)
-        # Histories without decisions are tied together by one more node, which stands for no infoset.
+        # Histories without decisions are joined by one more node, which does not stand for an infoset.
         without_decisions = np.flatnonzero(~self.decides[histories])
         of_history = np.concatenate([*edge_histories, without_decisions])
         of_infoset = np.concatenate([*edge_infosets, np.full(len(without_decisions), self.game.num_infosets)])
@@ -212,7 +219,10 @@ class PublicTree:
         return DerivedGame(check_public(self._game(nodes, deals, above, payoffs)), self.sequences(settled))
 
     def _payoffs(self, nodes: np.ndarray, settled: list[np.ndarray]) -> np.ndarray:
-        """Return the matrices of the terminals, each entry summed over histories, and set their places in the nodes."""
+        """Return the payoff matrices of the terminals, one after another, and set each node's first entry.
+
+        A matrix entry is a sum over histories of the value times chance's probability.
+        """
         matrices = []
         begin = 0
         for node in np.flatnonzero(nodes["kind"] == MATRIX).tolist():
@@ -249,7 +259,7 @@ class PublicTree:
 
     def _game(self, nodes: np.ndarray, deals: np.ndarray, above: np.ndarray, payoffs: np.ndarray) -> PublicGame:
         """Return the game with these nodes and deals."""
-        outcomes = number_outcomes(nodes)  # sets places in the nodes, so it comes before the view
+        outcomes = number_outcomes(nodes)  # changes the nodes, so it comes before the view
         view = PublicView(
             nodes=nodes,
             deals=deals,
@@ -279,8 +289,8 @@ def _values(game: GameTree) -> tuple[np.ndarray, np.ndarray]:
     """Return player 0's expected utility at histories after which nobody acts, and a mask of the other histories.
 
     Returns:
-        Utilities, (histories,), which mean nothing at the other histories, and whether somebody acts at or below each
-        history, (histories,).
+        Utilities, (histories,), which are meaningless at the other histories, and whether somebody acts at or below
+        each history, (histories,).
     """
     histories = game.histories
     value = game.utility.copy()
@@ -304,7 +314,7 @@ def _values(game: GameTree) -> tuple[np.ndarray, np.ndarray]:
 
 
 def derived(game: GameTree) -> DerivedGame:
-    """Return a compiled game in the form of a public tree, with a matrix of payoffs at each terminal.
+    """Return the public tree of a compiled game, with a payoff matrix at each terminal.
 
     Raises:
         GameError: players hide more than what chance has dealt them.

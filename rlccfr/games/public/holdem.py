@@ -24,8 +24,8 @@ class Holdem:
         deck: the cards, and how many of them each player holds.
         board: number of board cards dealt before each round.
         blinds: chips that each player puts in at the start.
-        bets: chips of a bet or raise, by round.
-        raises: largest number of raises, by round.
+        bets: chips that a bet or raise adds, by round.
+        raises: largest number of bets and raises, by round.
         first: the player who acts first, by round.
     """
 
@@ -45,7 +45,7 @@ class Holdem:
         for number, cards in enumerate(self.board):
             num_boards *= comb(cards_in_deck, cards)
             cards_in_deck -= cards
-            # Permutations of suits merge at most so many boards and hands into one row.
+            # A row stands for at most as many pairs of a board and a hand as there are permutations of suits.
             num_rows = num_boards * comb(cards_in_deck, self.deck.private) // factorial(self.deck.suits)
             rounds = [self.round_of(number, spent) for spent in spent_at_start]
             num_entries += num_rows * sum(sum(betting.counts) for betting in rounds)
@@ -61,7 +61,7 @@ class Holdem:
 
         Args:
             number: the round's number, from 0.
-            spent: chips that each player has put in before.
+            spent: chips that each player has put in before the round.
         """
         moves = limit_moves(self.bets[number], self.raises[number])
         return Round.of(BettingState(self.first[number], spent), moves)
@@ -83,7 +83,7 @@ def _tree_of(rules: Holdem) -> CardTree:
 
 
 def _game(rules: Holdem, name: str) -> PublicGame:
-    """Return the game of some rules."""
+    """Return the game with these rules."""
     tree = _tree_of(rules)
     first = tree.levels[0].deals[0][0]
     payoffs = tree.nodes["payoff"]

@@ -1,8 +1,8 @@
-"""Labels of chance's outcomes in a compiled game, by which histories share draws.
+"""Labels of chance outcomes in a compiled game, which determine which histories share draws.
 
 Chance deals a public outcome, which both players see, and a private state to each player. A walk may draw the public
-outcome and one player's state, and take all states that the other player may have. All histories at one public
-node in which the drawn states are equal then share one draw.
+outcome and one player's state, and follow all states that the other player may have. All histories at one public node
+in which the drawn states are equal then share one draw.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from rlccfr.games.records import CHANCE
 
 @dataclass(frozen=True, eq=False)
 class ChanceLabels:
-    """Labels of a game's outcomes of chance.
+    """Labels of a game's chance outcomes.
 
-    A history of chance below which nobody acts draws nothing.
+    Nothing is drawn at a chance history below which nobody acts.
 
     Attributes:
-        draw: (histories,) number of the draw that a history of chance shares; -1 where nothing is drawn.
-        label: (histories,) label of the outcome that leads to a history; -1 for none, and for outcomes of
-            probability 0. The labels of one draw are neighbours.
+        draw: (histories,) for each chance history, the index of its draw; -1 where nothing is drawn.
+        label: (histories,) label of the chance outcome that leads to a history; -1 if there is none, or if it has
+            probability 0. The labels of one draw are consecutive.
         first_label: (draws + 1,) the first label of each draw, and the number of labels.
-        probability: (labels,) probability of each label, given that one of the draw's histories is reached by chance.
+        probability: (labels,) probability of each label, given that chance leads to one of the draw's histories.
     """
 
     draw: np.ndarray
@@ -39,7 +39,7 @@ class ChanceLabels:
 
 
 def chance_labels(game: GameTree, drawn: Sequence[int | None]) -> list[ChanceLabels]:
-    """Return labels for each way to draw.
+    """Return labels for several ways to draw.
 
     Args:
         drawn: for each way, the player whose private state is drawn along with the public outcome; None for neither.
@@ -54,13 +54,13 @@ def chance_labels(game: GameTree, drawn: Sequence[int | None]) -> list[ChanceLab
 
 @dataclass(frozen=True, eq=False)
 class _Outcomes:
-    """All outcomes of chance above decisions, one entry each.
+    """The chance outcomes with probabilities above 0, one entry each, at chance histories above decisions.
 
     Attributes:
-        parent, child: (outcomes,) histories before and after it.
-        node, deal: (outcomes,) public node before it, and deal after it.
-        rows_before, rows_after: (outcomes, 2) each player's row of the deals before and after it.
-        reach: (outcomes,) product of chance's probabilities up to and including it.
+        parent, child: (outcomes,) histories before and after the outcome.
+        node, deal: (outcomes,) public node before the outcome, and deal after it.
+        rows_before, rows_after: (outcomes, 2) each player's row of the deals before and after the outcome.
+        reach: (outcomes,) product of the probabilities of the chance outcomes up to and including this one.
     """
 
     parent: np.ndarray
@@ -73,14 +73,14 @@ class _Outcomes:
 
 
 def _outcomes(game: GameTree, tree: PublicTree) -> _Outcomes:
-    """Return a game's outcomes of chance with probabilities other than 0.
+    """Return a game's chance outcomes.
 
     Raises:
         GameError: an infoset belongs to two public nodes.
     """
     settled = tree.settled()
     tree.sequences(settled)  # checks that no infoset belongs to two public nodes
-    # Of each history: its parent, and each player's row of its parent's deal, where the parent is one of chance.
+    # The parent of each history that follows a chance history, and each player's row at each chance history.
     parent = np.zeros(game.num_histories, np.int64)
     rows_before = np.zeros((game.num_histories, 2), np.int64)
     child_chunks = [np.zeros(0, np.int64)]
@@ -125,7 +125,8 @@ def _labels_of_draws(game: GameTree, outcomes: _Outcomes, player: int | None) ->
     if player is not None:
         before.append(outcomes.rows_before[:, player])
         after.append(outcomes.rows_after[:, player])
-    # Histories that agree in all of ``before`` share a draw; their outcomes that agree in all of ``after``, a label.
+    # Histories that agree in all of ``before`` share a draw. Of their outcomes, those that agree in all of ``after``
+    # share a label.
     draw_keys, draw_of_outcome = np.unique(np.stack(before, axis=1), axis=0, return_inverse=True)
     draw_of_outcome = draw_of_outcome.reshape(-1)
     label_keys, label_of_outcome = np.unique(np.stack([draw_of_outcome, *after], axis=1), axis=0, return_inverse=True)

@@ -1,7 +1,7 @@
-"""Locks on public trees: the policies of some rows are a part of the game.
+"""Locks on public trees: the policy in some rows is a part of the game.
 
-The locked game has the same tree and the same tables. Passes take the lock's probabilities in the locked rows, whatever
-the tables have there, and a best response has no choice in these rows.
+The locked game has the same tree and the same tables. In the locked rows, passes use the lock's probabilities, whatever
+the tables have there, and a best response has no choice.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from rlccfr.locks import Fixed, Lock, distribution, is_number
 class PublicLocks:
     """Reader of locks on a game with a public tree; see :class:`rlccfr.locks.LockReader`.
 
-    A decision is named by its path. At a decision a table has one distribution for all private states, or a mapping
+    A decision is named by its path. For each decision, a lock has one distribution for all private states, or a mapping
     from ranges, hands or rolls to distributions. Hands that share a row are locked together, since the game does not
-    tell them apart.
+    distinguish them.
 
     Args:
         game: the game.
@@ -49,9 +49,9 @@ class PublicLocks:
         actor = int(game.view.nodes["kind"][node])
         line = f"after {name!r}" if name else "at the root"
         if actor >= CHANCE:
-            raise PolicyError(f"nobody acts {line} in {game.name!r}, so that a lock has no place there")
+            raise PolicyError(f"nobody acts {line} in {game.name!r}, so nothing can be locked there")
         if player is not None and actor != player:
-            raise PolicyError(f"{line}, player {actor} acts, and the lock is player {player}'s: leave it out")
+            raise PolicyError(f"{line}, player {actor} acts, but the lock is player {player}'s: leave it out")
         num_rows = int(game.view.deals["rows"][game.view.nodes["deal"][node], actor])
         if not self._is_by_hand(node, decision_policy, line):
             yield self._fixed(node, np.arange(num_rows), decision_policy, line)
@@ -61,13 +61,13 @@ class PublicLocks:
             yield self._fixed(node, self._rows(node, hands, where), by_action, where)
 
     def _is_by_hand(self, node: int, decision_policy: Any, line: str) -> bool:
-        """Return whether what a table has at a decision tells hands apart.
+        """Return whether a lock has a distribution for each of some hands at a decision, rather than one for all.
 
-        Values of hands are distributions, and those of actions numbers. A value that is neither belongs to an action if
-        the name is that of one, so that the message on it names the right mistake.
+        The values of hands are distributions, and those of actions are numbers. A value that is neither belongs to an
+        action if its name is an action's, so that the error message names the right mistake.
 
         Raises:
-            PolicyError: some of it is by action, and some by hand.
+            PolicyError: some of the names are actions, and others are hands.
         """
         if not isinstance(decision_policy, Mapping) or not decision_policy:
             return False
@@ -80,13 +80,13 @@ class PublicLocks:
             (by_action if is_action else by_hand).append(name)
         if by_action and by_hand:
             raise PolicyError(
-                f"{line}, a lock has probabilities of actions, such as {brief(by_action[0])}, or distributions of "
-                f"hands, such as {brief(by_hand[0])}, and not both"
+                f"{line}, a lock has either probabilities of actions, such as {brief(by_action[0])}, or distributions "
+                f"for hands, such as {brief(by_hand[0])}, and not both"
             )
         return bool(by_hand)
 
     def _fixed(self, node: int, rows: np.ndarray, by_action: Any, where: str) -> Fixed:
-        """Return what is fixed in some rows of a decision."""
+        """Return what a lock fixes in some rows of a decision: the same distribution in each row."""
         game = self._game
         letters = game.letters(node)
         words = game.action_words(node)
@@ -102,14 +102,14 @@ class PublicLocks:
         return Fixed(where, entries.reshape(-1), np.repeat(probabilities, len(rows)))
 
     def _rows(self, node: int, text: Any, where: str) -> np.ndarray:
-        """Return the rows, ascending, of private states that are given as text.
+        """Return the rows, ascending, of private states that are named in a string.
 
         Raises:
-            PolicyError: it is no text, can't be read, or names no private state of the player.
+            PolicyError: ``text`` is not a string, can't be read, or names no private state that the player can have.
         """
         game = self._game
         if not isinstance(text, str):
-            raise PolicyError(f"{where}, a lock names hands or rolls by text, not by {brief(text)}")
+            raise PolicyError(f"{where}, hands or rolls must be given as a string, not as {brief(text)}")
         if game.private_names:
             names = game.row_names(node)
             rolls = [roll.strip() for roll in text.split(",")]
@@ -164,17 +164,17 @@ class PublicLocks:
 
     @staticmethod
     def completed(lock: Lock, policy: Any) -> Any:
-        """See :meth:`Lock.completed`; in a row, only the entries' proportions count."""
+        """See :meth:`Lock.completed`; only the proportions of a row's entries matter."""
         table = policy.table.copy()
         table[lock.entries] = lock.probabilities
         return type(policy)(lock.game, table)
 
 
 class _LockedTables:
-    """The locked decisions of a public tree, with their probabilities as passes read them.
+    """The locked decisions of a public tree, with their probabilities in the layout that passes read.
 
     Attributes:
-        first, rows: (k,) for each locked entry, its decision's first table entry and number of rows.
+        first, rows: (k,) for each locked entry, the first table entry and the number of rows of its decision.
     """
 
     def __init__(self, lock: Lock) -> None:
@@ -188,14 +188,14 @@ class _LockedTables:
 
     @cached_property
     def _decisions(self) -> tuple[np.ndarray, np.ndarray]:
-        """Places of the locked decisions in ``game.decisions``, and where each one's probabilities begin."""
+        """Indices of the locked decisions in ``game.decisions``, and where each one's probabilities begin and end."""
         places = np.unique(self._place)
         sizes = (self._game.rows * self._game.actions)[places]
         return places, np.cumsum(np.append(0, sizes))
 
     @property
     def starts(self) -> np.ndarray:
-        """The first of the probabilities of each node, (nodes,); -1 at nodes that are not locked."""
+        """Index in :attr:`probabilities` of each node's first one, (nodes,); -1 at nodes that are not locked."""
         places, begin = self._decisions
         starts = np.full(self._game.num_nodes, -1)
         starts[self._game.decisions[places]] = begin[:-1]
@@ -203,7 +203,7 @@ class _LockedTables:
 
     @property
     def probabilities(self) -> np.ndarray:
-        """The locked decisions' probabilities, one decision after another; -1 in rows that are free."""
+        """The locked decisions' probabilities, one decision after another; -1 in rows that are not locked."""
         places, begin = self._decisions
         probabilities = np.full(int(begin[-1]), -1.0)
         offsets = begin[np.searchsorted(places, self._place)] + self._lock.entries - self.first

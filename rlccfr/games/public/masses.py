@@ -1,4 +1,4 @@
-"""Masses of the rows of a public tree: the hands, boards and probabilities that each row stands for."""
+"""Masses of the rows of a public tree: how many hands and boards each row stands for, times their probability."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rlccfr.games.public.records import CARDS
 from rlccfr.games.public.view import PublicGame
 
 ROUNDING = 1e-13
-"""A difference of sums counts as 0 below this share of the larger one."""
+"""A difference of two sums counts as 0 if it is at most this share of the larger sum."""
 
 
 def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
-    """Return, for each deal, the index in ``above`` of the row that each of a player's rows comes from.
+    """Return, for each deal, (rows,) indices in ``view.above`` of the rows that a player's rows come from.
 
-    The array is empty for the first deal.
+    The first deal's array is empty.
     """
     view = game.view
     edges = view.deals["edge"][:, player].tolist()
@@ -28,9 +28,9 @@ def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
 def row_masses(game: PublicGame, player: int) -> np.ndarray:
     """Return the mass of each of a player's rows, in the order of the view's ``above``; 0 for the other player's rows.
 
-    A row stands for pairs of a private state and the public outcomes so far. Its mass is the number of these pairs,
-    times the probability of one pair's outcomes given private states that allow them. A row's value times its mass and
-    the game's ``unit`` is the row's part of the game's value.
+    A row stands for pairs of a private state and the public outcomes so far. Its mass is the number of these pairs, or
+    the sum of their weights in a range, times the probability of one pair's outcomes given private states that allow
+    them. A row's value times its mass and the game's ``unit`` is the row's contribution to the game's value.
     """
     view = game.view
     edges = view.deals["edge"][:, player].tolist()
@@ -51,10 +51,10 @@ def root_reach(game: PublicGame, player: int) -> np.ndarray:
 
 
 def allowed_reach(game: PublicGame, player: int) -> np.ndarray:
-    """Return the opponent's reach of all private states that each of a player's rows allows, if nobody has acted.
+    """Return, for each of a player's rows, the sum of the opponent's reach over the private states that the row allows.
 
-    Two hands exclude each other if they share a card. By symmetry, a row's first hand stands for all of the row. In
-    games without cards, nothing is excluded.
+    The reach is that before anybody has acted. Two hands exclude each other if they share a card. By symmetry, a row's
+    first hand stands for all of the row. In games without cards, nothing is excluded.
 
     Returns:
         An array in the order of the view's ``above``; 0 for the other player's rows.
@@ -75,10 +75,10 @@ def allowed_reach(game: PublicGame, player: int) -> np.ndarray:
 
 
 def allowed_on(game: PublicGame, deal_number: int, player: int, reach: np.ndarray) -> np.ndarray:
-    """Return the opponent's reach of all private states that each of a player's rows allows on a deal, (rows,).
+    """Return, for each of a player's rows of a deal, the sum of the opponent's reach over what the row allows, (rows,).
 
     Args:
-        reach: (rows,) the opponent's reach of each private state of its rows.
+        reach: (rows,) the opponent's reach of each private state of its rows of this deal.
     """
     view = game.view
     opponent = 1 - player
@@ -93,7 +93,8 @@ def allowed_on(game: PublicGame, deal_number: int, player: int, reach: np.ndarra
     first_hand = int(deal["hand"][opponent])
     hands = view.hands[first_hand : first_hand + len(hand_reach)]
     card_reach = np.bincount(hands[:, 0], hand_reach, CARDS) + np.bincount(hands[:, 1], hand_reach, CARDS)
-    # All hands, less those with either card; the same hand, if the opponent has it, was then subtracted twice.
+    # All hands, less those with the first and those with the second card. The same hand, if the opponent may hold it,
+    # was then subtracted twice, so it is added once.
     same = view.same[player_rows]
     same_reach = np.where(same >= 0, reach[np.maximum(same, 0)], 0.0)
     total = hand_reach.sum()

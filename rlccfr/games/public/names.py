@@ -23,7 +23,7 @@ class PublicGames(Parametrised):
     """Games with parameters that are built by their public tree.
 
     Attributes:
-        rules: function that returns the rules of one game, from the values of its parameters.
+        rules: function that returns the rules of a game with the given values of its parameters.
     """
 
     rules: Callable[[Mapping[str, int]], Holdem | Bluff]
@@ -33,7 +33,7 @@ def _holdem(values: Mapping[str, int]) -> Holdem:
     """Return the rules of ``holdem(...)``.
 
     Raises:
-        GameError: the deck is too small.
+        GameError: the deck has fewer cards than are dealt.
     """
     rounds = values["rounds"]
     raises = values["raises"]
@@ -53,7 +53,7 @@ def _holdem(values: Mapping[str, int]) -> Holdem:
 
 
 def _flop_holdem(values: Mapping[str, int]) -> Holdem:
-    """Return the rules of flop hold'em: Brown, Lerer, Gross and Sandholm, Deep CFR, ICML 2019."""
+    """Return the rules of flop hold'em as in Brown, Lerer, Gross and Sandholm, Deep CFR, ICML 2019."""
     return Holdem(
         deck=Deck(ranks=13, suits=4, private=2),
         board=(0, 3),
@@ -102,11 +102,12 @@ PUBLIC = {
 
 Parameters of ``holdem``:
 
-- ``rounds`` of betting; each round after the flop has one more card.
-- ``raises`` per round, and ``opening``, the raises before the flop. 0 stands for one fewer than later, but at least
-  one, because the big blind counts as a bet.
-- ``bet`` and ``later``: the size of a raise before the flop and later, in big blinds.
-- ``ranks``, from the deuce up, and ``suits`` of the deck; a player's ``private`` cards; and cards of the ``flop``.
+- ``rounds``: number of rounds of betting; the turn and the river have one card each.
+- ``raises``: largest number of bets and raises in a round; ``opening``: the same before the flop. With 0, it is one
+  less than ``raises`` but at least 1, because the big blind counts as a bet.
+- ``bet`` and ``later``: chips that a bet or raise adds before the flop and after it, in big blinds.
+- ``ranks``, from the deuce up, and ``suits`` of the deck; ``private``: cards that each player holds; ``flop``: cards of
+  the flop.
 
 Parameters of ``bluff``: the ``dice`` of the player who begins, and the ``opponent_dice``.
 """
@@ -132,7 +133,7 @@ def is_public(name: Any) -> bool:
 
 
 def rules_of(name: str) -> Holdem | Bluff:
-    """Return the rules that the name of a public-tree game stands for; names with equal rules stand for one game.
+    """Return the rules of a public-tree game with this name; names with equal rules stand for the same game.
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
@@ -162,6 +163,7 @@ def public_game(name: str, progress: Callable[[float], None] | None = None) -> P
         if isinstance(rules, Holdem):
             remedy = "use fewer rounds, raises or ranks, or put hands in buckets, as in 'holdem(rounds=4,buckets=5)'"
         raise GameError(
-            f"{name!r} needs at least {gigabytes(least_bytes)} of memory, and {gigabytes(available)} are left: {remedy}"
+            f"{name!r} needs at least {gigabytes(least_bytes)} of memory, but only {gigabytes(available)} are "
+            f"available: {remedy}"
         )
     return rules.build(name)

@@ -9,15 +9,15 @@ from rlccfr.games.public.view import ranges
 
 
 def number_outcomes(nodes: np.ndarray) -> np.ndarray:
-    """Number the outcomes of the first chance node on each path; set its ``table`` to the number of its first outcome.
+    """Number the outcomes of the first chance node on each path; set its ``table`` to the index of its first outcome.
 
     Args:
-        nodes: (nodes,) of NODE; changed in place.
+        nodes: (nodes,) of type NODE; changed in place.
 
     Returns:
-        The outcomes, (outcomes, 2): the node of chance, and the child's number.
+        For each outcome, the chance node and the number of the child, counted from 0, (outcomes, 2).
     """
-    # The walk stops at the first chance on each path.
+    # The walk down the tree stops at the first chance node on each path.
     level = np.zeros(1, np.int64)
     first_chances = []
     while len(level):
@@ -33,13 +33,13 @@ def number_outcomes(nodes: np.ndarray) -> np.ndarray:
 
 
 def tables_of(kinds: np.ndarray, counts: np.ndarray, deals: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the first entry of each decision's tables, and 0 for other nodes.
+    """Return the index of each decision's first table entry, (nodes,); 0 for other nodes.
 
     Args:
         kinds, counts, deals: (nodes,) the nodes' kinds, numbers of children and deals.
-        rows: (deals, 2) numbers of private states.
+        rows: (deals, 2) number of each player's rows.
     """
     is_decision = kinds < CHANCE
-    actor = np.minimum(kinds, 1)  # other kinds take any player, and are masked
+    actor = np.minimum(kinds, 1)  # an arbitrary player at other nodes, which are masked
     sizes = np.where(is_decision, counts.astype(np.int64) * rows[deals, actor], 0)
     return np.where(is_decision, np.cumsum(sizes) - sizes, 0)

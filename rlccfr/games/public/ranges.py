@@ -1,7 +1,7 @@
-"""Ranges: the hold'em hands that a player may hold, each with a weight, as text.
+"""Ranges: the hold'em hands that a player may hold, each with a weight, given as strings.
 
-The grammar is that of the program postflop-solver, which follows PioSOLVER's, without ranges of single hands such as
-``AhAs-QhQs``, and with ``random``. A range is a list of items, separated by commas. Each item may end with a weight.
+The grammar is that of the program postflop-solver, which follows PioSOLVER's. It lacks intervals of single hands, such
+as ``AhAs-QhQs``, and has ``random``. A range is a list of items, separated by commas. Each item may end with a weight.
 Where items overlap, the first one counts.
 
 ========== ==========================================================================================
@@ -12,12 +12,12 @@ QQ         the six hands of this pair
 AK         the sixteen hands of these ranks; AKs only the four suited ones, AKo only the twelve others
 QQ+        this pair and all higher ones
 A8s+       the first rank stays, the second goes up: A8s, A9s, ... to AKs
-98s+       neighbours go up together: 98s, T9s, ... to AKs
-QQ-88      all pairs between
+98s+       adjacent ranks go up together: 98s, T9s, ... to AKs
+QQ-88      all pairs from queens to eights
 A8s-A5s    the first rank stays, the second goes down
 T9s-65s    both ranks go down together
 random     all 1,326 hands
-QQ:0.5     a weight from 0 to 1, after any item; a smaller one than 1e-9 is refused, unless it is 0
+QQ:0.5     a weight from 0 to 1, after any item; it must be 0 or at least 1e-9
 ========== ==========================================================================================
 """
 
@@ -39,7 +39,7 @@ HOLDEM_DECK = Deck(ranks=len(RANKS), suits=len(SUITS), private=2)
 ANY_HAND = "random"
 
 SMALLEST_WEIGHT = 1e-9
-"""Smallest weight above 0: smaller ones are lost when weights are added up, and values by hand then have no meaning."""
+"""Smallest weight above 0: smaller ones are lost in sums of weights, which would make values by hand meaningless."""
 
 _HAND = re.compile(f"([{RANKS}][{SUITS}])([{RANKS}][{SUITS}])", re.IGNORECASE)
 _HAND_CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)", re.IGNORECASE)
@@ -47,17 +47,18 @@ _SPACES_IN_ITEMS = re.compile(r"\s*([-:])\s*|\s+(\+)")
 _SEPARATORS = re.compile(r"[,;\s]+")
 
 HandClass = tuple[int, int, str]
-"""Hands of two ranks, the higher first: with ``s`` suited ones, with ``o`` the others, with an empty text both."""
+"""Two ranks, the higher first, and ``s`` for suited hands, ``o`` for offsuit hands or an empty string for both."""
 
 
 def range_weights(text: str) -> np.ndarray:
     """Return the weight of each hand in a range, (1326,), in the order of ``HOLDEM_DECK.hands``.
 
     Args:
-        text: the range; the module's text has the grammar. Upper and lower case are the same.
+        text: the range, in the grammar of the module's docstring; case does not matter.
 
     Raises:
-        GameError: an item is not in the grammar, a weight is too small or not a number from 0 to 1, or no hand has one.
+        GameError: an item is not in the grammar, a weight is too small or not a number from 0 to 1, or no hand has a
+            weight above 0.
 
     Example:
         >>> from rlccfr.games.public.ranges import range_weights
@@ -69,12 +70,12 @@ def range_weights(text: str) -> np.ndarray:
         hands, colon, weight = item.partition(":")
         weights[hands_of(hands, item)] = _weight(weight, item) if colon else 1.0
     if not weights.any():
-        raise GameError(f"the range {brief(text)} has no hand: write one such as 'QQ+,AKs,AhKd:0.5'")
+        raise GameError(f"the range {brief(text)} has no hands: write a range such as 'QQ+,AKs,AhKd:0.5'")
     return weights
 
 
 def _items_of(text: Any) -> list[str]:
-    """Return the items of a range, without spaces; none if it is no text."""
+    """Return the items of a range, without spaces; none if ``text`` is not a string."""
     if not isinstance(text, str):
         return []
     closed_up = _SPACES_IN_ITEMS.sub(r"\1\2", text)
@@ -82,14 +83,14 @@ def _items_of(text: Any) -> list[str]:
 
 
 def hands_of(text: str, item: str = "") -> np.ndarray:
-    """Return the indices in ``HOLDEM_DECK.hands`` of the hands that a text stands for, ascending.
+    """Return the indices in ``HOLDEM_DECK.hands`` of an item's hands, ascending.
 
     Args:
         text: an item of a range without its weight.
         item: the whole item, for errors.
 
     Raises:
-        GameError: the text is not in the grammar.
+        GameError: ``text`` is not in the grammar.
     """
     if text.lower() == ANY_HAND:
         return np.arange(len(HOLDEM_DECK.hands))
@@ -111,18 +112,18 @@ def card_number(card: str) -> int:
     rank = card[:1].upper()
     suit = card[1:].lower()
     if len(card) != 2 or rank not in RANKS or suit not in SUITS:
-        raise GameError(f"{card!r} is no card; a card is a rank of {RANKS} and a suit of {SUITS}, such as Ah")
+        raise GameError(f"{card!r} is not a card; a card is one of {RANKS} and one of {SUITS}, such as Ah")
     return RANKS.index(rank) * len(SUITS) + SUITS.index(suit)
 
 
 def cards_of(text: str) -> list[int]:
-    """Return the numbers of cards that are given as one text, such as ``Td9d6h``, perhaps with spaces or commas.
+    """Return the numbers of cards that are given in one string, such as ``Td9d6h``, perhaps with spaces or commas.
 
     Raises:
-        GameError: it is no text, a part of it is no card, or a card is there twice.
+        GameError: ``text`` is not a string, a part of it is not a card, or a card is repeated.
     """
     if not isinstance(text, str):
-        raise GameError(f"cards are given as text, such as 'Td9d6h', not as {brief(text)}")
+        raise GameError(f"cards must be given as a string, such as 'Td9d6h', not as {brief(text)}")
     letters = _SEPARATORS.sub("", text)
     cards = [card_number(letters[first : first + 2]) for first in range(0, len(letters), 2)]
     if len(set(cards)) < len(cards):
@@ -134,7 +135,7 @@ def _weight(text: str, item: str) -> float:
     """Return the weight that an item ends with.
 
     Raises:
-        GameError: it is not a number from 0 to 1, or is too small.
+        GameError: the weight is not a number from 0 to 1, or is too small.
     """
     try:
         weight = float(text)
@@ -148,10 +149,10 @@ def _weight(text: str, item: str) -> float:
 
 
 def _classes_of(text: str, item: str) -> Iterator[HandClass]:
-    """Yield the classes of hands that an item stands for, such as ``A8s+``.
+    """Yield the classes of hands that an item without its weight stands for, such as ``A8s+``.
 
     Raises:
-        GameError: the text is not in the grammar.
+        GameError: ``text`` is not in the grammar.
     """
     if text.endswith("+"):
         yield from _classes_from(_class_of(text[:-1], item))
@@ -165,7 +166,7 @@ def _classes_of(text: str, item: str) -> Iterator[HandClass]:
 
 
 def _classes_from(start: HandClass) -> Iterator[HandClass]:
-    """Yield a class and those above it: with both ranks for pairs and neighbours, else with the second rank."""
+    """Yield a class and those above it; both ranks go up if they are equal or adjacent, otherwise only the second."""
     high, low, suits = start
     if high - low <= 1:
         yield from ((rank, rank - (high - low), suits) for rank in range(high, len(RANKS)))
@@ -174,10 +175,10 @@ def _classes_from(start: HandClass) -> Iterator[HandClass]:
 
 
 def _classes_between(start: HandClass, end: HandClass, item: str) -> Iterator[HandClass]:
-    """Yield the classes from one to another, which have the same first rank or the same distance of their ranks.
+    """Yield the classes from one to another; both have the same first rank, or the same distance between their ranks.
 
     Raises:
-        GameError: they have neither, or one is suited and the other is not.
+        GameError: they have neither in common, only one is a pair, or their suits differ, as in AKs-AQo.
     """
     steps_of_high = end[0] - start[0]
     steps_of_low = end[1] - start[1]
@@ -185,7 +186,7 @@ def _classes_between(start: HandClass, end: HandClass, item: str) -> Iterator[Ha
     if start[2] != end[2] or steps_of_high not in (0, steps_of_low) or are_pairs[0] != are_pairs[1]:
         raise GameError(
             f"the range has {item!r}, but a dash joins two pairs, or two classes with the same first rank or the same "
-            "distance of their ranks, as in QQ-88, A8s-A5s or T9s-65s"
+            "distance between their ranks, as in QQ-88, A8s-A5s or T9s-65s"
         )
     direction = 1 if steps_of_low > 0 else -1
     for step in range(abs(steps_of_low) + 1):
@@ -194,10 +195,10 @@ def _classes_between(start: HandClass, end: HandClass, item: str) -> Iterator[Ha
 
 
 def _class_of(text: str, item: str) -> HandClass:
-    """Return the class that a text such as ``AKs`` stands for.
+    """Return the class that a string such as ``AKs`` stands for.
 
     Raises:
-        GameError: it is none.
+        GameError: the string does not stand for a class.
     """
     parts = _HAND_CLASS.fullmatch(text)
     if parts is None:
@@ -219,18 +220,25 @@ def _hands_of_class(hand_class: HandClass) -> np.ndarray:
 
 
 def possible_weights(weights: np.ndarray, known: list[int]) -> np.ndarray:
-    """Return a range's weights, (1326,), with 0 for hands that hold a card of the board."""
+    """Return a range's weights, (1326,), with 0 for hands that contain a card of the board.
+
+    Args:
+        weights: (1326,) the range's weights.
+        known: cards of the board.
+    """
     return np.where(np.isin(HOLDEM_DECK.hands, known).any(axis=1), 0.0, weights)
 
 
 def meets_any(hands: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return for each player and hand, (2, hands), whether it has a weight and can meet a hand of the opponent.
+    """Return for each player and hand, (2, hands), whether it can be dealt together with some hand of the opponent.
+
+    It can if its weight is above 0 and it shares no card with some hand of which the opponent's weight is above 0.
 
     Args:
         hands: (hands, 2) cards.
         weights: (2, hands) each player's weight of each hand.
     """
-    cards_held = np.zeros((len(hands), HOLDEM_DECK.size), np.float32)  # small counts, which floats multiply sooner
+    cards_held = np.zeros((len(hands), HOLDEM_DECK.size), np.float32)  # products of floats are fast
     np.put_along_axis(cards_held, hands, 1.0, axis=1)
     are_disjoint = cards_held @ cards_held.T == 0
     has_hand = weights > 0
@@ -256,11 +264,11 @@ def range_symmetries(known: list[int], weights: np.ndarray) -> np.ndarray:
 
 
 def images_of(permutation: np.ndarray, hands: np.ndarray) -> np.ndarray:
-    """Return the place among some hands of what each of them becomes under a permutation of the cards, (hands,).
+    """Return the index of each hand's image under a permutation of the cards, (hands,).
 
     Args:
         permutation: (52,) the card that each card becomes.
-        hands: (hands, 2) cards, which ascend in each hand; the hands ascend, too, and hold all images.
+        hands: (hands, 2) cards, ascending in each hand. The hands are in ascending order, too, and contain all images.
     """
     place_values = np.array([HOLDEM_DECK.size, 1])
     images = np.sort(permutation[hands], axis=1)

@@ -1,20 +1,21 @@
 """Names of no-limit subgames: full names, and files in the formats of other programs.
 
-A full name is ``subgame`` and a JSON object of all arguments. Formats of files are:
+A full name is ``subgame`` and a JSON object of all arguments. The formats of files are:
 
 - *TexasSolver's commands*, one a line, such as ``set_board Qs,Jh,2h`` and ``set_bet_sizes oop,flop,bet,50``. Commands
-  on how to run, such as ``set_thread_num 8``, are passed over. Amounts are rounded to hundredths.
-- *PioSOLVER's script lines*: ``#Board#Qs Jh 2h``, ``#FlopConfig.BetSize#50``. Settings that change the tree and that
-  this library does not have are refused unless they are off.
+  on how to run, such as ``set_thread_num 8``, are ignored. Bets are rounded to hundredths.
+- *PioSOLVER's script lines*: ``#Board#Qs Jh 2h``, ``#FlopConfig.BetSize#50``. A setting that changes the tree and that
+  this library does not support is an error unless it is off.
 - *The JSON of Noam Brown's river solver*: board, pot, stack, bet sizes as shares of the pot, and each player's hands
-  with weights. Amounts are rounded to hundredths.
+  with weights. Bets are rounded to hundredths.
 - *This library's own JSON*: an object of arguments of :func:`rlccfr.subgame`.
 
-Sizes and thresholds that a file states are taken over, and defaults that it does not state are not: without
-``set_allin_threshold`` and ``set_raise_limit``, TexasSolver takes 0.67 and 4, and here no bet becomes an all-in and
-raises have no limit. Where a program's rules for trees differ from those of :mod:`rlccfr.games.public.bet_sizes`, the
-latter hold. For example, TexasSolver leaves out an all-in against which the least raise is too large, and counts half
-of the pot as a part of the stack, and of what a player has put in, where it compares them with the threshold.
+Only the sizes and thresholds that a file states are used, not the program's defaults. For example, TexasSolver's
+defaults are an all-in threshold of 0.67 and at most four raises; here, a file without ``set_allin_threshold`` has no
+threshold, and raises are not limited. Where a program's rules for trees differ from those of
+:mod:`rlccfr.games.public.bet_sizes`, the latter hold. For example, TexasSolver leaves out an all-in if the least legal
+raise is larger. When it compares what a player has put in with the threshold, it counts half of the pot as a part of
+that and of the stack.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ _RUN_COMMANDS = {
 """TexasSolver's commands on how to run, which say nothing about the game."""
 
 _OFF = {"", "0", "false", "nolimit"}
-"""Values of PioSOLVER's settings that are off."""
+"""Values that turn PioSOLVER's settings off."""
 
 _UNLIMITED_RAISES = 20
-"""Least number of raises that no street of a river file can reach, with raises of half a pot at least."""
+"""A limit of this many raises or more changes nothing in a river file, if raises are of at least half the pot."""
 
 
 def is_spot_file(name: Any) -> bool:
-    """Return whether a name is that of a file that describes a subgame, by its suffix."""
+    """Return whether a name is, by its suffix, that of a file that describes a subgame."""
     return isinstance(name, str) and name.lower().endswith(SUFFIXES)
 
 
@@ -62,7 +63,7 @@ def read_spot(name: str) -> dict[str, Any]:
         name: the file's path.
 
     Raises:
-        GameError: the file can't be read, or no format fits its text; the message names the line.
+        GameError: the file can't be read, or is in none of the formats; the message names the line.
     """
     path = Path(name).expanduser()
     text = read_text(path, "a subgame's file")
@@ -81,9 +82,9 @@ def read_spot(name: str) -> dict[str, Any]:
 
 
 def _unfitting(shown: str, number: int, line: str) -> GameError:
-    """Return the error for a line that no format has."""
+    """Return the error for a line that is in none of the formats."""
     return GameError(
-        f"line {number} of {shown} is {brief(line)}, which no format has: lines are like 'set_board Qs,Jh,2h' "
+        f"line {number} of {shown} is {brief(line)}, which is in no known format: lines are like 'set_board Qs,Jh,2h' "
         "(TexasSolver) or '#Board#Qs Jh 2h' (PioSOLVER), and JSON begins with a brace"
     )
 
@@ -92,19 +93,19 @@ def _amount(text: str, place: str) -> float:
     """Return a number in a file.
 
     Raises:
-        GameError: it is none.
+        GameError: ``text`` is not a finite number.
     """
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise GameError(f"{place} has {brief(text)} where a number should be")
+        raise GameError(f"{place} has {brief(text)} instead of a number")
     return int(number) if number == int(number) else number
 
 
 class _Sizes:
-    """Lists of sizes while a file is read: by kind, then by street, then for each player."""
+    """Lists of sizes, filled while a file is read: by kind, then by street, then for each player."""
 
     def __init__(self) -> None:
         self.lists: dict[str, dict[str, tuple[list[str], list[str]]]] = {
@@ -116,7 +117,7 @@ class _Sizes:
         self.lists[kind][street][player].extend(sizes)
 
     def replace(self, kind: str, street: str, player: int, sizes: list[str]) -> None:
-        """Put sizes in the place of a list's."""
+        """Replace the sizes of a list."""
         self.lists[kind][street][player][:] = sizes
 
     def arguments(self) -> dict[str, Any]:
@@ -149,7 +150,7 @@ def _from_texas_solver(lines: list[tuple[int, str]], shown: str) -> dict[str, An
         elif command == "set_bet_sizes":
             _read_texas_sizes(sizes, all_ins, value, place)
         elif command.startswith("set_") and command not in _RUN_COMMANDS:
-            raise GameError(f"{place} has the command {command}, which this library does not have: leave it out")
+            raise GameError(f"{place} has the command {command}, which this library does not support: leave it out")
         elif command not in _RUN_COMMANDS:
             raise _unfitting(shown, number, line)
     for player, street in sorted(all_ins):
@@ -163,9 +164,10 @@ def _read_texas_sizes(sizes: _Sizes, all_ins: set[tuple[int, str]], value: str, 
 
     Args:
         sizes: lists of sizes, one of which the line replaces.
-        all_ins: players and streets with an all-in, to which a line such as ``set_bet_sizes ip,river,allin`` adds one.
+        all_ins: pairs of a player and a street that have an all-in; a line such as ``set_bet_sizes ip,river,allin``
+            adds one.
         value: what follows the command.
-        place: the line's place, for errors.
+        place: where the line is, for errors.
 
     Raises:
         GameError: the line is not of this form.
@@ -186,8 +188,8 @@ _PIO_NUMBERS = {"Pot": "pot", "EffectiveStacks": "stack", "MinimumBetsize": "min
 _PIO_TEXTS = {"Board": "board", "Range0": "oop", "Range1": "ip"}
 _PIO_LISTS = {"BetSize": "bets", "RaiseSize": "raises", "DonkBetSize": "donk"}
 _PIO_STREET = re.compile(r"(Flop|Turn|River)Config(IP)?\.(\w+)")
-_PIO_PASSED_OVER = {"TreeBuilding", "Rake.Cap", "Cap", "CapMode", "ICM.Stacks", "ICM.Payouts"}
-"""Settings that say nothing by themselves."""
+_PIO_IGNORED = {"TreeBuilding", "Rake.Cap", "Cap", "CapMode", "ICM.Stacks", "ICM.Payouts"}
+"""Settings that are ignored, since by themselves they change nothing."""
 
 
 def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
@@ -223,14 +225,14 @@ def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
             elif street[3] == "AddAllin" and value.lower() == "true":
                 adds_all_in.append((name, player))
             elif value.lower() not in _OFF:
-                raise GameError(f"{place} sets {key} to {value!r}, which this library does not have: turn it off")
-        elif key not in _PIO_PASSED_OVER and value.lower() not in _OFF:
-            raise GameError(f"{place} sets {key} to {value!r}, which this library does not have: turn it off")
+                raise GameError(f"{place} sets {key} to {value!r}, which this library does not support: turn it off")
+        elif key not in _PIO_IGNORED and value.lower() not in _OFF:
+            raise GameError(f"{place} sets {key} to {value!r}, which this library does not support: turn it off")
     if rake_place and has_rake:
         raise GameError(f"{rake_place} sets a rake, but a game with rake is not zero-sum: add #Rake.Enabled#False")
     for name, player in adds_all_in:
         for kind in ("bets", "raises", "donk"):
-            if sizes.lists[kind][name][player]:  # an all-in is added to sizes, and never alone
+            if sizes.lists[kind][name][player]:  # an all-in is added only where there are other sizes
                 sizes.add(kind, name, player, [f"a{most_of_pot:g}%" if most_of_pot < 1e5 else "a"])
     if not arguments.get("min_bet"):
         arguments.pop("min_bet", None)
@@ -249,21 +251,21 @@ def _from_json(text: str, shown: str) -> dict[str, Any]:
         return _from_river_json(spec, shown)
     except GameError:
         raise
-    except Exception as error:  # what a spec of another form fails with has no common base
-        raise GameError(f"{shown} is not a river of Noam Brown's solver ({what_failed(error)})") from error
+    except Exception as error:  # the errors from a spec of another form have no common base class
+        raise GameError(f"{shown} is not a spot of Noam Brown's river solver ({what_failed(error)})") from error
 
 
 def _from_river_json(spec: Mapping[str, Any], shown: str) -> dict[str, Any]:
     """Return the arguments that the JSON object of Noam Brown's river solver stands for.
 
     Raises:
-        GameError: it limits raises, or has sizes by the number of raises.
+        GameError: the object limits raises, or has further sizes for one player's first or next bets or raises.
     """
     advanced = [key for key in spec if re.fullmatch(r"(oop|ip)_(first|next)_(bets|raises)", key) and spec[key]]
     if advanced:
-        raise GameError(f"{shown} sets {advanced[0]}, which this library does not have: use bet_sizes alone")
+        raise GameError(f"{shown} sets {advanced[0]}, which this library does not support: use only bet_sizes")
     if spec.get("max_raises", _UNLIMITED_RAISES) < _UNLIMITED_RAISES:
-        raise GameError(f"{shown} limits max_raises, which this library does not have: leave it out")
+        raise GameError(f"{shown} limits max_raises, which this library does not support: leave it out")
     sizes = ",".join(
         [*(f"{100 * size:.12g}%" for size in spec["bet_sizes"]), *["a"] * bool(spec.get("include_all_in"))]
     )
@@ -282,7 +284,7 @@ def _from_river_json(spec: Mapping[str, Any], shown: str) -> dict[str, Any]:
 
 
 def _range_of(player: Mapping[str, Any]) -> str:
-    """Return a player's hands and weights as a range; the largest weight becomes 1."""
+    """Return a player's hands and weights as a range; the largest weight is scaled to 1."""
     hands = player["hands"]
     weights = player.get("weights") or [1.0] * len(hands)
     largest = max(weights)
@@ -302,7 +304,7 @@ _PIO_KEYS = {argument: key for key, argument in (*_PIO_NUMBERS.items(), *_PIO_TE
 
 
 def _command_for(name: str, argument: str) -> str:
-    """Return advice on how a file states an argument that it lacks; an argument of a full name needs none."""
+    """Return advice on how a file of another program states an argument; empty for full names and JSON files."""
     if not is_spot_file(name) or name.lower().endswith(".json"):
         return ""
     return f": add a line with `{_TEXAS_COMMANDS[argument]}` (TexasSolver) or `#{_PIO_KEYS[argument]}#` (PioSOLVER)"
@@ -328,7 +330,7 @@ def rules_named(name: str) -> SubgameRules:
         raise GameError(f"{brief(name)} has a rake; {RAKE_ADVICE}")
     unknown = [argument for argument in arguments if argument not in DEFAULTS]
     if unknown:
-        raise GameError(f"{brief(name)} has an unknown argument {unknown[0]!r}; known are {', '.join(DEFAULTS)}")
+        raise GameError(f"{brief(name)} has an unknown argument {unknown[0]!r}; arguments are {', '.join(DEFAULTS)}")
     return SubgameRules.of({**DEFAULTS, **arguments})
 
 
@@ -344,5 +346,5 @@ def subgame_named(name: str, progress: Callable[[float], None] | None = None) ->
 
 
 def identity_of_subgame(name: str) -> str:
-    """Return the full name of the subgame that a name stands for; see :func:`rules_named`."""
+    """Return the full name of the subgame that a full name or a file stands for; see :func:`rules_named`."""
     return rules_named(name).full_name

@@ -1,14 +1,14 @@
 """No-limit hold'em from a known board on: a *subgame*, which players call a spot.
 
-Each player holds a hand of its range, in proportion to the products of both hands' weights. Player 0 is out of position
-and acts first on every street. Payoffs are those of the zero-sum game in which half of the pot at the start is each
-player's: what a player gets of the pot, less the chips that it has put in since, less half of the pot at the start. Add
-half of the pot to compare them with the expected values that other programs print.
+Each player holds a hand of its range; a pair of hands is dealt in proportion to the product of its weights. Player 0 is
+out of position and acts first on every street. A player's payoff is what it gets of the pot, less the chips that it has
+put in since the start, less half of the pot at the start. So the game is zero-sum. Add half of the pot at the start to
+compare payoffs with the expected values that other programs print.
 
-Where the board and both ranges stay the same under a permutation of suits, hands and boards that differ only by it are
-merged. After an all-in that is called, all further boards are dealt, without decisions.
+If a permutation of suits changes neither the board nor the ranges, hands and boards that differ only by it are merged.
+After an all-in that is called, all further boards are dealt, without decisions.
 
-Source: sizes and thresholds are those of the documentation of PioSOLVER and postflop-solver.
+Source: sizes and thresholds are defined as in the documentation of PioSOLVER and postflop-solver.
 """
 
 from __future__ import annotations
@@ -47,24 +47,24 @@ from rlccfr.games.public.subgame_size import SubgameSize
 from rlccfr.games.public.view import PUBLIC_TREE, PublicGame
 
 PREFIX = "subgame"
-"""Beginning of the names under which subgames are kept; a JSON object of all arguments follows."""
+"""Beginning of subgames' full names, before a JSON object of all arguments."""
 
 DEFAULTS: Mapping[str, Any] = {
     "board": "", "pot": 0, "stack": 0, "oop": "", "ip": "", "bets": "", "raises": "", "donk": None, "add_allin": 0.0,
     "force_allin": 0.0, "merging": 0.0, "commit": 1.0, "min_bet": None, "chip": 1,
 }  # fmt: skip
-"""Arguments of :func:`subgame` that a name may have, with their defaults."""
+"""Arguments of :func:`subgame` that a full name or a file may have, with their defaults."""
 
 REQUIRED = ("board", "pot", "stack", "oop", "ip", "bets")
 """Arguments that must be given."""
 
-RAKE_ADVICE = "a game with rake is not zero-sum, and is not solved here: leave rake out"
+RAKE_ADVICE = "a game with rake is not zero-sum, and this library does not solve it: leave rake out"
 
 START_CARDS = (3, 4, 5)
 """Numbers of cards that a board may have at the start."""
 
 LARGEST_AMOUNT = 10**9
-"""Largest number of smallest chips in the pot and both stacks; such numbers and their halves are exact."""
+"""Largest amount in smallest chips; floats hold such numbers and their halves exactly."""
 
 SUBGAME = replace(
     PUBLIC_TREE,
@@ -75,11 +75,11 @@ SUBGAME = replace(
     best_run={"update_rule": "dcfr_plus", "blend": True},
     target_runs=(TargetRun({"update_rule": "dcfr_plus"}),),
 )
-"""The form of no-limit subgames: public trees in which each player has hands, and weights, of its own.
+"""The form of no-limit subgames: public trees in which each player has its own hands, with weights.
 
-What assumes that all hands are dealt alike is left out: buckets, and choosers, which have learned from such games. To
-targets, DCFR+ is the soonest rule on training spots, and level with DCFR on test spots (``python -m
-benchmarks.soonest_rules spots-train``).
+It lacks what assumes that all hands are equally likely: buckets, and observations for choosers, which have learned from
+games with uniform deals. DCFR+ reaches targets soonest on training spots, and as soon as DCFR on test spots (``python
+-m benchmarks.soonest_rules spots-train``).
 """
 
 
@@ -90,11 +90,13 @@ def full_name_of(arguments: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Subgame(PublicGame):
-    """A no-limit subgame, made by :func:`rlccfr.subgame`; beside the attributes of a :class:`rlccfr.PublicGame`:
+    """A no-limit subgame, made by :func:`rlccfr.subgame`.
+
+    It has the attributes of a :class:`rlccfr.PublicGame` and those below. ``deals`` has player 0's hands.
 
     Attributes:
-        arguments: the arguments by which :func:`rlccfr.subgame` makes it again.
-        second_deals: like ``deals``, which are player 0's, for player 1.
+        arguments: the arguments with which :func:`rlccfr.subgame` makes the same game.
+        second_deals: (deals,) like ``deals``, but with player 1's hands.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -103,26 +105,26 @@ class Subgame(PublicGame):
 
     @property
     def full_name(self) -> str:
-        """The name under which the subgame is kept: all arguments; :func:`rlccfr.load_game` takes it."""
+        """The name under which results on the subgame are stored; :func:`rlccfr.load_game` accepts it."""
         return full_name_of(self.arguments)
 
     @property
     def source(self) -> dict[str, str]:
-        """The name by which the game is built again."""
+        """The name from which the game can be built again."""
         return {"name": self.full_name}
 
     def sizes(self) -> dict[str, Any]:
-        """Return the game's name and sizes, and the pot in place of a big blind."""
+        """Return the game's name and sizes, with the pot instead of a big blind."""
         sizes = super().sizes()
         del sizes["big_blind"]
         return {**sizes, "pot": self.pot}
 
     def dealt_to(self, player: int) -> tuple[Deal, ...]:
-        """Return what each of the view's deals is to a player."""
+        """Return each of the view's deals with a player's hands."""
         return self.second_deals if player else self.deals
 
     def _hashed_arrays(self) -> Iterator[np.ndarray]:
-        """Yield all of the view's arrays, field by field."""
+        """Yield all of the view's arrays, one field after another."""
         for array in self.view:
             for name in array.dtype.names or ((),):
                 yield array[name]
@@ -151,24 +153,25 @@ def subgame(
     Args:
         board: three to five cards, such as ``"Td9d6hQc"``; the game begins on the flop, the turn or the river.
         pot: chips in the pot at the start.
-        stack: chips that each player has left at the start: the smaller one of both stacks.
+        stack: chips that each player has left at the start; the smaller one if the stacks differ.
         oop, ip: ranges of the player out of position, player 0, and of the one in position, player 1; see
             :mod:`rlccfr.games.public.ranges`. Hands that can't be dealt are left out.
-        bets: sizes of first bets; see :mod:`rlccfr.games.public.bet_sizes`. A text for all streets and both players, a
-            tuple of two texts for both players, or a dict from ``"flop"``, ``"turn"`` and ``"river"`` to either.
-        raises: sizes of raises, in the same form; without any, nobody raises.
+        bets: sizes of first bets; see :mod:`rlccfr.games.public.bet_sizes`. A string for all streets and both players;
+            a pair of strings, ``(oop, ip)``; or a dict from ``"flop"``, ``"turn"`` and ``"river"`` to strings or pairs.
+        raises: sizes of raises, in the same form; without any, nobody can raise.
         donk: sizes of first bets of the player out of position if the other player bet or raised last on the street
-            before: a text, or a dict from streets to texts; by default the same as ``bets``.
+            before: a string, or a dict from streets to strings; by default the same as ``bets``.
         add_allin, force_allin, merging, commit: thresholds; see :mod:`rlccfr.games.public.bet_sizes`.
         min_bet: smallest first bet in chips; by default the smallest chip.
-        chip: smallest chip; amounts are multiples of it.
+        chip: value of the smallest chip; amounts are multiples of it.
         rake: must be 0, since a game with rake is not zero-sum.
 
     Returns:
-        The game; ``game.sizes()`` has the memory that tables take, and ``game.pot`` the pot.
+        The game; ``game.sizes()`` has the memory that tables need, and ``game.pot`` the pot.
 
     Raises:
-        GameError: an argument is invalid, the ranges block each other, or the game does not fit into memory.
+        GameError: an argument is invalid, no two hands of the ranges can be dealt together, or the game does not fit
+            into memory.
 
     Example:
         >>> import rlccfr
@@ -189,14 +192,14 @@ def subgame(
 
 
 def _number(value: Any, name: str, least: float, *, above: bool = False) -> Fraction:
-    """Return a number as the fraction that its decimal digits say.
+    """Return a number as the fraction that its decimal digits stand for.
 
     Args:
         least: least value.
-        above: whether that value itself is not allowed.
+        above: whether the number must be above ``least``.
 
     Raises:
-        GameError: it is no number, or is too small.
+        GameError: the value is not a number, or is too small.
     """
     is_number = isinstance(value, (Real, Rational, np.number)) and not isinstance(value, bool)
     number = float(value) if is_number else np.nan
@@ -207,10 +210,10 @@ def _number(value: Any, name: str, least: float, *, above: bool = False) -> Frac
 
 
 def _share(value: Any, name: str) -> Fraction:
-    """Return a number above 0 and up to 1.
+    """Return a number above 0 and at most 1 as a fraction.
 
     Raises:
-        GameError: it is not.
+        GameError: the value is not such a number.
     """
     share = _number(value, name, least=0.0, above=True)
     if share > 1:
@@ -222,33 +225,33 @@ def _chips(value: Any, name: str, chip: Fraction) -> int:
     """Return an amount as a number of smallest chips.
 
     Raises:
-        GameError: it is not a positive multiple of the smallest chip, or too large.
+        GameError: the amount is not a positive multiple of the smallest chip, or is too large.
     """
     number = _number(value, name, least=0.0, above=True) / chip
     if number.denominator != 1:
         # The largest power of ten, such as 0.01, of which both the amount and the chip are multiples.
         fitting = next((digits for digits in range(10) if _are_multiples((number * chip, chip), digits)), None)
-        advice = "take another amount" if fitting is None else f"set chip={Decimal(1).scaleb(-fitting):f}"
+        advice = "use another amount" if fitting is None else f"set chip={Decimal(1).scaleb(-fitting):f}"
         raise GameError(f"{name} must be a multiple of the chip, {float(chip):g}, not {brief(value)}: {advice}")
     if number > LARGEST_AMOUNT:
-        raise GameError(f"{name} has more than {LARGEST_AMOUNT:,} of the smallest chip: take a larger chip")
+        raise GameError(f"{name} is more than {LARGEST_AMOUNT:,} smallest chips: use a larger chip")
     return int(number)
 
 
 def _are_multiples(amounts: Iterable[Fraction], digits: int) -> bool:
-    """Return whether amounts have at most so many decimal digits."""
+    """Return whether all amounts have at most ``digits`` decimal digits."""
     return all((amount * 10**digits).denominator == 1 for amount in amounts)
 
 
 @dataclass(frozen=True, eq=False)
 class SubgameRules:
-    """The rules of a subgame, checked.
+    """The rules of a subgame, which have been checked.
 
     Attributes:
-        arguments: the arguments of :func:`subgame`, as a JSON object holds them.
+        arguments: the arguments of :func:`subgame`, as they are written in JSON.
         board: cards of the board.
-        weights: (2, 1326) each player's weight of each hand; 0 for hands that are not possible.
-        betting: pot, stack and sizes.
+        weights: (2, 1326) each player's weight of each hand; 0 for hands that can't be dealt.
+        betting: pot, stack, bet sizes and thresholds, in smallest chips.
     """
 
     arguments: Mapping[str, Any]
@@ -258,10 +261,10 @@ class SubgameRules:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> SubgameRules:
-        """Check the arguments of :func:`subgame`.
+        """Return the rules for the arguments of :func:`subgame`.
 
         Raises:
-            GameError: one is invalid.
+            GameError: an argument is invalid.
         """
         board = cards_of(arguments["board"])
         if len(board) not in START_CARDS:
@@ -289,7 +292,7 @@ class SubgameRules:
 
     @property
     def full_name(self) -> str:
-        """The name under which the subgame is kept, which is equal for equal arguments."""
+        """The name under which results on the subgame are stored; equal arguments have equal names."""
         return full_name_of(self.arguments)
 
     @property
@@ -310,11 +313,11 @@ class SubgameRules:
         return levels_from((first[0], first[1]), [1] * num_further, _following)
 
     def round_of(self, number: int, start: RoundEnd) -> Round:
-        """Return the betting of a street; it is made once for each start.
+        """Return the betting of a street; it is built once for each number and start.
 
         Args:
-            number: number of the street, counted from the game's start.
-            start: how the street before has ended.
+            number: number of the street; 0 is the street on which the game begins.
+            start: the end of the street before.
         """
         key = number, start
         if key not in self._rounds:
@@ -329,18 +332,19 @@ class SubgameRules:
         """Return how large the game is, without building its nodes.
 
         Args:
-            most_bytes: once the parts that were counted need more bytes, their size is returned, since counting all of
-                a game that does not fit may take long.
+            most_bytes: as soon as the parts counted so far need more bytes, their size is returned, since it may take
+                long to count all of a game that does not fit into memory.
         """
         dealt = [deal for level in self.levels for pair in level.deals for deal in pair]
         of_deals = SubgameSize(0, 0, 0, sum(deal.rows for deal in dealt), sum(len(deal.hands) for deal in dealt))
         return of_deals + self._size_from(0, RoundEnd(0), most_bytes - of_deals.least_bytes)
 
     def _size_from(self, number: int, start: RoundEnd, most_bytes: float) -> SubgameSize:
-        """Return the size of the nodes and tables from a street on; it is computed once for each start.
+        """Return the size of the nodes and tables from a street on; it is computed once for each number and start.
 
         Args:
-            number, start: see :meth:`round_of`; the street's betting is not kept, since all of it may not fit.
+            number, start: see :meth:`round_of`. The street's betting is not kept, since all streets may not fit into
+                memory.
             most_bytes: see :meth:`size`.
         """
         key = number, start
@@ -362,7 +366,7 @@ class SubgameRules:
 
     @cached_property
     def _rows_of_streets(self) -> list[tuple[int, int]]:
-        """For each street, the number of each player's rows on all boards."""
+        """For each street, the numbers of both players' rows, summed over all boards."""
         return [
             (sum(first.rows for first, _ in level.deals), sum(second.rows for _, second in level.deals))
             for level in self.levels
@@ -408,17 +412,18 @@ class SubgameRules:
         first, second = self.weights
         held = np.zeros((len(hands), HOLDEM_DECK.size))
         np.put_along_axis(held, hands, 1.0, axis=1)
-        # All hands, less those with either card; the same hand was then subtracted twice.
+        # All hands, less those with the first and those with the second card. The same hand was then subtracted twice,
+        # so it is added once.
         met = second.sum() - held @ (second @ held) + second
         return float(first @ met)
 
     def _require_memory(self, name: str) -> None:
-        """Refuse a game whose tree does not fit into memory with tables of 16-bit numbers, and say what would fit.
+        """Check that the game's tree fits into memory together with tables of 16-bit numbers.
 
-        Whether larger numbers fit is found out when a run begins.
+        Whether tables of larger numbers fit is checked when a run begins.
 
         Raises:
-            GameError: they do not fit.
+            GameError: the tree and such tables do not fit; the message says what would.
         """
         available = available_memory()
         if available is None:
@@ -429,15 +434,15 @@ class SubgameRules:
         smaller = replace(self, betting=self.betting.with_one_size()).size(available)
         if smaller.least_bytes <= available:
             needed = gigabytes(smaller.least_bytes)
-            advice = f"with the first size of each list alone it needs {needed}, which fits with dtype='int16'"
+            advice = f"with only the first size of each list it needs {needed}, which fits with dtype='int16'"
         else:
             advice = (
-                "with the first size of each list alone it needs too much as well: begin on a later street, or take "
+                "even with only the first size of each list it needs too much: begin on a later street, or use "
                 "narrower ranges"
             )
         raise GameError(
             f"{name!r} needs at least {gigabytes(size.least_bytes)} of memory for {size.nodes:,} public nodes and "
-            f"{size.sequences:,} table entries of 16 bits, and {gigabytes(available)} are left; {advice}"
+            f"{size.sequences:,} table entries of 16 bits, but only {gigabytes(available)} are available; {advice}"
         )
 
 
@@ -445,23 +450,23 @@ def _weights(arguments: Mapping[str, Any], board: list[int]) -> np.ndarray:
     """Return both players' weights of the hands that can be dealt, (2, 1326).
 
     Raises:
-        GameError: a range can't be read, or no hand of one range can meet one of the other.
+        GameError: a range can't be read, or no two hands of the ranges can be dealt together.
     """
     weights = np.stack([possible_weights(range_weights(arguments[side]), board) for side in ("oop", "ip")])
     for side, side_weights in zip(("oop", "ip"), weights, strict=True):
         if not side_weights.any():
-            raise GameError(f"every hand of {side}={brief(arguments[side])} holds a card of the board")
+            raise GameError(f"every hand of {side}={brief(arguments[side])} contains a card of the board")
     may_meet = meets_any(HOLDEM_DECK.hands, weights)
     if not may_meet.any():
         raise GameError(
-            f"no hand of oop={brief(arguments['oop'])} can meet a hand of ip={brief(arguments['ip'])}: all pairs share "
-            "a card"
+            f"no hand of oop={brief(arguments['oop'])} can be dealt together with a hand of "
+            f"ip={brief(arguments['ip'])}: all pairs share a card"
         )
     return np.where(may_meet, weights, 0.0)
 
 
 def _following(dealt: Dealt, cards: int) -> Iterable[Dealt]:
-    """Yield the deals that follow one; boards that leave a player without a hand are never dealt."""
+    """Yield the deals after ``cards`` more board cards; boards that leave a player without a hand are not dealt."""
     first, second = dealt
     for deal in first.following(cards):
         opponents = replace(deal, deck=second.deck)

@@ -1,4 +1,4 @@
-"""How large a no-limit subgame is, counted before it is built."""
+"""The size of a no-limit subgame, counted before it is built."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from rlccfr.games.public.betting import Round
 from rlccfr.games.public.records import CHANCE, NODE, SHORT
 
 BYTES_OF_MOVE = 12
-"""Bytes of an action's name, at most, except in games with very small chips."""
+"""Largest number of bytes of an action's name, except in games with very small chips."""
 
 BYTES_OF_ROW = 120
-"""Bytes of a row's entries: where it comes from, its weight, hands and like, and their copies while they are made."""
+"""Bytes of a row's entries in the view, such as its weight, and of their copies while the view is made."""
 
 BYTES_OF_HAND = 48
-"""Bytes of a hand's entries on a board: cards, and its place among hands and rows, with their copies."""
+"""Bytes of the entries of a hand on a board, such as its cards and its row, and of their copies."""
 
 
 class SubgameSize(NamedTuple):
-    """How large a subgame is, before it is built.
+    """The size of a subgame, or of a part of it.
 
     Attributes:
         nodes: number of public nodes.
-        infosets: number of infosets; those in one row count once.
+        infosets: number of infosets; those that share a row count once.
         sequences: number of a table's entries.
-        rows: number of both players' rows on all boards, each of which has entries in the view.
-        hands: number of both players' hands on all boards, likewise.
+        rows: number of both players' rows on all boards; each row of a board has entries in the view.
+        hands: number of both players' hands on all boards; each hand of a board has entries in the view.
     """
 
     nodes: int
@@ -36,7 +36,7 @@ class SubgameSize(NamedTuple):
 
     @classmethod
     def of_round(cls, tree: Round, num_deals: int, rows: tuple[int, int]) -> SubgameSize:
-        """Return the size of one street.
+        """Return the size of a street's nodes and tables, without the rows and hands of its deals.
 
         Args:
             tree: the street's betting.
@@ -51,12 +51,12 @@ class SubgameSize(NamedTuple):
         )
 
     def __add__(self, other: tuple[int, ...]) -> SubgameSize:  # type: ignore[override]
-        """Return the size of two parts of a game together."""
+        """Return the sum of the sizes of two parts of a game."""
         return SubgameSize(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
 
     @property
     def least_bytes(self) -> int:
-        """Bytes of the public tree while it is made, and of a run's tables with 16-bit numbers."""
+        """Bytes of the public tree while it is built, and of a run's tables of 16-bit numbers."""
         bytes_of_nodes = 2 * (NODE.itemsize + BYTES_OF_MOVE) * self.nodes
         bytes_of_deals = BYTES_OF_ROW * self.rows + BYTES_OF_HAND * self.hands
         return 2 * SHORT.itemsize * self.sequences + bytes_of_nodes + bytes_of_deals

@@ -1,11 +1,11 @@
-"""The public view of a game in which only chance hides anything: its public tree, and private states.
+"""Games in which only chance hides anything, represented by their public trees and private states.
 
-A *public node* is what both players have seen: actions, and outcomes of chance that nobody hides. A *private state* is
-what one player alone has been dealt. A node's tables are arrays with a row per private state, so a pass over the public
-tree handles all private states of a node at once.
+A *public node* stands for what both players have seen: actions, and public chance outcomes. A *private state* is what
+one player alone has been dealt. A node's tables have a row for each private state, so a pass over the public tree
+handles all private states of a node at once.
 
-Between two chance nodes the private states are the same; they belong to a *deal*. Private states that symmetry makes
-equal, such as hands that differ by a permutation of suits, share one row.
+Between two chance nodes the private states do not change; together with the public cards they are a *deal*. Private
+states that symmetry makes equal, such as hands that differ only by a permutation of suits, share one row.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE, PublicView
 
 LARGE = 2_000_000
-"""Least number of table entries for which tables are in single precision, unless the user says otherwise."""
+"""Least number of table entries for which tables are in single precision by default."""
 
 PUBLIC_TREE = Form(
     title="as a public tree",
@@ -62,18 +62,19 @@ class PublicGame:
         view: the public tree as arrays.
         unit: probability of each pair of private states at the root, where both have a weight of 1. Tables omit this
             factor and a deal's ``share`` from counterfactual values.
-        mass: for each player, (rows,) the number of private states that each row of the root stands for, times their
-            weight in a range.
+        mass: for each player, (rows,) the number of private states that each row of the root stands for, times the
+            weight that each of them has in the player's range.
         utility_range: largest minus smallest terminal utility.
-        depth: edges on the longest path.
+        depth: number of edges on the longest path.
         big_blind: chips in the big blind; exploitability in poker is reported in thousandths of it. None for other
             games.
-        pot: chips in the pot at the start, in per cent of which targets may be given; None for other games.
-        moves: (nodes,) text of the action that leads to each node, such as ``r``; empty for games derived from a
+        pot: in spots, the pot at the start; targets may be given in per cent of it. None for other games.
+        moves: (nodes,) name of the action that leads to each node, such as ``r``; empty for games derived from a
             compiled one.
-        deals: what is dealt at each of the view's deals; empty for games without cards.
-        private_names: names of each player's rows in games without cards; empty for games derived from a compiled one.
-        lock: of a locked game, the :class:`rlccfr.locks.Lock`; else None.
+        deals: (deals,) the board of each of the view's deals, with the hands on it; empty for games without cards.
+        private_names: in games without cards, for each player, the names of its rows; empty for games with cards and
+            for games derived from a compiled one.
+        lock: the :class:`rlccfr.locks.Lock` of a locked game; None for other games.
     """
 
     name: str
@@ -90,16 +91,16 @@ class PublicGame:
     lock: Any = None
     form: ClassVar[Form] = PUBLIC_TREE
     opponent_payoffs: ClassVar[OpponentPayoffs] = ZERO_SUM
-    draws_chance: ClassVar[bool] = True  # it deals the private states
+    draws_chance: ClassVar[bool] = True  # chance deals the private states
 
     @property
     def full_name(self) -> str:
-        """The name by which the game was loaded, which has all parameters that matter."""
+        """The name by which the game was loaded; it has all parameters that differ from their defaults."""
         return self.name
 
     @property
     def source(self) -> dict[str, str]:
-        """The name by which the game is built again."""
+        """The name from which the game can be built again."""
         return {"name": self.name}
 
     @cached_property
@@ -111,26 +112,26 @@ class PublicGame:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """Number of rows of the player who acts, (decisions,)."""
+        """Number of rows of the player who acts at each decision, (decisions,)."""
         nodes = self.view.nodes[self.decisions]
         rows: np.ndarray = self.view.deals["rows"][nodes["deal"], nodes["kind"]].astype(np.int64)
         return rows
 
     @cached_property
     def actions(self) -> np.ndarray:
-        """Number of actions, (decisions,)."""
+        """Number of actions at each decision, (decisions,)."""
         actions: np.ndarray = self.view.nodes["num_children"][self.decisions].astype(np.int64)
         return actions
 
     @cached_property
     def scale(self) -> np.ndarray:
-        """Factor from a table's regrets to those in the game's units, (decisions,)."""
+        """Factor from a table's regrets to regrets in the game's units, (decisions,)."""
         scale: np.ndarray = self.unit * self.view.deals["share"][self.view.nodes["deal"][self.decisions]]
         return scale
 
     @cached_property
     def num_infosets(self) -> int:
-        """Number of infosets; those in one row count once."""
+        """Number of infosets; those that share a row count once."""
         return int(self.rows.sum())
 
     @cached_property
@@ -140,12 +141,12 @@ class PublicGame:
 
     @property
     def is_large(self) -> bool:
-        """Whether tables are in single precision by default, and evaluating takes seconds."""
+        """Whether tables are in single precision by default; evaluating a policy then takes seconds."""
         return self.num_sequences >= LARGE
 
     @property
     def dtype(self) -> np.dtype:
-        """Type of a table's numbers by default."""
+        """Default type of a table's numbers."""
         return SINGLE if self.is_large else DOUBLE
 
     @property
@@ -160,16 +161,17 @@ class PublicGame:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of the view and the masses, which determine the game's other numbers."""
+        """Hash of the view and the masses, which determine the game's values."""
         digest = hashlib.sha256()
         for array in (*self._hashed_arrays(), *self.mass):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
     def _hashed_arrays(self) -> Iterator[np.ndarray]:
-        """Yield the view's arrays that are hashed, field by field, since the padding between fields holds anything.
+        """Yield the arrays that are hashed, one field after another, since the padding between fields is arbitrary.
 
-        Players share their rows, so what tells these apart is left out: the hashes are those of earlier versions.
+        The players share their rows here, so fields that are needed only where they do not are left out. The hashes
+        are therefore those of earlier versions, which lacked these fields.
         """
         for name, array in self.view._asdict().items():
             if name in ("reach", "same"):
@@ -189,7 +191,7 @@ class PublicGame:
 
     @cached_property
     def deal_parents(self) -> np.ndarray:
-        """The deal before each deal, (deals,); -1 for the first."""
+        """Index of the deal before each deal, (deals,); -1 for the first."""
         nodes = self.view.nodes
         chances = nodes[nodes["kind"] == CHANCE]
         children = ranges(chances["first_child"], chances["num_children"])
@@ -198,7 +200,7 @@ class PublicGame:
         return deal_parents
 
     def dealt_to(self, player: int) -> tuple[Deal, ...]:
-        """Return what each of the view's deals is to a player; all players may hold the same hands."""
+        """Return each of the view's deals with a player's hands; here, both players have the same."""
         return self.deals
 
     def deal_at(self, node: int, player: int | None = None) -> Deal:
@@ -218,11 +220,11 @@ class PublicGame:
         """
         kind = int(self.view.nodes["kind"][node])
         if kind >= CHANCE:
-            raise GameError(f"nobody acts at node {node} of {self.name!r}: say for which player, 0 or 1")
+            raise GameError(f"nobody acts at node {node} of {self.name!r}: name a player, 0 or 1")
         return kind
 
     def path(self, node: int) -> str:
-        """Return what leads to a node, such as ``rc/Kh7d2c/cr``: actions, and after each round the board dealt."""
+        """Return the path to a node, such as ``rc/Kh7d2c/cr``: actions, and after each chance node the whole board."""
         steps: list[str] = []
         while (parent := int(self.parents[node])) >= 0:
             steps.append(self._step(parent, node))
@@ -230,10 +232,10 @@ class PublicGame:
         return "".join(reversed(steps)).strip()
 
     def node(self, path: str) -> int:
-        """Return the node that a path leads to; a path is a text as :meth:`path` returns it.
+        """Return the node to which a path leads; the path is a string in the form that :meth:`path` returns.
 
-        A board may also have its cards in another order, or only those that are new, as in ``cc/Kh/``. Boards that
-        differ only by a permutation of suits are dealt once, so only one of them is in a path.
+        The cards of a board may also be in another order, or only the new ones, as in ``cc/Kh/``. Of boards that differ
+        only by a permutation of suits, only one is dealt, and only that one can be in a path.
 
         Raises:
             GameError: no node has this path.
@@ -264,7 +266,7 @@ class PublicGame:
         return node
 
     def _no_node(self, path: str, node: int, steps: list[str]) -> GameError:
-        """Return the error for a path that goes on after ``node`` with none of the possible ``steps``."""
+        """Return the error for a path whose next step after ``node`` is none of the possible ``steps``."""
         reached = self.path(node) or "the root"
         some_steps = ", ".join(steps[:3])
         offered = some_steps or "nothing"
@@ -273,7 +275,7 @@ class PublicGame:
         return GameError(f"no node of {self.name!r} has the path {path!r}: after {reached} there is {offered}")
 
     def _step(self, parent: int, node: int) -> str:
-        """Return what leads from a node to its child: a board, or an action."""
+        """Return what leads from ``parent`` to its child ``node``: a board between slashes, or an action."""
         if self.view.nodes["kind"][parent] == CHANCE:
             return f"/{self.deals[self.view.nodes['deal'][node]].board_name}/"
         move: str = self.moves[node].decode()
@@ -292,36 +294,36 @@ class PublicGame:
         return [deal.hand_name(hand) for hand in deal.firsts.tolist()]
 
     def require_names(self) -> None:
-        """Refuse a game whose private states have no names.
+        """Check that the game's private states have names.
 
         Raises:
-            PolicyError: it is derived from a compiled game.
+            PolicyError: they have none, since the game is derived from a compiled one.
         """
         if not (self.deals or self.private_names):
             raise PolicyError(f"the private states of {self.name!r} have no names")
 
     def letters(self, node: int) -> list[str]:
-        """Return the letters of the actions at a node."""
+        """Return the short names of the actions at a node, such as ``f`` and ``b50``."""
         first_child = int(self.view.nodes["first_child"][node])
         num_children = int(self.view.nodes["num_children"][node])
         return [move.decode().strip() for move in self.moves[first_child : first_child + num_children].tolist()]
 
     def action_words(self, node: int) -> list[str]:
-        """Return the actions at a node in words, such as ``fold`` and ``call``; those of Bluff are their letters."""
+        """Return the actions at a node in words, such as ``fold`` and ``call``; for Bluff, their short names."""
         letters = self.letters(node)
         if not self.deals:
             return letters
         return [action_in_words(letter, can_fold="f" in letters) for letter in letters]
 
     def step_in_words(self, node: int) -> str:
-        """Return in words the action, or the board, that leads to a node from its parent; the root has none."""
+        """Return in words the action, or the board, that leads to a node from its parent; not for the root."""
         parent = int(self.parents[node])
         if self.view.nodes["kind"][parent] == CHANCE:
             return self.deals[int(self.view.nodes["deal"][node])].board_name
         return self.action_words(parent)[node - int(self.view.nodes["first_child"][parent])]
 
     def path_in_words(self, node: int) -> str:
-        """Return what leads to a node, such as ``raise, call, Kh7d2c, check``; ``the start`` for the root."""
+        """Return the path to a node in words, such as ``raise, call, Kh7d2c, check``; ``the start`` for the root."""
         steps: list[str] = []
         while self.parents[node] >= 0:
             steps.append(self.step_in_words(node))
@@ -350,12 +352,12 @@ class PublicGame:
 
 
 def _is_board(board: str, cards: str, before: str) -> bool:
-    """Return whether cards, in any order, are a board or what is new on it.
+    """Return whether cards, in any order, are all cards of a board or all its new cards.
 
     Args:
-        board: the board as text, such as ``Kh7d2c``.
-        cards: text of cards.
-        before: the board before the last deal.
+        board: the board, such as ``Kh7d2c``.
+        cards: the cards, such as ``2c``.
+        before: the board before the new cards were dealt.
     """
     named, on_board, known = (
         frozenset(text[k : k + 2] for k in range(0, len(text), 2)) for text in (cards, board, before)
@@ -364,11 +366,11 @@ def _is_board(board: str, cards: str, before: str) -> bool:
 
 
 def ranges(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the numbers of some ranges, one range after another.
+    """Return ranges of consecutive numbers, one range after another.
 
     Args:
         first: (ranges,) first number of each range.
-        counts: (ranges,) how many numbers each has.
+        counts: (ranges,) number of numbers in each range.
     """
     counts = counts.astype(np.int64)
     offsets = first - (np.cumsum(counts) - counts)

@@ -1,4 +1,4 @@
-"""Hands and their buckets over a public tree: strengths, pairs, and tables with an entry per bucket."""
+"""Kernels for buckets of hands over a public tree: strengths of hands, pairs of buckets, and tables over buckets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def workspace_size(rows: int) -> int:
 
 @kernel
 def fill_strengths(view, nodes, vectors, strengths):
-    """Set the hand strength of each row of some deals: P(win) + P(tie) / 2 against any other hand.
+    """Set each row's hand strength on some deals: P(win) + P(tie) / 2 against a uniformly random compatible hand.
 
     Args:
         nodes: a node of each deal.
@@ -25,7 +25,8 @@ def fill_strengths(view, nodes, vectors, strengths):
         deal = view.deals[node["deal"]]
         rows = deal["rows"][0]
         edge = deal["edge"][0]
-        # Against a reach of 1, a fold for a payoff of 1 counts the opponent's hands, and a showdown wins less losses.
+        # With a reach and a payoff of 1, the value of a fold is the number of the opponent's hands, and the value of a
+        # showdown is the number of wins less that of losses.
         vectors[:rows] = 1.0
         fill_fold(view, node, 0, 1.0, vectors, 0, rows, 2 * rows, 0.0)
         for r in range(rows):
@@ -38,16 +39,16 @@ def fill_strengths(view, nodes, vectors, strengths):
 
 @kernel
 def add_pairs(view, nodes, bucket, mass, vectors, last_met, pairs, won):
-    """Add up, for each pair of buckets, the pairs of hands that players may hold, over some deals.
+    """Add up, over some deals, the pairs of hands that the players may hold, for each pair of buckets.
 
     Args:
         nodes: a node of each deal.
         bucket: bucket of each row, in the layout of the view's ``above``.
         mass: weight of each row of player 0, in the same layout.
         vectors: as for :func:`fill_strengths`.
-        last_met: (buckets,) -1 at first; set to the number of the last deal in which each bucket was met.
-        pairs: (buckets, buckets) weighted number of pairs, added to in place.
-        won: (buckets, buckets) the same, where pairs that player 0 wins count 1, and those that it loses -1.
+        last_met: (buckets,) -1 at first; set to the index in ``nodes`` of the last deal with each bucket.
+        pairs: (buckets, buckets) weighted number of pairs, by player 0's and player 1's bucket; added to in place.
+        won: (buckets, buckets) the same, but pairs that player 0 wins count 1, those that it loses -1, and ties 0.
     """
     for number in range(len(nodes)):
         node = nodes[number]
@@ -59,7 +60,7 @@ def add_pairs(view, nodes, bucket, mass, vectors, last_met, pairs, won):
             if last_met[opponent_bucket] == number:
                 continue
             last_met[opponent_bucket] = number
-            # Player 1 reaches the deal with the hands of this bucket: terminals then add up over them.
+            # Player 1 reaches the deal with just the hands of this bucket, so values of terminals are sums over them.
             for r in range(rows):
                 vectors[r] = 1.0 if bucket[edge + r] == opponent_bucket else 0.0
             fill_fold(view, node, 0, 1.0, vectors, 0, rows, 2 * rows, 0.0)
@@ -72,13 +73,13 @@ def add_pairs(view, nodes, bucket, mass, vectors, last_met, pairs, won):
 
 @kernel
 def expand(view, node_start, bucket_start, bucket, bucket_table, row_table):
-    """Copy the entries of each bucket, one per action, to all of the bucket's rows.
+    """Copy each bucket's entries, one per action, to all rows of the bucket.
 
     Args:
         node_start: (nodes,) first entry of ``bucket_start`` at each decision.
         bucket_start: for each bucket at each betting line, its first entry in ``bucket_table``.
         bucket: bucket of each row, in the layout of the view's ``above``.
-        bucket_table: entries of buckets, action after action.
+        bucket_table: entries of buckets; those of one bucket, one per action, are adjacent.
         row_table: (m,) overwritten.
     """
     for index in range(len(view.nodes)):
@@ -96,10 +97,10 @@ def expand(view, node_start, bucket_start, bucket, bucket_table, row_table):
 
 @kernel
 def add_up(view, player, node_start, bucket_start, bucket, mass, row_table, bucket_table):
-    """Add the entries of each bucket's rows to those of the bucket.
+    """Add the entries of each bucket's rows, times the rows' masses, to those of the bucket.
 
     Args:
-        player: whose entries are added up.
+        player: the player whose entries are added up.
         node_start, bucket_start, bucket: as for :func:`expand`.
         mass: weight of each row, in the layout of the view's ``above``.
         row_table: (m,) entries of rows.

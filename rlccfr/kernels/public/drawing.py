@@ -1,23 +1,25 @@
-"""Draws of chance: public outcomes, and perhaps one private state of a player.
+"""Draws of chance: public outcomes, and perhaps a private state of one player or of each.
 
 All draws come from marginal probabilities: an outcome without regard to private states, a private state without regard
 to the other player's. A pass divides by these probabilities, and the values of terminals account for private states
 that exclude each other. So estimates are unbiased (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012).
 
 The same holds where players have ranges. The exact value of a player's hand h is a sum over the opponent's hands g and
-the boards b, without what excludes each other. A term is p(b) w(g) r u: p(b) is the probability of the board given any
-two hands that allow it, w(g) the weight of the opponent's hand, r its reach by actions, u the payoff. So weights are
-factors of the terms, as reach is. A term that is drawn with a probability of q > 0 and divided by q has the right mean,
-whatever q is. Here q(b) is proportional to p(b) times the weights of player 0's hands that b allows; the tree has no
-board that allows none. A hand's q is proportional to its weight.
+the boards b such that h, g and b have no card in common. A term is p(b) w(g) r u: p(b) is the probability of the board
+given any two hands that allow it, w(g) the weight of the opponent's hand, r its reach by actions, u the payoff. So
+weights are factors of the terms, as reach is. A term that is drawn with a probability of q > 0 and divided by q has the
+right mean, whatever q is. Here q(b) is proportional to p(b) times the sum of the weights of player 0's hands that b
+allows; every board in the tree allows some. A hand's q is proportional to its weight.
 
-Nor is anything much rarer among the draws than in the game, which would make estimates vary. Let M be the product of
-both ranges' sums of weights, and Z the sum of w(h) w(g) over the pairs that do not exclude each other. The game deals
-such a pair with the probability w(h) w(g) / Z, which is M / Z times q(h) q(g). It deals a board with at most M / Z
-times q(b), apart from a factor of at most 46 / 44 for each card, since player 0's hand alone hides two cards less.
+Nor is anything drawn much more rarely than the game deals it, which would increase the variance of estimates. Let M be
+the product of both ranges' sums of weights, and Z the sum of w(h) w(g) over the pairs that do not exclude each other.
+The game deals such a pair with the probability w(h) w(g) / Z, which is M / Z times q(h) q(g). It deals a board with a
+probability of at most M / Z times q(b), apart from a factor of at most 46 / 44 for each card, because q(b) takes only
+player 0's two cards out of the deck, not all four.
 
-Tables of what was not drawn are not touched, but discounts hold for all. Each node, or each private state if they are
-drawn one by one, remembers the logarithms of the products of discounts at its last update.
+Discounts apply to all entries of a table, but a pass visits only those that it draws. So the product of all discounts
+up to the last update is stored for each decision, or for each private state if these are drawn one by one, as a
+logarithm. Later discounts are *pending*: they are applied when the entries are visited again.
 """
 
 from __future__ import annotations
@@ -34,19 +36,19 @@ from rlccfr.kernels.walks.random_words import uniform
 LEAST_LOG = -1000.0
 """Logarithm that stands for a discount of 0; its exponential is 0."""
 
-# Kinds of discounts: columns of ``regret_log`` and entries of ``clock``.
+# Kinds of discounts: entries of ``clock``; the first two are also the columns of ``regret_log``.
 POSITIVE = 0
 NEGATIVE = 1
 AVERAGE = 2
 
 
 class Drawing(NamedTuple):
-    """What passes draw, and the discounts that are pending where no pass has been.
+    """What passes draw, and the discounts that are pending at entries that recent passes did not reach.
 
-    A table has an *entry for discounts* per decision, or per private state if these are drawn one by one.
+    The logs have one entry per decision, or one per private state of a decision if these are drawn one by one.
     """
 
-    draws_public: bool  # whether public outcomes are drawn; else nothing is
+    draws_public: bool  # whether public outcomes are drawn; if not, nothing is
     draws_own: bool  # whether the private state of the player who is updated is drawn
     draws_opponent: bool  # whether the opponent's private state is drawn
     outcome_cumulative: np.ndarray  # (nodes,) probability that chance draws this child or an earlier sibling
@@ -54,9 +56,9 @@ class Drawing(NamedTuple):
     root_cumulative: np.ndarray  # (rows of both players at the root,) sum of the private states' weights up to each row
     regret_start: np.ndarray  # (nodes,) first entry of ``regret_log`` at each decision
     average_start: np.ndarray  # (nodes,) first entry of ``average_log`` at each decision
-    regret_log: np.ndarray  # (entries, 2) logarithms of the products of discounts at the last update
-    average_log: np.ndarray  # (entries,) the same of policy sums
-    clock: np.ndarray  # (3,) the same now
+    regret_log: np.ndarray  # (entries, 2) logarithms of the products of all discounts up to the last update
+    average_log: np.ndarray  # (entries,) the same for policy sums
+    clock: np.ndarray  # (3,) the same up to now
     rng: np.ndarray  # (1,) state of the generator
 
 
@@ -74,12 +76,12 @@ NO_DRAWING = Drawing(
     clock=np.zeros(3),
     rng=np.zeros(1, np.uint64),
 )
-"""The drawing of exact passes."""
+"""The drawing of exact passes, which draw nothing."""
 
 
 @inlined
 def draw_by_cumulative(cumulative, first, end, rng):
-    """Draw an index from ``first`` to ``end - 1`` by cumulative weights.
+    """Draw an index from ``first`` to ``end - 1`` in proportion to weights, given their cumulative sums.
 
     Returns:
         The index, and 1 / (its probability).
@@ -100,7 +102,7 @@ def draw_by_cumulative(cumulative, first, end, rng):
 
 @inlined
 def draw_row_below(view, drawing, begin, rows, parent_row):
-    """Draw one of a deal's rows that come from a given row of the deal before, by their weights.
+    """Draw one of a deal's rows that come from a given row of the deal before, in proportion to their weights.
 
     Args:
         begin: first entry of the player's rows in ``above``.
@@ -109,7 +111,7 @@ def draw_row_below(view, drawing, begin, rows, parent_row):
     Returns:
         The row, and 1 / (its probability); -1 and 0 if the outcome excludes all of them.
     """
-    # Rows sorted by parent: bisection finds the first of this parent's, and a scan the end and the sum of weights.
+    # Rows are sorted by parent. Bisection finds this parent's first row; a scan finds their end and sum of weights.
     low = 0
     high = rows
     while low < high:
@@ -138,7 +140,7 @@ def draw_row_below(view, drawing, begin, rows, parent_row):
 
 @inlined
 def regret_discounts(drawing, entry):
-    """Return the discounts of positive and of other regrets since the last update, and note this one."""
+    """Return the discounts of positive and of other regrets since the last update, and record this update."""
     log = drawing.regret_log[entry]
     clock = drawing.clock
     positive = exp(clock[POSITIVE] - log[POSITIVE])
@@ -150,7 +152,7 @@ def regret_discounts(drawing, entry):
 
 @inlined
 def average_decay(drawing, entry):
-    """Return the decay of policy sums since the last update, and note this one."""
+    """Return the decay of policy sums since the last update, and record this update."""
     decay = exp(drawing.clock[AVERAGE] - drawing.average_log[entry])
     drawing.average_log[entry] = drawing.clock[AVERAGE]
     return decay
@@ -174,7 +176,7 @@ def settle(view, tables, drawing):
         negative = 1.0
         decay = 1.0
         for r in range(rows):
-            # A node's rows share one entry for discounts, unless private states are drawn one by one.
+            # A decision's rows share one entry of a log, unless private states are drawn one by one.
             if r == 0 or drawing.draws_own:
                 positive, negative = regret_discounts(drawing, drawing.regret_start[index] + r)
             if r == 0 or drawing.draws_opponent:

@@ -1,7 +1,7 @@
 """Strengths of hold'em hands, and what hands win over all boards.
 
-A card is the number 4 x rank + suit, as in :mod:`rlccfr.games.public.cards`. The strengths are the numbers that
-``strengths`` gives there, which is a hundred times slower.
+A card is the number 4 x rank + suit, as in :mod:`rlccfr.games.public.cards`. The strengths are the same numbers that
+``strengths`` returns there, a hundred times as fast.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ RANKS = 13
 SUITS = 4
 DECK = RANKS * SUITS
 BOARD = 5
-"""Number of cards of a whole board."""
+"""Number of cards of a full board."""
 
 CATEGORY_SIZE = RANKS**5
-"""Distance between the strengths of two categories: below its category, a strength has five digits, which are ranks."""
+"""Difference in strength between adjacent categories: a strength is a category and five digits, which are ranks."""
 
 # A high card has the category 0.
 PAIR, TWO_PAIRS, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(1, 9)
 
 RANK_BITS = 4
-"""Bits of each rank in a number that counts cards; a *rank mask* has the lowest of these bits for each of its ranks."""
+"""Bits for each rank in a number that counts cards by rank; a *rank mask* has only the lowest bit of its ranks set."""
 
 ONE_OF_EACH = sum(1 << (RANK_BITS * rank) for rank in range(RANKS))
 """The rank mask of all ranks."""
@@ -36,7 +36,7 @@ F8C = types.float64[:, :, ::1]
 
 @inlined
 def highest_rank(rank_mask):
-    """Return the highest rank of a rank mask, or -1, by halving the range in which it lies."""
+    """Return the highest rank of a rank mask, or -1 if it is empty, by halving the range in which the rank lies."""
     if rank_mask == 0:
         return -1
     rank = 0
@@ -54,7 +54,7 @@ def highest_rank(rank_mask):
 
 @inlined
 def straight_top(rank_mask):
-    """Return the highest rank of the best straight in a rank mask, or -1; a straight to the five has the rank 3."""
+    """Return the highest rank of the best straight in a rank mask, or -1 if none; a straight to the five has rank 3."""
     # The ace also counts below the deuce, so everything is shifted by one rank.
     shifted = (rank_mask << RANK_BITS) | (rank_mask >> (RANK_BITS * (RANKS - 1)))
     pairs = shifted & (shifted >> RANK_BITS)
@@ -64,7 +64,7 @@ def straight_top(rank_mask):
 
 @inlined
 def straight_digits(top):
-    """Return the five digits of a straight, from its highest rank down; the ace below a deuce has the digit 0."""
+    """Return a straight's five digits as a number, from its highest rank down; an ace below a deuce has the digit 0."""
     digits = 0
     for step in range(5):
         digits = digits * RANKS + max(top - step, 0)
@@ -73,7 +73,7 @@ def straight_digits(top):
 
 @inlined
 def highest_digits(digits, rank_mask, count):
-    """Append the ``count`` highest ranks of a rank mask to some digits."""
+    """Return a number with the ``count`` highest ranks of a rank mask appended to its digits."""
     for _ in range(count):
         rank = highest_rank(rank_mask)
         digits = digits * RANKS + rank
@@ -86,8 +86,8 @@ def best_hand(rank_counts, flush_mask):
     """Return the strength of the best five of seven cards: the larger, the stronger.
 
     Args:
-        rank_counts: for each rank ``RANK_BITS`` bits, the number of cards of that rank.
-        flush_mask: rank mask of the suit of five or more of the cards; 0 without such a suit.
+        rank_counts: the number of cards of each rank, in ``RANK_BITS`` bits each.
+        flush_mask: rank mask of the suit that five or more of the cards have; 0 if there is no such suit.
     """
     lowest_bits = rank_counts & ONE_OF_EACH
     second_bits = (rank_counts >> 1) & ONE_OF_EACH
@@ -127,7 +127,7 @@ def best_hand(rank_counts, flush_mask):
 
 @kernel(types.void(I8S, I8M, I8S))
 def fill_strengths(board, hands, strength):
-    """Write the strength of each hand on a board; -1 where the board holds one of its cards.
+    """Write the strength of each hand on a board; -1 for a hand with a card of the board.
 
     Args:
         board: (5,) cards.
@@ -193,10 +193,10 @@ def sort_by_strength(order, count, strength):
 
 @inlined
 def without(totals, player, first_card, second_card):
-    """Return a player's weight of all hands that hold neither of two cards, but for the hand of both.
+    """Return a player's weight of all hands with neither of two cards, less its weight of the hand of both.
 
     Args:
-        totals: (2, DECK + 1) each player's weight by card held, and in the last column of all hands.
+        totals: (2, DECK + 1) each player's weight of the hands with each card and, in the last column, of all hands.
     """
     return totals[player, DECK] - totals[player, first_card] - totals[player, second_card]
 
@@ -216,7 +216,7 @@ def add_board(hands, weights, strength, order, num_images, totals, sums):
     """Add one board's pairs of hands to the sums; see :func:`add_boards`.
 
     Args:
-        strength: (hands,) on this board; negative for hands that are not possible.
+        strength: (hands,) of each hand on this board; negative for hands with a card of the board.
         order: (hands,) overwritten.
         num_images: number of boards that this one stands for.
         totals: (3, 2, DECK + 1) overwritten: weights of weaker hands, of equally strong ones, and of all.
@@ -245,7 +245,7 @@ def add_board(hands, weights, strength, order, num_images, totals, sums):
             second_card = hands[hand, 1]
             for player in range(2):
                 opponent = 1 - player
-                # The same hand of the opponent holds both cards, so its weight was subtracted twice.
+                # If the opponent has the same hand, its weight was subtracted twice; the hand is not among the weaker.
                 same_hand = weights[opponent, hand]
                 beaten = without(weaker, opponent, first_card, second_card)
                 tied = without(equal, opponent, first_card, second_card) + same_hand
@@ -260,7 +260,9 @@ def add_board(hands, weights, strength, order, num_images, totals, sums):
 
 @inlined
 def num_equal_boards(cards, count, permutations):
-    """Return how many boards a set of cards stands for: the number of its images, or 0 if an image comes before it.
+    """Return how many boards a set of cards stands for: the number of its images, or 0 if it is not the first of these.
+
+    So of boards that are images of each other, only one is evaluated.
 
     Args:
         cards: array whose first ``count`` entries are the cards.
@@ -285,7 +287,9 @@ def num_equal_boards(cards, count, permutations):
 def add_boards(
     board, remaining_cards, board_indices, limit, permutations, hands, weights, strength, order, totals, sums
 ):
-    """Add up, for each hand of each player, the opponent's weight that it beats, ties with and meets, board by board.
+    """Add up, board by board, what each hand of each player beats, ties with and can be dealt against.
+
+    These are sums of the opponent's weights.
 
     Args:
         board: (5,) the known cards first; the others are overwritten.
@@ -294,12 +298,14 @@ def add_boards(
             changed in place.
         limit: largest number of boards of this call.
         permutations: (permutations, DECK) a group of permutations of the cards that change neither the known cards nor
-            the weights; of boards that differ by one of these, one is added, as often as there are such boards.
+            the weights. Of boards that these map onto each other, only one is evaluated, and its sums count once for
+            each of these boards.
         hands: (hands, 2) cards.
         weights: (2, hands) each player's weight of each hand.
         strength, order: (hands,) working memory.
         totals: (3, 2, DECK + 1) working memory.
-        sums: (3, 2, hands) for each hand of each player the weight beaten, tied with, and met; added to.
+        sums: (3, 2, hands) the weight that each hand of each player beats, ties with, and can be dealt against; added
+            to in place.
 
     Returns:
         Whether there are further boards.
@@ -313,7 +319,7 @@ def add_boards(
         if num_images > 0:
             fill_strengths(board, hands, strength)
             add_board(hands, weights, strength, order, num_images, totals, sums)
-        # The next set of cards: the last index that can move moves on, and those after it follow closely.
+        # The next set of cards: the last index that can grow grows by 1, and those after it follow it without gaps.
         k = missing - 1
         while k >= 0 and board_indices[k] == len(remaining_cards) - missing + k:
             k -= 1

@@ -9,8 +9,8 @@ from rlccfr.kernels.jit import kernel
 def mix_plans(view, player, weights, plans, mixture):
     """Set a player's entries of a table to the sum of plans, each times its weight.
 
-    A *plan* has the player's own reach of each of its sequences. The plan of a mixture of policies is the sum of their
-    plans, each times its weight.
+    A *plan* has each player's own reach of its sequences. The plan of a mixture of policies is the sum of their plans,
+    each times its weight.
 
     Args:
         weights: (K,) in the tables' type.
@@ -42,13 +42,13 @@ def fill_sequences(view, decisions, parents, deal_parents, mass, unit, first_inf
     rows' masses.
 
     Args:
-        decisions: the player's decision nodes, in the order of their numbers; a node comes after its parent.
+        decisions: the player's decision nodes, ascending; a node comes after its parent.
         parents: (nodes,) parent of each node; -1 at the root.
         deal_parents: (deals,) the deal before each deal; -1 for the first.
-        mass: mass of each of the player's rows, in the order of the view's ``above``.
+        mass: mass of each of the player's rows, in the layout of the view's ``above``.
         unit: the game's unit, for values at the root.
-        first_infoset: (nodes,) number of the first row's infoset, set at these decisions.
-        sequence: (m,) number of each table entry's sequence, set at these decisions.
+        first_infoset: (nodes,) index of the infoset of each decision's first row.
+        sequence: (m,) index of each table entry's sequence; set at these decisions.
         form: a :class:`rlccfr.games.records.SequenceView`, whose ``first_sequence`` is complete; ``parent`` and
             ``multiplicity`` of the player's infosets are set.
     """
@@ -56,7 +56,7 @@ def fill_sequences(view, decisions, parents, deal_parents, mass, unit, first_inf
     for number in decisions:
         node = view.nodes[number]
         rows = view.deals[node["deal"]]["rows"][player]
-        # The player's decision before this one, and the action that led on.
+        # Find the player's decision above this one, and the child below it on the path to this one.
         below = number
         above = parents[number]
         while above >= 0 and view.nodes[above]["kind"] != player:
@@ -72,7 +72,7 @@ def fill_sequences(view, decisions, parents, deal_parents, mass, unit, first_inf
                 form.parent[infoset] = len(sequence) + player
                 form.multiplicity[infoset] = own_mass * unit
                 continue
-            # The row there that this row comes from.
+            # Find the row of that decision from which this row comes.
             row = r
             deal = node["deal"]
             while deal != view.nodes[above]["deal"]:
@@ -88,7 +88,7 @@ def scatter(table, sequence, payoffs):
     """Write a table, (m,), into ``payoffs``, (m + 2,), in the order of sequences.
 
     Args:
-        sequence: (m,) number of each table entry's sequence.
+        sequence: (m,) index of each table entry's sequence.
     """
     for k in range(len(sequence)):
         payoffs[sequence[k]] = table[k]

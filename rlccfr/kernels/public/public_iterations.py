@@ -1,4 +1,4 @@
-"""Whole runs of iterations over a public tree, and values of policies."""
+"""Many iterations over a public tree in one call, and values of policies."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ from rlccfr.kernels.public.sweep import (
 def public_iterations(view, tables, workspace, outcomes, counts, schedule, cost):
     """Run ``len(schedule) - 1`` iterations: player 0's update, then player 1's against the updated policy.
 
-    With responses, both players are updated against best responses to the policies at the iteration's start.
+    If the opponent plays best responses, both updates are against best responses to the policies at the iteration's
+    start.
 
     Args:
         tables, workspace, outcomes: changed in place.
         counts: (2,) iterations done and private states met; added to in place.
-        schedule: (iterations + 1, 5 + p) in the type that passes compute in.
+        schedule: (iterations + 1, 5 + p) rows of the iterations and of the next one, in the type in which passes
+            compute.
         cost: number of private states that an iteration meets.
     """
     policy_source = tables.policy if len(tables.policy) else tables.regret
@@ -38,7 +40,7 @@ def public_iterations(view, tables, workspace, outcomes, counts, schedule, cost)
     for t in range(len(schedule) - 1):
         now = schedule[t]
         ahead = schedule[t + 1]
-        if mode == UPDATE_AGAINST_RESPONSE:  # both responses before both updates, which change the policies
+        if mode == UPDATE_AGAINST_RESPONSE:  # find both responses before the updates change the policies
             for player in range(2):
                 sweep_all(view, player, policy_source, tables, workspace, outcomes, now, ahead, RESPOND)
         for player in range(2):
@@ -49,13 +51,13 @@ def public_iterations(view, tables, workspace, outcomes, counts, schedule, cost)
 
 @kernel
 def responses_to(view, policy_source, tables, workspace, outcomes, schedule):
-    """Find both players' best responses to the policies that a table is proportional to.
+    """Find both players' best responses to policies that a table gives.
 
     Args:
-        policy_source: what the policies are proportional to.
+        policy_source: (m,) the table; the policies are proportional to its positive parts.
         tables: ``response`` and ``policy_sum`` are changed in place.
         workspace, outcomes: changed in place.
-        schedule: (2, 5 + p) rows, in the type that passes compute in.
+        schedule: (2, 5 + p) rows of this iteration and of the next, in the type in which passes compute.
     """
     for player in range(2):
         sweep_all(view, player, policy_source, tables, workspace, outcomes, schedule[0], schedule[1], RESPOND)
@@ -63,10 +65,10 @@ def responses_to(view, policy_source, tables, workspace, outcomes, schedule):
 
 @kernel
 def regrets_against_responses(view, player, policy_source, tables, workspace, outcomes, schedule):
-    """Update a player's regrets against a best response.
+    """Update a player's regrets against a stored best response.
 
     Args:
-        policy_source: what the player's policy is proportional to.
+        policy_source: (m,) entries to whose positive parts the player's policy is proportional.
         tables: ``response`` is read, and the player's part of ``regret`` changed in place.
         workspace, outcomes, schedule: as for :func:`responses_to`.
     """
@@ -77,12 +79,12 @@ def regrets_against_responses(view, player, policy_source, tables, workspace, ou
 
 @kernel
 def drawn_passes(view, player, policy_source, tables, workspace, outcomes, schedule, passes):
-    """Update one player by passes that draw, all against the same policies or responses.
+    """Update one player by passes that draw, all against the same policy or response of the opponent.
 
     Args:
-        policy_source: entries that policies are proportional to.
+        policy_source: (m,) entries to whose positive parts policies are proportional.
         tables, workspace: changed in place.
-        schedule: (2, 5 + p) rows of this iteration and of the next, in the type that passes compute in.
+        schedule: (2, 5 + p) rows of this iteration and of the next, in the type in which passes compute.
         passes: number of passes.
 
     Returns:
@@ -101,12 +103,12 @@ def drawn_passes(view, player, policy_source, tables, workspace, outcomes, sched
 
 @kernel
 def drawn_iterations(view, tables, workspace, exact_workspace, outcomes, counts, schedule, logs, max_nodes):
-    """Run at most ``len(schedule) - 1`` iterations whose passes draw, and stop after ``max_nodes`` private states.
+    """Run ``len(schedule) - 1`` iterations whose passes draw, or fewer once ``max_nodes`` private states are met.
 
     Args:
         tables, workspace, outcomes, counts: as for :func:`public_iterations`.
-        exact_workspace: workspace of exact passes, which find best responses.
-        schedule: (iterations + 1, 5 + p) in the type that passes compute in.
+        exact_workspace: workspace of the exact passes that find best responses.
+        schedule: as for :func:`public_iterations`.
         logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
     """
     policy_source = tables.policy if len(tables.policy) else tables.regret
@@ -114,10 +116,10 @@ def drawn_iterations(view, tables, workspace, exact_workspace, outcomes, counts,
     for t in range(len(schedule) - 1):
         now = schedule[t]
         ahead = schedule[t + 1]
-        # Discounts are only noted on the clock; what passes meet catches up with it.
+        # Discounts are only added to the clock; the entries that a pass visits then catch up with it.
         for column in range(3):
             workspace.drawing.clock[column] += logs[t, column]
-        if len(tables.response):  # responses are exact, only the updates draw
+        if len(tables.response):  # passes that find responses are exact; only updates draw
             exact_workspace.states_met[0] = 0
             for player in range(2):
                 sweep_all(view, player, policy_source, tables, exact_workspace, outcomes, now, ahead, RESPOND)
@@ -131,32 +133,32 @@ def drawn_iterations(view, tables, workspace, exact_workspace, outcomes, counts,
 
 @kernel
 def begin_pass(view, player, policy_source, tables, workspace, outcomes, schedule, mode):
-    """Pass down to the first public chance."""
+    """Pass down to the first public chance nodes, and store the opponent's reach there."""
     sweep_top(view, player, policy_source, tables, workspace, outcomes, schedule[0], schedule[1], mode, DOWN)
 
 
 @released(None)
 def pass_below(view, player, policy_source, tables, workspace, outcomes, schedule, mode, begin, end):
-    """Pass over the trees below some outcomes of the first public chance, while other threads run."""
+    """Pass over the trees below some outcomes of the first public chance nodes, without holding the GIL."""
     sweep_outcomes(view, player, policy_source, tables, workspace, outcomes, schedule[0], schedule[1], mode, begin, end)
 
 
 @kernel
 def end_pass(view, player, policy_source, tables, workspace, outcomes, schedule, mode):
-    """Pass down to the first public chance and up again."""
+    """Pass down to the first public chance nodes, and up again with the values that were stored there."""
     sweep_top(view, player, policy_source, tables, workspace, outcomes, schedule[0], schedule[1], mode, UP)
 
 
 @kernel
 def public_value(view, player, policy_source, tables, workspace, outcomes, mass, mode):
-    """Return what a pass without updates finds at the root for a player, divided by the game's unit.
+    """Return a player's value at the root, computed by a pass without updates and divided by the game's unit.
 
     Args:
-        policy_source: entries that policies are proportional to.
+        policy_source: (m,) entries to whose positive parts policies are proportional.
         tables: WRITE_PAYOFFS writes to the player's entries of ``regret``.
-        mass: (root's rows,) number of private states that each row stands for.
-        mode: MEAN or BEST, for the player's value by its own policy or by a best response; or WRITE_PAYOFFS, for its
-            value where it has no decision.
+        mass: (root's rows,) the game's ``mass`` for the player.
+        mode: MEAN or BEST, for the player's value with its own policy or with a best response; or WRITE_PAYOFFS, for
+            its payoff from plays in which it has no decision.
     """
     no_row = workspace.vectors[:0]  # these modes read no schedule
     sweep_all(view, player, policy_source, tables, workspace, outcomes, no_row, no_row, np.int64(mode))
@@ -165,22 +167,23 @@ def public_value(view, player, policy_source, tables, workspace, outcomes, mass,
 
 @kernel
 def action_values(view, player, policy_source, tables, workspace, outcomes):
-    """Compute the counterfactual values of a player's actions, if both players play a table's policies.
+    """Compute the counterfactual values of a player's actions, if both players follow policies that a table gives.
 
     Args:
-        policy_source: the table; the policies are proportional to its positive parts.
+        policy_source: (m,) the table; the policies are proportional to its positive parts.
         tables: the values are written to the player's entries of ``regret``.
     """
-    no_row = workspace.vectors[:0]  # these modes read no schedule
+    no_row = workspace.vectors[:0]  # this mode reads no schedule
     sweep_all(view, player, policy_source, tables, workspace, outcomes, no_row, no_row, WRITE_VALUES)
 
 
 @kernel
 def root_value(workspace, mass):
-    """Return the value of the root, divided by the game's unit.
+    """Return the root's value after a pass, divided by the game's unit.
 
     Args:
-        mass: (root's rows,) number of private states that each row stands for.
+        workspace: ``vectors`` begin with the values of the root's rows.
+        mass: (root's rows,) the game's ``mass`` for the player.
     """
     total = 0.0
     for r in range(len(mass)):

@@ -1,16 +1,16 @@
-"""Tables of 16-bit numbers, as passes over a public tree read and write them.
+"""Tables of 16-bit numbers, and how passes over a public tree read and write them.
 
-Such a table has whole numbers of *steps* at each decision. All entries of a decision have the same step, a number in
-single precision: the largest entry by its absolute value is :data:`LARGEST` steps. Passes compute in single precision:
-a decision's entries are opened, changed, and closed again. A policy is proportional to the entries, so it can be read
-off the whole numbers themselves.
+Entries of such a table are whole numbers of *steps*. All entries of a decision have the same step, a number in single
+precision: the entry with the largest absolute value has :data:`LARGEST` steps. Passes compute in single precision: a
+decision's entries are opened, changed, and closed again. A policy is proportional to the entries, so it can be computed
+from the whole numbers themselves.
 
-What a late iteration adds to an entry is often less than half a step. Rounded to the nearest number, the entry would
-never change again. So a number between -1/2 and 1/2, the *turn*, is added before it is rounded. An entry's turns are
-multiples of the golden ratio, less the nearest whole number. They are spread evenly, so errors cancel over some
-iterations; and the same run has the same turns.
+What a late iteration adds to an entry is often less than half a step. If entries were rounded to the nearest whole
+number, they would then never change again. So a number between -1/2 and 1/2, the *turn*, is added before rounding. An
+entry's turns are multiples of the golden ratio, less the nearest whole number. They are evenly spread, so errors cancel
+over some iterations; and the same run has the same turns.
 
-Tables of other types are opened and closed by doing nothing.
+For tables of other types, opening and closing does nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rlccfr.games.public.records import SHORT, SMALLEST
 from rlccfr.kernels.jit import OPTIONS
 
 LARGEST = 32766
-"""Number of steps of a decision's largest entry: its turn may raise it by one, to the largest number of 16 bits."""
+"""Number of steps of a decision's largest entry; its turn may raise it by one, to the largest 16-bit number."""
 
 NUM_TURNS = 1597
 """Number of turns before they repeat: a Fibonacci number, since its multiple of the golden ratio is nearly whole."""
@@ -45,11 +45,13 @@ def turns_for(num_entries: int) -> np.ndarray:
 
 
 def by_type(choose: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
-    """Compile one of several small functions, by the types of its arguments, and merge it into kernels that call it.
+    """Return a function that kernels can call and that stands for one of several, chosen by the arguments' types.
+
+    The chosen function is compiled into the kernels that call it.
 
     Args:
         choose: function of the arguments' types, or of the arguments themselves in plain Python, that returns the
-            function to be called with them. This function must have the same names of arguments.
+            function to call. That function must have the same argument names.
     """
 
     def chosen(*arguments: Any) -> Any:
@@ -61,18 +63,19 @@ def by_type(choose: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
 
 
 def _is_short(table):
-    """Return whether a table, or a table's type, is of 16-bit numbers."""
+    """Return whether a table, given by itself or by its Numba type, has 16-bit numbers."""
     return str(table.dtype) == SHORT.name
 
 
 @by_type
 def opened(table, steps, node, start, stride, count, rows, workspace, place):
-    """Return where a decision's entries can be changed: an array, their first index and the distance of actions.
+    """Return where a decision's entries can be changed: an array, their first index and the distance between actions.
 
     Args:
         table: array with the entries from index ``start`` on, (count, stride).
         steps: (nodes, STEP_COLUMNS) step of each decision; not read if the table's numbers have more than 16 bits.
-        node: the decision.
+        node: index of the decision.
+        count, rows: number of actions, and of rows that the pass goes through.
         place: first of ``count * rows`` free entries of the workspace's ``vectors``.
     """
     return _opened_short if _is_short(table) else _as_it_is
@@ -95,10 +98,10 @@ def _as_it_is(table, steps, node, start, stride, count, rows, workspace, place):
 
 @by_type
 def close(table, steps, node, start, stride, count, rows, workspace, place):
-    """Write the entries that were opened back to their table, and set the decision's step.
+    """Write the entries that :func:`opened` returned back to their table, and set the decision's step.
 
     Args:
-        place: first of the entries that were opened; ``rows`` free entries of ``vectors`` come after these.
+        place: the argument of :func:`opened`; ``rows`` more entries of ``vectors`` after the opened ones must be free.
     """
     return _close_short if _is_short(table) else _leave
 
@@ -113,8 +116,8 @@ def _close_short(table, steps, node, start, stride, count, rows, workspace, plac
         numbers = vectors[place + a * rows : place + (a + 1) * rows]
         for r in range(rows):
             largest[r] = max(largest[r], abs(numbers[r]))
-    # The upper half is laid over the lower one until one entry is left. The compiler makes vector operations of this,
-    # but not of a maximum that is taken entry by entry.
+    # The entrywise maximum of the lower and the upper half is taken until one entry is left. The compiler makes vector
+    # operations of this, but not of a maximum over one entry after another.
     length = rows
     while length > 1:
         half = (length + 1) // 2
@@ -123,7 +126,7 @@ def _close_short(table, steps, node, start, stride, count, rows, workspace, plac
         for r in range(length - half):
             lower[r] = max(lower[r], upper[r])
         length = half
-    # A step that is not finite stays so: the whole numbers can't say that a run has overflowed.
+    # Once a step is not finite, it stays so, because the whole numbers can't show that a run has overflowed.
     size = largest[0] / vectors.dtype.type(LARGEST) + zero * steps[node, SIZE]
     steps[node, SIZE] = size
     factor = one / size if size > SMALLEST else zero

@@ -3,9 +3,9 @@
 The stack is explicit. A frame has a *window* of each player's private states: all of the deal, or the one drawn. Its
 vectors lie in the workspace's ``vectors`` from the frame's FREE on:
 
-* at one of the player's own nodes: the node's policy (count, rows), then the values of its actions (count, rows);
-* at one of the opponent's nodes: the node's policy (count, rows), then the reach of the present child, then its value;
-* at public chance: the reach of the present outcome, then its value.
+* at the player's own nodes: the node's policy (count, rows), then the values of its actions (count, rows);
+* at the opponent's nodes: the node's policy (count, rows), then the current child's reach, then the child's value;
+* at public chance nodes: the current outcome's reach, then the outcome's value.
 
 The vectors of the child's frame come after these.
 """
@@ -49,19 +49,20 @@ from rlccfr.kernels.public.workspace import (
 )
 
 # What a pass does at the player's own nodes.
-UPDATE = 0  # raise regrets, and add the opponent's policies to its average
-MEAN = 1  # take the mean of the actions' values by the player's policy
-BEST = 2  # take the largest of the actions' values
-RESPOND = 3  # the same, and keep the action; add the opponent's policies to its average
-UPDATE_AGAINST_RESPONSE = 4  # raise regrets against the responses that were kept
-BEST_AGAINST_RESPONSE = 5  # take the largest of the actions' values against them
-WRITE_VALUES = 6  # take the mean of the actions' values, and write these to the table of regrets
-WRITE_PAYOFFS = 7  # write what actions get without the player's later decisions, and take nothing
+UPDATE = 0  # update regrets; add the opponent's policies to its average
+MEAN = 1  # the node's value is the mean of the actions' values under the player's policy
+BEST = 2  # the node's value is the largest of the actions' values
+RESPOND = 3  # like BEST, and store the best action; add the opponent's policies to its average
+UPDATE_AGAINST_RESPONSE = 4  # update regrets against the responses that RESPOND has stored
+BEST_AGAINST_RESPONSE = 5  # like BEST, against the stored responses
+WRITE_VALUES = 6  # like MEAN, and write the actions' values to the table of regrets
+WRITE_PAYOFFS = 7  # write what actions get before the player's next decision; the node's value is then 0
 
-# What a pass does at public chance. In DOWN and UP it stops at the first one, so that threads can share what is below.
-BELOW = 0  # it begins below the first one, and goes through all outcomes of any further one
-DOWN = 1  # it keeps the opponent's reach there, and does nothing else
-UP = 2  # it takes the value from what passes below have left there
+# What a pass does at public chance nodes. With DOWN and UP it stops at the first one of each path, so that threads can
+# share what is below.
+BELOW = 0  # it begins below the first ones, and goes through all outcomes of any further ones
+DOWN = 1  # it stores the opponent's reach at the first ones, and does nothing else
+UP = 2  # it gets the values of the first ones from what passes below them have stored
 DRAWN = 3  # it goes through one outcome, which it draws
 
 
@@ -76,20 +77,20 @@ def enter_decision(view, node, frame, player, policy_source, tables, workspace, 
     stride = view.deals[node["deal"]]["rows"][actor]
     rows = frame[WINDOW_SIZE + actor]
     start = node["table"] + frame[WINDOW_START + actor]
-    # The policy: of an opponent that responds, the action kept; of others, by the table. A player that takes the best
-    # value needs none.
+    # An opponent that responds plays the stored action; other policies come from the table. A player whose value is the
+    # largest of its actions' needs no policy.
     if actor != player and mode in (UPDATE_AGAINST_RESPONSE, BEST_AGAINST_RESPONSE):
         first = tables.response_start[frame[NODE_INDEX]] + frame[WINDOW_START + actor]
         fill_response(tables.response, first, count, rows, workspace.reciprocals, vectors, free)
     elif actor != player or mode in (UPDATE, MEAN, UPDATE_AGAINST_RESPONSE, WRITE_VALUES):
         total = free + 2 * count * rows
         fill_policy(policy_source, start, stride, count, rows, workspace.reciprocals, vectors, free, total)
-    # Where the policy is locked, no table counts, and nobody can respond.
+    # In locked rows, the lock's policy replaces that of the table or of the response.
     if len(view.lock_start) and view.lock_start[frame[NODE_INDEX]] >= 0:
         first_locked = view.lock_start[frame[NODE_INDEX]] + frame[WINDOW_START + actor]
         zero = workspace.reciprocals[0]
         fill_locked(view.lock, first_locked, stride, count, rows, zero, vectors, free)
-    # The opponent's reach is here, so its average is added to now, before any update changes its policy.
+    # The opponent's reach is known here, so its policy is added to its average now, before an update changes it.
     if actor != player and mode in (UPDATE, RESPOND):
         decay = now[AVERAGE_DECAY]
         if drawing.draws_public and rows > 0:
@@ -118,11 +119,12 @@ def enter_child(node, frame, player, workspace, child_frame):
     for i in range(WINDOW_START, FRAME_SIZE):
         child_frame[i] = frame[i]
     if node["kind"] == player:
-        # Each action's value has a place of its own: regrets need all of them. The opponent's reach stays.
+        # Each action's value has a place of its own, since regrets need all of them. The opponent's reach is the same.
         child_frame[VALUE] = free + (count + child) * own_rows
         child_frame[FREE] = free + 2 * count * own_rows
     else:
-        # Values only add up: the first child's goes to the frame's own, later ones to a place for the present child.
+        # Only the sum of the children's values is needed. The first child's value is written where the frame's own
+        # belongs; later children share one place.
         reach = free + count * opponent_rows
         value = free + (count + 1) * opponent_rows
         multiply(workspace.vectors, frame[REACH], free + child * opponent_rows, opponent_rows, reach)
@@ -136,7 +138,7 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
     """Set the value of one of the player's nodes from its actions' values, and update the node.
 
     Args:
-        now, ahead: schedule rows of this iteration and of the next, in the type that passes compute in.
+        now, ahead: schedule rows of this iteration and of the next, in the type in which passes compute.
     """
     vectors = workspace.vectors
     drawing = workspace.drawing
@@ -157,7 +159,7 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
             first = tables.response_start[frame[NODE_INDEX]]
             write_response(vectors, values, value, count, rows, tables.response, first)
         return
-    if mode == WRITE_PAYOFFS:  # actions before this decision get nothing from it
+    if mode == WRITE_PAYOFFS:  # this decision adds nothing to the payoffs of actions above it
         write_values(vectors, values, count, rows, tables.regret, start, stride)
         vectors[value : value + rows] = zero
         return
@@ -165,16 +167,16 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
     if mode == WRITE_VALUES:
         write_values(vectors, values, count, rows, tables.regret, start, stride)
     elif mode != MEAN and rows > 0:
-        # Tables also leave out the deal's probability. The schedule's floor has been divided by the unit only.
+        # Tables leave out the unit and the deal's probability; the schedule's floor is so far divided by the unit only.
         floor = now[FLOOR] / vectors.dtype.type(view.deals[node["deal"]]["share"])
         discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
-        if len(tables.movement):  # rules with momentum refuse draws
+        if len(tables.movement):  # rules with momentum run by exact passes only
             one = workspace.reciprocals[1]
             update_rows_with_momentum(
                 vectors, values, value, count, rows, tables, start, stride, discounts, floor, now, ahead, zero, one
             )
             return
-        if drawing.draws_public:  # this iteration's discounts, and those since the last visit
+        if drawing.draws_public:  # this iteration's discounts and those that are pending
             entry = drawing.regret_start[frame[NODE_INDEX]] + frame[WINDOW_START + player]
             positive, negative = regret_discounts(drawing, entry)
             discounts = (vectors.dtype.type(positive), vectors.dtype.type(negative))
@@ -184,7 +186,7 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
         place = values + count * rows
         regrets, first, gap = opened(table, steps, number, start, stride, count, rows, workspace, place)
         update_row_regrets(vectors, values, value, count, rows, regrets, first, gap, discounts, floor, zero)
-        if len(steps) and len(view.lock_start) and view.lock_start[number] >= 0:  # their regrets would set the step
+        if len(steps) and len(view.lock_start) and view.lock_start[number] >= 0:  # locked rows must not set the step
             first_locked = view.lock_start[number] + frame[WINDOW_START + player]
             clear_locked(view.lock, first_locked, stride, count, rows, zero, regrets, first, gap)
         close(table, steps, number, start, stride, count, rows, workspace, place)
@@ -195,14 +197,14 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
 
 @inlined
 def draw_outcome(view, node, frame, player, workspace, depth):
-    """Draw an outcome of public chance, and the private states that are drawn below it.
+    """Draw an outcome of a public chance node, and the private states that are drawn below it.
 
     Args:
         workspace: the next frame's node and windows are set; a window is empty if the outcome excludes the private
             state.
 
     Returns:
-        1 / (probability of the outcome and of the opponent's private state).
+        1 / (probability of the outcome and, if it is drawn, of the opponent's private state).
     """
     drawing = workspace.drawing
     child_frame = workspace.frames[depth + 1]
@@ -216,14 +218,15 @@ def draw_outcome(view, node, frame, player, workspace, depth):
         child_frame[WINDOW_SIZE + i] = deal["rows"][i]
         if not (drawing.draws_own if i == player else drawing.draws_opponent):
             continue
-        # If the outcome excludes the state, the window is empty. The pass goes on: the other player's tables need it.
+        # If the outcome excludes the state, the window is empty. The pass continues for the other player's tables.
         row = np.int64(-1)
         scale = 0.0
         if frame[WINDOW_SIZE + i] > 0:
             row, scale = draw_row_below(view, drawing, deal["edge"][i], deal["rows"][i], frame[WINDOW_START + i])
         child_frame[WINDOW_START + i] = max(row, 0)
         child_frame[WINDOW_SIZE + i] = 1 if row >= 0 else 0
-        # The opponent's reach is divided by the probability of its own draws, values at terminals by the player's.
+        # The opponent's reach is divided by the probability of the opponent's draws, and values at terminals by that of
+        # the player's draws.
         if i == player:
             workspace.own_draw_weights[depth + 1] *= workspace.reciprocals.dtype.type(scale)
         else:
@@ -233,7 +236,7 @@ def draw_outcome(view, node, frame, player, workspace, depth):
 
 @inlined
 def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
-    """Set the frame of the next outcome of public chance; all outcomes count as visited if one is drawn."""
+    """Set the frame of the next outcome of a public chance node; if one is drawn, all count as visited."""
     child_frame = workspace.frames[depth + 1]
     factor = workspace.reciprocals[1]
     if is_drawn:
@@ -247,8 +250,8 @@ def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
             child_frame[WINDOW_START + i] = 0
             child_frame[WINDOW_SIZE + i] = rows[i]
         frame[NEXT_CHILD] += 1
-    # Each private state below has the reach of the one that it comes from. Vectors begin with their window's first
-    # state, not with the deal's.
+    # Each row below has the reach of the row that it comes from. Vectors begin with the first row of their window, not
+    # with that of the deal.
     deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
     opponent = 1 - player
     free = frame[FREE]
@@ -265,7 +268,7 @@ def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
 
 @inlined
 def add_outcome(view, frame, player, workspace, child_frame, is_first):
-    """Add the value of the outcome that was visited last; ``is_first`` tells whether it is the first."""
+    """Add the value of the outcome that was visited last to its node's; ``is_first`` says whether it is the first."""
     deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
     if is_first:
         workspace.vectors[frame[VALUE] : frame[VALUE] + frame[WINDOW_SIZE + player]] = workspace.reciprocals[0]
@@ -278,7 +281,7 @@ def add_outcome(view, frame, player, workspace, child_frame, is_first):
 
 @inlined
 def stop_at_chance(view, node, frame, player, workspace, outcomes, phase):
-    """Keep the opponent's reach at the first public chance, or take the value that passes below have left there."""
+    """At a first chance node, store the opponent's reach, or set the value from what passes below have stored."""
     rows = view.deals[node["deal"]]["rows"]
     first = node["table"]
     if phase == DOWN:
@@ -286,7 +289,7 @@ def stop_at_chance(view, node, frame, player, workspace, outcomes, phase):
         for r in range(rows[1 - player]):
             outcomes.reach[first, r] = reach[r]
         return
-    # Outcomes are added in their order, whichever thread went through them: so the sum is the same, bit by bit.
+    # Outcomes are added in a fixed order, whichever thread went through them, so the sum is the same bit for bit.
     value = workspace.vectors[frame[VALUE] : frame[VALUE] + rows[player]]
     value[:] = workspace.reciprocals[0]
     for outcome in range(first, first + node["num_children"]):
@@ -296,7 +299,7 @@ def stop_at_chance(view, node, frame, player, workspace, outcomes, phase):
 
 @inlined
 def set_first_frame(view, node, player, workspace):
-    """Set the first frame of a pass from a node on; its value comes first in the vectors, then the opponent's reach."""
+    """Set the first frame of a pass from a node down; the vectors begin with its value and the opponent's reach."""
     rows = view.deals[view.nodes[node]["deal"]]["rows"]
     frame = workspace.frames[0]
     frame[NODE_INDEX] = node
@@ -311,7 +314,7 @@ def set_first_frame(view, node, player, workspace):
 
 @inlined
 def set_drawn_root(view, player, workspace):
-    """Set the first frame of a pass from the root on, with the private states that are drawn there."""
+    """Set the first frame of a pass from the root down, with the private states that are drawn there."""
     set_first_frame(view, 0, player, workspace)
     drawing = workspace.drawing
     frame = workspace.frames[0]
@@ -330,7 +333,7 @@ def set_drawn_root(view, player, workspace):
             workspace.own_draw_weights[0] *= workspace.reciprocals.dtype.type(scale)
         else:
             reach *= scale
-    # A range's weights are the reach at the root; other games have 1 there.
+    # The reach at the root is a range's weights, or 1 in other games.
     opponent = 1 - player
     root_reach = view.reach[opponent * rows[0] + frame[WINDOW_START + opponent] :]
     for r in range(frame[WINDOW_SIZE + opponent]):
@@ -342,13 +345,13 @@ def sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, 
     """Pass over the tree below the node of the first frame.
 
     Args:
-        policy_source: (m,) entries that policies are proportional to.
-        tables: changed in place in an UPDATE.
-        workspace: ``vectors`` hold the opponent's reach, and get the player's value.
-        outcomes: read or written at the first public chance, if the phase is DOWN or UP.
-        now, ahead: schedule rows of this iteration and of the next, in the type that passes compute in.
-        mode, phase: constants of this module, which callers convert to ``np.int64``: for each literal number, Numba
-            would compile this kernel once more.
+        policy_source: (m,) entries to whose positive parts policies are proportional.
+        tables: changed in place as the mode says.
+        workspace: ``vectors`` must have the opponent's reach at the first frame's node, and get the player's value.
+        outcomes: read or written at the first public chance nodes, if the phase is UP or DOWN.
+        now, ahead: schedule rows of this iteration and of the next, in the type in which passes compute.
+        mode, phase: constants of this module. Callers must convert them to ``np.int64``, because Numba would compile
+            this kernel once more for each literal number.
     """
     frames = workspace.frames
     vectors = workspace.vectors
@@ -356,7 +359,7 @@ def sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, 
     zero = workspace.reciprocals[0]
     card_sums = frames[0, FREE] - CARDS
     depth = 0  # index of the topmost frame
-    # A frame is met once before its first child, and once after each. When it has no more, it is dropped.
+    # The loop comes to a frame before its first child and after each child; after the last child, it drops the frame.
     while depth >= 0:
         frame = frames[depth]
         node = view.nodes[frame[NODE_INDEX]]
@@ -386,7 +389,7 @@ def sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, 
         if frame[NEXT_CHILD] == 0:
             enter_decision(view, node, frame, player, policy_source, tables, workspace, mode, now)
         elif frame[NEXT_CHILD] > 1 and node["kind"] != player:
-            # The first child's value is the frame's own already; see enter_child.
+            # The first child's value was written where the frame's own belongs; see enter_child.
             add(vectors, frames[depth + 1, VALUE], frame[WINDOW_SIZE + player], frame[VALUE])
         if frame[NEXT_CHILD] == node["num_children"]:
             if node["kind"] == player:
@@ -401,10 +404,10 @@ def sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, 
 
 @inlined
 def sweep_outcomes(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, begin, end):
-    """Pass over the trees below some outcomes of the first public chance.
+    """Pass over the trees below some outcomes of the first public chance nodes.
 
     Args:
-        outcomes: ``reach`` is read, and ``value`` written.
+        outcomes: ``reach`` is read, and ``value`` is overwritten for these outcomes.
         begin, end: range of the outcomes.
     """
     vectors = workspace.vectors
@@ -413,14 +416,14 @@ def sweep_outcomes(view, player, policy_source, tables, workspace, outcomes, now
         chance = view.nodes[view.outcomes[outcome, 0]]
         child = chance["first_child"] + view.outcomes[outcome, 1]
         deal = view.deals[view.nodes[child]["deal"]]
-        # From the reach before the outcome, of the rows there, to that of the rows below it.
+        # Copy the reach of the rows before the outcome to the rows after it.
         set_first_frame(view, child, player, workspace)
         reach = deal["rows"][player]
         edge = deal["edge"][opponent]
         for r in range(deal["rows"][opponent]):
             vectors[reach + r] = outcomes.reach[chance["table"], view.above[edge + r]]
         sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, np.int64(mode), np.int64(BELOW))
-        # From the value of the rows below to that of the rows before.
+        # Add the values of the rows after the outcome to the rows before it.
         edge = deal["edge"][player]
         value = outcomes.value[outcome]
         value[:] = workspace.reciprocals[0]
@@ -430,20 +433,20 @@ def sweep_outcomes(view, player, policy_source, tables, workspace, outcomes, now
 
 @inlined
 def sweep_top(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, phase):
-    """Pass over the tree down to the first public chance; at the root, the view has the opponent's reach."""
+    """Pass over the tree down to the first public chance nodes; the opponent's reach at the root is the view's."""
     rows = view.deals[view.nodes[0]["deal"]]["rows"]
     set_first_frame(view, 0, player, workspace)
     opponent_reach = view.reach[: rows[0]] if player == 1 else view.reach[rows[0] :]
     for r in range(rows[1 - player]):
         workspace.vectors[rows[player] + r] = opponent_reach[r]
-    if phase == DOWN:  # only the opponent's reach is wanted, and tables are not to change
+    if phase == DOWN:  # only the opponent's reach is wanted, and tables must not change
         mode = BEST_AGAINST_RESPONSE if mode == UPDATE_AGAINST_RESPONSE else BEST
     sweep(view, player, policy_source, tables, workspace, outcomes, now, ahead, np.int64(mode), np.int64(phase))
 
 
 @inlined
 def sweep_all(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode):
-    """Pass over the whole tree; the root's value is left in the vectors from index 0 on."""
+    """Pass over the whole tree; the root's value is then in the vectors from index 0 on."""
     if len(view.outcomes):
         sweep_top(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, DOWN)
         sweep_outcomes(

@@ -1,9 +1,10 @@
 """Values of terminals for all private states at once, in time proportional to their number.
 
-Two hands exclude each other if they share a card. The reach of all hands that do not share one with a given hand is the
-sum over all hands, less the sums over the hands with either of its two cards, plus its own reach, which both of these
-sums contain. At a showdown the rows are met in order of strength, so that the sums so far are those of the weaker hands
-(Johanson, Waugh, Bowling and Zinkevich, "Accelerating best response calculation in large extensive games", IJCAI 2011).
+Two hands exclude each other if they share a card. The reach of all hands that share no card with a given hand is the
+sum over all hands, less the sums over the hands with either of its two cards, plus the reach of the same hand, which
+both of these sums contain. At a showdown, rows are visited in order of strength, so that the sums so far are those of
+the weaker hands (Johanson, Waugh, Bowling and Zinkevich, "Accelerating best response calculation in large extensive
+games", IJCAI 2011).
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from rlccfr.kernels.public.workspace import REACH, VALUE, WINDOW_SIZE, WINDOW_ST
 
 @inlined
 def fill_terminal(view, node, player, vectors, reach, value, sums, zero):
-    """Set a player's value of a terminal.
+    """Set a player's value of a terminal in each of its rows.
 
     Args:
         reach: (rows of the opponent,) the opponent's reach.
         value: (rows of the player,) overwritten.
-        sums: (CARDS,) overwritten: sums of the reach, by card or by number of dice.
+        sums: (CARDS,) overwritten by sums of the reach, by card or by number of dice.
         zero: 0 in the vectors' type.
     """
     payoff = vectors.dtype.type(node["payoff"])
@@ -36,7 +37,7 @@ def fill_terminal(view, node, player, vectors, reach, value, sums, zero):
 
 @inlined
 def fill_matrix(view, node, player, vectors, reach, value, zero):
-    """Set a player's value by a matrix of payoffs."""
+    """Set a player's value at a terminal with a matrix of payoffs."""
     rows = view.deals[node["deal"]]["rows"]
     first = node["table"]
     if player == 0:
@@ -55,7 +56,7 @@ def fill_matrix(view, node, player, vectors, reach, value, zero):
 
 @inlined
 def fill_fold(view, node, player, payoff, vectors, reach, value, sums, zero):
-    """Set a player's value where ``payoff`` does not depend on the hands."""
+    """Set a player's value where its payoff, ``payoff``, does not depend on the hands."""
     deal = view.deals[node["deal"]]
     opponent = 1 - player
     opponent_rows = deal["rows"][opponent]
@@ -68,7 +69,7 @@ def fill_fold(view, node, player, payoff, vectors, reach, value, sums, zero):
     hands = view.hands[deal["hand"][opponent] :]
     ends = view.hand_end[opponent_row : opponent_row + opponent_rows]
     firsts = view.firsts[own_row : own_row + own_rows]
-    # The reach of all hands, and of those with each card.
+    # Add up the reach of all hands, and of the hands with each card.
     card_sums[:] = zero
     total = zero
     hand = 0
@@ -79,8 +80,8 @@ def fill_fold(view, node, player, payoff, vectors, reach, value, sums, zero):
             card_sums[hands[hand, 1]] += hand_reach
             total += hand_reach
             hand += 1
-    # Less the hands that share a card; the same hand, if the opponent may hold it, was then subtracted twice. By
-    # symmetry, the row's first hand stands for all of the row.
+    # Subtract the hands that share a card. The same hand, if the opponent may hold it, is subtracted twice, so it is
+    # added once. By symmetry, the row's first hand stands for all of the row.
     if own_row == opponent_row:  # players share rows
         for r in range(own_rows):
             row_value[r] = payoff * (total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]] + row_reach[r])
@@ -95,7 +96,8 @@ def fill_fold(view, node, player, payoff, vectors, reach, value, sums, zero):
 def fill_showdown(view, node, player, payoff, vectors, reach, value, sums, zero):
     """Set a player's value where the stronger hand wins ``payoff``.
 
-    It is ``payoff`` times (weaker hands + hands that are not stronger - all hands), each without those excluded.
+    It is ``payoff`` times (reach of weaker hands + reach of hands that are not stronger - reach of all hands). Hands
+    that share a card with the player's are left out of all three.
     """
     deal = view.deals[node["deal"]]
     opponent = 1 - player
@@ -119,7 +121,7 @@ def fill_showdown(view, node, player, payoff, vectors, reach, value, sums, zero)
     for group in range(len(group_ends)):
         own_end = own_group_ends[group]
         end = group_ends[group]
-        # Before the sums get the hands of equal strength: the weaker ones.
+        # Before the hands of equal strength are added, the sums are those of the weaker hands.
         for r in range(own_first, own_end):
             row_value[r] = total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]]
         for r in range(first, end):
@@ -129,20 +131,20 @@ def fill_showdown(view, node, player, payoff, vectors, reach, value, sums, zero)
                 card_sums[hands[hand, 1]] += hand_reach
                 total += hand_reach
                 hand += 1
-        # Afterwards: those that are not stronger.
+        # Afterwards, they are those of the hands that are not stronger.
         for r in range(own_first, own_end):
             row_value[r] += total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]]
         own_first = own_end
         first = end
-    # Less all hands. These and those that are not stronger lack the same hand of the opponent, which both of its cards
-    # have subtracted; this cancels.
+    # Subtract all hands. In this sum, and in that of the hands that are not stronger, the same hand is subtracted twice
+    # and added only once; the two errors cancel.
     for r in range(own_rows):
         row_value[r] = payoff * (row_value[r] - (total - card_sums[firsts[r, 0]] - card_sums[firsts[r, 1]]))
 
 
 @inlined
 def fill_dice(view, node, player, vectors, reach, value, sums, zero):
-    """Set a player's value after a call: the last bid holds if enough of all dice count for it."""
+    """Set a player's value after a call in Bluff: the last bid holds if enough of all dice match it."""
     faces = view.matches.shape[1]
     quantity = node["table"] // faces + 1
     face = node["table"] % faces
@@ -150,14 +152,15 @@ def fill_dice(view, node, player, vectors, reach, value, sums, zero):
     # Rolls of player 0 come first in the view.
     own_start = 0 if player == 0 else rows[0]
     opponent_start = rows[0] if player == 0 else 0
-    # What player 0 gets if its own bid holds, and if it fails; two swaps make it the player's, whoever has bid.
+    # These are player 0's payoffs if it made the bid and the bid holds or fails. The next lines turn them into the
+    # player's payoffs, whoever made the bid.
     payoff_held = vectors.dtype.type(view.payoffs[0])
     payoff_failed = vectors.dtype.type(view.payoffs[1])
     if player == 1:  # the view's payoffs are player 0's
         payoff_held, payoff_failed = -payoff_failed, -payoff_held
-    if (node["payoff"] > 0.0) != (player == 0):  # the opponent has made the bid, and loses if it does not hold
+    if (node["payoff"] > 0.0) != (player == 0):  # the opponent made the bid, so the player wins if it fails
         payoff_held, payoff_failed = payoff_failed, payoff_held
-    # The opponent's reach by the number of its dice that count, then with at least so many.
+    # Add up the opponent's reach by its number of matching dice, then over at least so many.
     at_least = vectors[sums : sums + CARDS]
     at_least[: quantity + 1] = zero
     for r in range(rows[1 - player]):
@@ -172,11 +175,11 @@ def fill_dice(view, node, player, vectors, reach, value, sums, zero):
 
 @inlined
 def fill_pairwise(view, node, player, frame, factor, vectors, zero):
-    """Set a player's value of a terminal, times ``factor``, pair by pair: one of the windows has one private state."""
+    """Set a player's value of a terminal, times ``factor``, pair by pair; at least one window has at most one row."""
     own_start = frame[WINDOW_START + player]
     opponent_start = frame[WINDOW_START + 1 - player]
     # Where the players' rows differ, only the groups of equal strength relate one player's rows to the other's. At a
-    # showdown, the group of the one row gives the range of the other player's rows that are as strong.
+    # showdown, the group of the single row gives the range of the other player's rows that are equally strong.
     is_opponent_single = frame[WINDOW_SIZE + 1 - player] == 1
     low = 0
     high = 0
@@ -217,7 +220,7 @@ def equal_rows(view, deal, player, row):
 
 @inlined
 def strength_beside(row, low, high):
-    """Return 1.0 if a row is stronger than the rows from ``low`` to ``high - 1``, -1.0 if it is weaker, else 0.0."""
+    """Return 1.0 if a row comes after the rows from ``low`` to ``high - 1``, -1.0 if it comes before them, else 0.0."""
     if row < low:
         return -1.0
     return 1.0 if row >= high else 0.0
@@ -254,7 +257,7 @@ def pair_payoff(view, node, player, own_row, opponent_row, strength):
         if strength == 0.0:
             return 0.0
         sign = strength
-    # Count the hands of the opponent's row that share no card with the own row's first hand.
+    # Count the hands of the opponent's row that share no card with the first hand of the player's row.
     own_cards = view.firsts[deal["row"][player] + own_row]
     row = deal["row"][1 - player] + opponent_row
     begin = 0 if opponent_row == 0 else view.hand_end[row - 1]

@@ -1,11 +1,11 @@
 """Operations on vectors over private states.
 
-All vectors of a pass lie in one array, ``vectors``; an argument such as ``reach`` is a vector's first entry. Numbers of
-``reciprocals`` have the array's type, so that nothing is computed in double precision unless the tables are:
-``reciprocals[A]`` is 1 / A, and ``reciprocals[0]`` is 0.
+All vectors of a pass lie in one array, ``vectors``; an argument such as ``reach`` is the index of a vector's first
+entry. The numbers in ``reciprocals`` have the array's type, so that nothing is computed in double precision unless the
+tables have it: ``reciprocals[A]`` is 1 / A, and ``reciprocals[0]`` is 0.
 
-``stride`` is the number of private states at a table's node, and ``rows`` is the number of them that the pass goes
-through; ``start`` is the table entry of the first private state that the pass goes through.
+``stride`` is the number of a node's rows in a table, ``rows`` is the number of those that the pass goes through, and
+``start`` is the table entry of the first of these.
 
 Loops run over slices from 0 on. Only for such loops does the compiler know that no index is negative, so that it can
 turn them into vector operations.
@@ -117,7 +117,7 @@ def add_to_average(vectors, reach, policy, count, rows, policy_sum, start, strid
 
 @inlined
 def fill_mean(vectors, policy, values, count, rows, value, zero):
-    """Set the mean of the actions' values, each weighted by the policy."""
+    """Set a node's value to the mean of its actions' values under the policy."""
     means = vectors[value : value + rows]
     for a in range(count):
         probabilities = vectors[policy + a * rows : policy + (a + 1) * rows]
@@ -128,7 +128,7 @@ def fill_mean(vectors, policy, values, count, rows, value, zero):
 
 @inlined
 def fill_largest(vectors, values, count, rows, value):
-    """Set the largest of the actions' values."""
+    """Set a node's value to the largest of its actions' values."""
     largest = vectors[value : value + rows]
     for a in range(count):
         action_values = vectors[values + a * rows : values + (a + 1) * rows]
@@ -138,7 +138,7 @@ def fill_largest(vectors, values, count, rows, value):
 
 @inlined
 def fill_locked_means(lock, start, stride, count, rows, zero, vectors, values, value):
-    """Replace the largest value by the mean by the lock's policy, in the rows that are locked.
+    """In the rows that are locked, replace a node's value by the mean of its actions' values under the lock's policy.
 
     Args:
         lock: see :func:`fill_locked`.
@@ -155,7 +155,7 @@ def fill_locked_means(lock, start, stride, count, rows, zero, vectors, values, v
 
 @inlined
 def clear_locked(lock, start, stride, count, rows, zero, regret, first, gap):
-    """Set the regrets of the rows that are locked to 0; nobody reads them.
+    """Set the regrets of the rows that are locked to 0; they are never used.
 
     Args:
         lock: see :func:`fill_locked`.
@@ -171,7 +171,7 @@ def clear_locked(lock, start, stride, count, rows, zero, regret, first, gap):
 
 @inlined
 def write_response(vectors, values, value, count, rows, response, start):
-    """Write for each row the first action whose value is the largest.
+    """Write, for each row, the first action with the largest value.
 
     Args:
         response: the node's entries, from index ``start`` on, are overwritten.
@@ -187,11 +187,11 @@ def write_response(vectors, values, value, count, rows, response, start):
 
 @inlined
 def update_row_regrets(vectors, values, value, count, rows, regret, start, stride, discounts, floor, zero):
-    """Set R <- max(D R + r, floor), where r is an action's value less the mean, for all rows of a node.
+    """Set R <- max(D R + r, floor) in all rows of a node, where r is an action's value less the node's value.
 
     Args:
-        regret: (m,) the node's entries, from index ``start`` on, are changed in place.
-        discounts: factors on positive and on other regrets.
+        regret: array with the node's entries from index ``start`` on, which are changed in place.
+        discounts: factors D for positive and for other regrets.
         floor: the schedule's floor in the table's units.
     """
     positive, negative = discounts
@@ -206,7 +206,7 @@ def update_row_regrets(vectors, values, value, count, rows, regret, start, strid
 
 @inlined
 def write_values(vectors, values, count, rows, table, start, stride):
-    """Write the actions' values to a node's entries of a table, from index ``start`` on, for all rows of the node."""
+    """Write the actions' values to a node's entries of a table, which begin at index ``start``."""
     for a in range(count):
         for r in range(rows):
             table[start + a * stride + r] = vectors[values + a * rows + r]
@@ -214,7 +214,7 @@ def write_values(vectors, values, count, rows, table, start, stride):
 
 @inlined
 def discounts_ahead(ahead, zero, one):
-    """Return D' of the next iteration for positive and for other regrets: its discounts, or 1 without a prediction."""
+    """Return D' for positive and for other regrets: the next iteration's discounts, or 1 if it has no prediction."""
     if ahead[PREDICTION] == zero:
         return one, one
     return ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT]
@@ -222,7 +222,7 @@ def discounts_ahead(ahead, zero, one):
 
 @inlined
 def predict_regrets(vectors, values, value, count, rows, tables, start, stride, ahead, zero, one):
-    """Set the positive parts of the predicted regrets D' R + prediction r, which the next policy is proportional to.
+    """Set the positive parts of the predicted regrets D' R + prediction r, to which the next policy is proportional.
 
     Args:
         tables: ``policy`` is changed in place, at the node's entries from index ``start`` on.
@@ -245,7 +245,7 @@ def predict_regrets(vectors, values, value, count, rows, tables, start, stride, 
 def update_rows_with_momentum(
     vectors, values, value, count, rows, tables, start, stride, discounts, floor, now, ahead, zero, one
 ):
-    """Update the regrets of all rows of a node, and set what the next policy is proportional to, by momentum.
+    """Update the regrets of a node's rows by a rule with momentum, and set what its next policy is proportional to.
 
     R <- max(D R + r, floor), M <- memory M + (R after - R before), and the policy is proportional to a power of the
     positive parts of D' R + prediction r + weight M, as in kernels/regret_updates.py.
@@ -253,7 +253,7 @@ def update_rows_with_momentum(
     Args:
         values: overwritten.
         tables: ``regret``, ``movement`` and ``policy`` are changed in place, at the node's entries from ``start`` on.
-        now, ahead: schedule rows of this iteration and of the next, in the type that passes compute in.
+        now, ahead: schedule rows of this iteration and of the next, in the type in which passes compute.
     """
     positive, negative = discounts
     positive_ahead, negative_ahead = discounts_ahead(ahead, zero, one)
@@ -284,12 +284,13 @@ def update_rows_with_momentum(
 
 @inlined
 def raise_to_power(table, start, stride, count, rows, largest, power, zero, one):
-    """Raise a node's entries, none negative, to a power, in proportion to the largest of each row.
+    """Divide a node's entries, none of which is negative, by their row's largest, and raise them to a power.
+
+    The division keeps powers from overflowing.
 
     Args:
         table: the node's entries, from index ``start`` on, are overwritten.
-        largest: (rows,) the largest entry of each row, by which entries are divided, so that no power overflows;
-            overwritten.
+        largest: (rows,) the largest entry of each row; overwritten.
     """
     for r in range(rows):  # one division per private state, as in fill_policy
         largest[r] = one / largest[r] if largest[r] > SMALLEST else zero
@@ -301,11 +302,11 @@ def raise_to_power(table, start, stride, count, rows, largest, power, zero, one)
 
 @kernel
 def match_power(view, policy, largest, power):
-    """Raise all entries of a table, none negative, to a power, in proportion to the largest of their rows.
+    """Divide all entries of a table, none of which is negative, by their row's largest, and raise them to a power.
 
     Args:
         policy: (m,) changed in place.
-        largest: overwritten; of the table's type, and as long as the longest row of private states.
+        largest: working array of the table's type, with one entry for each row of the deal with the most rows.
         power: one number, in the table's type.
     """
     zero = policy.dtype.type(0.0)

@@ -17,19 +17,19 @@ NEXT_CHILD = 1  # the child to visit next, which is also the number of children 
 REACH = 2  # the opponent's reach
 VALUE = 3  # the player's value, to be set
 FREE = 4  # first entry that the frame may use
-WINDOW_START = 5  # for each player, the first private state of the window that the pass goes through
-WINDOW_SIZE = 7  # for each player, the number of private states in the window
+WINDOW_START = 5  # for each player, the first row of the window that the pass goes through
+WINDOW_SIZE = 7  # for each player, the number of rows in the window
 FRAME_SIZE = 9
 
 
 class PublicTables(NamedTuple):
-    """Tables of a run; each is (m,) over the game's table entries."""
+    """Tables of a run; each is (m,) over the game's table entries unless stated otherwise."""
 
     regret: np.ndarray
     policy_sum: np.ndarray
-    policy: np.ndarray  # values that the current policy is proportional to, if these are not the regrets; else (0,)
+    policy: np.ndarray  # what the current policy is proportional to, if not the regrets; else (0,)
     movement: np.ndarray  # running sum M of the changes of regrets, if the rule has a momentum; else (0,)
-    response: np.ndarray  # (infosets,) action of a best response, if the opponent plays one; else (0,)
+    response: np.ndarray  # (infosets,) a best response's action, if the opponent plays one; else (0,)
     response_start: np.ndarray  # (nodes,) first entry of ``response`` at each decision; else (0,)
     # (nodes, STEP_COLUMNS) step of each decision's regrets and policy sums, if these are 16-bit numbers; else (0, ...).
     regret_steps: np.ndarray = np.zeros((0, STEP_COLUMNS), SINGLE)
@@ -37,46 +37,47 @@ class PublicTables(NamedTuple):
 
     @classmethod
     def of_one(cls, table: np.ndarray) -> PublicTables:
-        """Return tables that stand on one array, (m,), for passes that read or write no other table."""
+        """Return tables that share one array, (m,), for passes that read or write only one table."""
         return cls(table, table, table[:0], table[:0], np.zeros(0, np.uint8), np.zeros(0, np.int64))
 
 
 def arithmetic_type(dtype: np.dtype) -> np.dtype:
-    """Return the type that passes compute in, by the type of the tables' numbers."""
+    """Return the type in which passes compute, given the type of the tables' numbers."""
     return SINGLE if dtype == SHORT else dtype
 
 
 class Outcomes(NamedTuple):
-    """What passes below the first public chance read and write, for each of the view's ``outcomes``."""
+    """What passes below the first public chance nodes read and write, for each of the view's ``outcomes``."""
 
-    reach: np.ndarray  # (outcomes, rows): the opponent's reach before it, at the first outcome of each chance node
-    value: np.ndarray  # (outcomes, rows): the player's value of it, for the rows before it
+    reach: np.ndarray  # (outcomes, rows): the opponent's reach at the chance node, stored at its first outcome
+    value: np.ndarray  # (outcomes, rows): what the outcome adds to the player's value at the chance node
 
     @classmethod
     def of(cls, game: PublicGame, dtype: np.dtype) -> Outcomes:
-        """Return zeros for a game."""
+        """Return arrays of zeros for a game."""
         chance_deals = game.view.nodes["deal"][game.view.outcomes[:, 0]]
         shape = len(chance_deals), int(game.view.deals["rows"][chance_deals].max(initial=0))
         return cls(np.zeros(shape, dtype), np.zeros(shape, dtype))
 
 
 class PublicWorkspace(NamedTuple):
-    """Working arrays of one thread's passes, in the type that passes compute in."""
+    """Working arrays of one thread's passes, in the type in which passes compute."""
 
     vectors: np.ndarray  # one vector over private states after another
     frames: np.ndarray  # (depth + 2, FRAME_SIZE): the stack
-    reciprocals: np.ndarray  # 1 / A for each number of actions A, and 0 first
-    own_draw_weights: np.ndarray  # (depth + 2,): 1 / (probability of the player's draws so far) at each frame
+    reciprocals: np.ndarray  # 0, then 1 / A for each number of actions A
+    own_draw_weights: np.ndarray  # (depth + 2,): 1 / (probability of the player's drawn states) at each frame
     states_met: np.ndarray  # (1,) number of private states that the pass has met
     turns: np.ndarray  # numbers between -1/2 and 1/2 that are added before numbers are rounded to 16 bits
     drawing: Drawing
 
     @classmethod
     def of(cls, game: PublicGame, dtype: np.dtype, drawing: Drawing | None = None) -> PublicWorkspace:
-        """Return a workspace for a game; without a drawing, for exact passes."""
+        """Return a workspace for a game; if no drawing is given, for exact passes."""
         rows = int(game.view.deals["rows"].max())
         max_actions = int(game.actions.max(initial=1))
-        # Per frame a policy, the values of its actions, a child's reach and value; and the root's, and sums by card.
+        # For each frame a policy, the values of its actions, and a child's reach and value; further, the root's reach
+        # and value, and the sums by card.
         size = (game.depth + 2) * (2 * max_actions + 4) * rows + 2 * rows + CARDS
         return cls(
             vectors=np.zeros(size, dtype),

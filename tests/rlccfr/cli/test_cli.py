@@ -551,7 +551,7 @@ def test_an_interrupted_solve_keeps_what_it_has(run, monkeypatch):
         patch.setattr("rlccfr.cli.commands.solve.progress", impatient)
         code, out, err = run(*arguments)
     assert code == 130
-    assert "run.npz holds the whole run" in err
+    assert "run.npz has the whole run" in err
     reached = json.loads(out)
     assert reached["interrupted"]
     assert reached["iterations"] == round(1000 * shares[-1]) < 1000

@@ -83,19 +83,19 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--exact",), "has no linear program"),
-        (("--any", "--target", "1e-3"), "has no linear program"),
+        (("--exact",), "there is no linear program"),
+        (("--any", "--target", "1e-3"), "there is no linear program"),
         (
             ("--iterations", "3", "--sampler", "external"),
-            "samplers can draw only outcomes of chance: take sampler='public_chance'",
+            "samplers can draw only chance outcomes: use sampler='public_chance'",
         ),
         (
             ("--iterations", "3", "--update-rule", "hedge"),
-            "update rules can have schedules, but no functions, networks or controller: take dcfr_plus",
+            "update rules can have schedules, but no functions, networks or controller: use dcfr_plus",
         ),
         (("--iterations", "3", "--control"), "update rules can have schedules, but no functions"),
-        (("--iterations", "3", "--abstraction", "rcfr"), "both players have tables"),
-        (("--iterations", "3", "--simultaneous"), "players take turns"),
+        (("--iterations", "3", "--abstraction", "rcfr"), "regrets are stored in tables, not fitted"),
+        (("--iterations", "3", "--simultaneous"), "players are updated in alternation"),
         (("--iterations", "3", "--policy", "p.json"), "is written as .npz or .csv, not as .json"),
         (("--iterations", "3", "--picture", "p.doc"), "a picture is written as .png"),
         (("--iterations", "3", "--max-histories", "10"), "not as a tree of histories"),
@@ -114,7 +114,7 @@ def test_blends_tell_their_memory_and_time(run, monkeypatch):
     code, out, err = run(*arguments, "--json")
     facts = json.loads(out)
     assert code == 0
-    assert err.startswith("blends take up to ")
+    assert err.startswith("blends use up to ")
     assert 0 < facts["blending_seconds"] < facts["cpu_seconds"]
     assert "; blends took " in run(*arguments)[1]
     monkeypatch.setattr("rlccfr.engine.public.mixer.available_memory", lambda: 0)

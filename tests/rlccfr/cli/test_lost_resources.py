@@ -96,7 +96,7 @@ def refuse_third(monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("shortage", "message"),
     [
-        (no_room, "GB for .* table entries, but only 1e-06 GB are left: use a smaller game"),
+        (no_room, "GB for .* table entries, but only 1e-06 GB are available: use a smaller game"),
         (refuse_tables, "^error: out of memory; choose a smaller game or budget"),
         (refuse_reading, "^error: out of memory while loading run.npz, which is complete; free some memory"),
     ],

@@ -17,7 +17,7 @@ NUMBERS = [
     ("solve kuhn --iterations=1,000", "--iterations takes a whole number, not '1,000': write 1000"),
     ("solve kuhn --iterations 10k", "--iterations takes a whole number, not '10k': write 10000"),
     ("solve kuhn --iterations 1.5", "--iterations takes a whole number, such as 1000, not '1.5'"),
-    ("solve kuhn --iterations 10.000", "--iterations takes a whole number, not '10.000': write 10 or 10000, as its "),
+    ("solve kuhn --iterations 10.000", "--iterations takes a whole number, not '10.000': write 10 or 10000, since "),
     ("solve kuhn --iterations 10.000k", "--iterations takes a whole number, not '10.000k': write 10000 or 10000000, "),
     ("solve kuhn --iterations 10.500", "--iterations takes a whole number, not '10.500': write 10500"),
     ("solve kuhn --iterations 1.000.000", "--iterations takes a whole number, not '1.000.000': write 1000000"),
@@ -41,7 +41,7 @@ NUMBERS = [
     ("solve kuhn --seconds 1,500.5", "--seconds takes a number, not '1,500.5': write 1500.5"),
     (
         "solve kuhn --seconds 1,500",
-        "--seconds takes a number, not '1,500': write 1.5 or 1500, as its separator may be ",
+        "--seconds takes a number, not '1,500': write 1.5 or 1500, since its separator may ",
     ),
     ("solve kuhn --seconds 1.000,5", "--seconds takes a number, not '1.000,5': write 1000.5"),
     ("solve kuhn --seconds soon", "--seconds takes a number, such as 0.5, not 'soon'"),

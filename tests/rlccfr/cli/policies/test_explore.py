@@ -81,4 +81,4 @@ def test_the_page_holds_as_many_states_as_the_advice_says(run, tmp_path, monkeyp
 def test_a_page_that_is_not_the_whole_game_says_so(run, tmp_path):
     code, out, _ = run("explore", "uniform", "page.html", "--game", "holdem(ranks=5,suits=2)", "--most", "100")
     assert code == 0
-    assert "--from starts it elsewhere, and --most takes more states" in out
+    assert "--from starts it elsewhere, and a larger --most adds states" in out

@@ -237,15 +237,15 @@ def test_a_target_out_of_the_blends_reach_ends_the_search(monkeypatch):
 def test_what_does_not_fit_into_memory_is_left_out_with_a_line(monkeypatch):
     tree = rlccfr.load_game(SMALL)
     assert rlccfr.Solver(tree, "dcfr").notice == ""
-    assert rlccfr.Solver(tree, "dcfr", blend=True).notice.startswith("blends take up to ")
+    assert rlccfr.Solver(tree, "dcfr", blend=True).notice.startswith("blends use up to ")
     bytes_left = mixer.bytes_of_blends(tree, tree.dtype, WINDOWS[-1]) + 2 * tree.dtype.itemsize * tree.num_sequences
     monkeypatch.setattr(mixer, "available_memory", lambda: bytes_left)
     solver = rlccfr.Solver(tree, "dcfr", blend=True)
-    assert "blends take up to" in solver.notice
+    assert "blends use up to" in solver.notice
     solver.run(iterations=3000, curve=False)
     assert blender_of(solver).windows == WINDOWS[-1]
     monkeypatch.setattr(mixer, "available_memory", lambda: bytes_left - 1)
-    with pytest.warns(RuntimeWarning, match="runs without blends: they need .* are left"):
+    with pytest.warns(RuntimeWarning, match="runs without blends: they need .* are available"):
         solver = rlccfr.Solver(tree, "dcfr", blend=True)
     plain = rlccfr.Solver(tree, "dcfr")
     results = [one.run(iterations=100).exploitability for one in (solver, plain)]

@@ -191,5 +191,5 @@ def test_hands_are_split_once_for_both_kinds_of_opponent(monkeypatch):
 
 def test_best_responses_that_do_not_fit_are_refused(monkeypatch):
     monkeypatch.setattr("rlccfr.engine.public.public_state.available_memory", lambda: 1)
-    with pytest.raises(RLCCFRError, match=r"and best responses, but only .* are left: leave out respond=True"):
+    with pytest.raises(RLCCFRError, match=r"and best responses, but only .* are available: leave out respond=True"):
         rlccfr.Solver(rlccfr.load_game(NAME), "cfr", abstraction="equity(buckets=2,respond=True)")

@@ -223,7 +223,7 @@ def test_the_sampler_changes_during_a_run(name):
 @pytest.mark.parametrize("name", [NATIVE[0], "turn"])
 def test_other_samplers_are_refused_in_one_line(name):
     tree = public(name)
-    with pytest.raises(rlccfr.ComponentError, match="samplers can draw only outcomes of chance"):
+    with pytest.raises(rlccfr.ComponentError, match="samplers can draw only chance outcomes"):
         rlccfr.Solver(tree, "cfr", "external")
     with pytest.raises(rlccfr.ComponentError, match="leave out walks=2"):
         rlccfr.Solver(tree, "cfr", "chance", walks=2)

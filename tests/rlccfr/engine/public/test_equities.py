@@ -109,7 +109,7 @@ def _may_meet(first: str, second: str) -> bool:
 def test_hands_that_can_meet_nothing_are_left_out_whatever_rounding_leaves():
     board = "2c2d2h3s3c"
     blocked = "AhQh:0.13,AhJh:0.85,KhQh:0.76"
-    with pytest.raises(GameError, match="no hand of 'AhKh' can meet"):
+    with pytest.raises(GameError, match="no hand of 'AhKh' can be dealt together with"):
         rlccfr.equity("AhKh", blocked, board)
     found = rlccfr.equity("AhKh,8s8d", "AhQh:0.95,AhJh:0.54,KhQh:0.44,KhJh:0.27", board)
     assert list(found.hands[0]) == ["8s8d"]
@@ -120,11 +120,11 @@ def test_hands_that_can_meet_nothing_are_left_out_whatever_rounding_leaves():
     [
         (("AA", "KK", "Td9d"), "the board 'Td9d' has 2 cards; name none, or three to five"),
         (("AA", "KK", "Td9dTd"), "'Td9dTd' has a card twice"),
-        (("AA", "KK", "Td9d1h"), "'1h' is no card"),
-        (("AA", "KK", "Td9d6"), "'6' is no card"),
-        (("AA", "KK", None), "cards are given as text, such as 'Td9d6h', not as None"),
-        (("AhAd", "AhKh"), "no hand of 'AhAd' can meet a hand of 'AhKh'"),
-        (("AhAd", "KK", "Ah9d6c"), "no hand of 'AhAd' can meet a hand of 'KK' on Ah9d6c"),
+        (("AA", "KK", "Td9d1h"), "'1h' is not a card"),
+        (("AA", "KK", "Td9d6"), "'6' is not a card"),
+        (("AA", "KK", None), "cards must be given as a string, such as 'Td9d6h', not as None"),
+        (("AhAd", "AhKh"), "no hand of 'AhAd' can be dealt together with a hand of 'AhKh'"),
+        (("AhAd", "KK", "Ah9d6c"), "no hand of 'AhAd' can be dealt together with a hand of 'KK' on Ah9d6c"),
         (("AAA", "KK"), "the range has 'AAA'"),
     ],
 )

@@ -253,7 +253,7 @@ def test_large_games_have_sparse_curves_and_single_precision(monkeypatch):
 
 def test_tables_that_do_not_fit_are_refused(monkeypatch):
     monkeypatch.setattr(public_state, "available_memory", lambda: 1000)
-    with pytest.raises(rlccfr.RLCCFRError, match=r"needs .* GB for .* table entries, but only 1e-06 GB are left"):
+    with pytest.raises(rlccfr.RLCCFRError, match=r"needs .* GB for .* table entries, but only 1e-06 GB are available"):
         rlccfr.Solver(rlccfr.load_game(THREADED[0]))
 
 
@@ -263,7 +263,10 @@ def test_memory_is_checked_in_one_sum(monkeypatch):
     tables = 2 * tree.dtype.itemsize * tree.num_sequences
     monkeypatch.setattr(public_state, "available_memory", lambda: tables + 1)
     rlccfr.Solver(tree, "cfr")
-    for sampler, abstraction, what in (("public_chance", "none", "discounts"), ("none", "cfr_br", "best responses")):
+    for sampler, abstraction, what in (
+        ("public_chance", "none", "pending discounts"),
+        ("none", "cfr_br", "best responses"),
+    ):
         with pytest.raises(rlccfr.RLCCFRError, match=f"table entries and {what}"):
             rlccfr.Solver(tree, "cfr", sampler, abstraction)
 

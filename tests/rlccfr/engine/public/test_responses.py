@@ -82,5 +82,5 @@ def test_threads_leave_bitwise_the_same():
 
 
 def test_models_are_refused_in_one_line():
-    with pytest.raises(rlccfr.ComponentError, match="both players have tables"):
+    with pytest.raises(rlccfr.ComponentError, match="regrets are stored in tables, not fitted"):
         rlccfr.Solver(rlccfr.load_game(SMALL), "cfr", abstraction="rcfr")

@@ -213,9 +213,9 @@ def test_a_run_that_overflows_says_so():
 @pytest.mark.parametrize(
     ("parts", "options", "message"),
     [
-        (("pcfr_plus",), {}, "'pcfr_plus' predicts regrets: take dcfr, or leave out dtype='int16'"),
-        (("momentum_dcfr",), {}, "'momentum_dcfr' predicts regrets: take dcfr, or leave out dtype='int16'"),
-        (("cfr", "public_chance"), {}, "take sampler='none' instead of 'public_chance'"),
+        (("pcfr_plus",), {}, "'pcfr_plus' needs another table: use dcfr, or leave out dtype='int16'"),
+        (("momentum_dcfr",), {}, "'momentum_dcfr' needs another table: use dcfr, or leave out dtype='int16'"),
+        (("cfr", "public_chance"), {}, "use sampler='none' instead of 'public_chance'"),
         (("cfr",), {"blend": True}, "leave out blend=True or dtype='int16'"),
         (("cfr", "none", "equity"), {}, "tables of infosets are in double precision; leave out dtype='int16'"),
     ],
@@ -231,7 +231,7 @@ def test_what_keeps_more_than_regrets_and_sums_is_refused(parts, options, messag
 def test_a_switch_to_such_a_rule_leaves_the_run_as_it_is():
     solver = rlccfr.Solver(rlccfr.load_game(HOLDEM), "dcfr", dtype="int16")
     solver.run(iterations=2)
-    with pytest.raises(rlccfr.ComponentError, match="take dcfr, or leave out dtype='int16'"):
+    with pytest.raises(rlccfr.ComponentError, match="use dcfr, or leave out dtype='int16'"):
         solver.switch(update_rule="pcfr_plus")
     assert solver.run(iterations=2).iterations == 4
 
@@ -241,11 +241,11 @@ def test_what_does_not_fit_is_refused_with_the_numbers_that_fit(monkeypatch):
     entry = 2 * game.num_sequences
     steps = 16 * game.num_nodes
     for available, dtype, advice in (
-        (6 * entry, None, "use dtype='float32', for which .* GB are enough, or a smaller game"),
-        (2 * entry + steps, None, "use dtype='int16' .exact passes .*no blends., for which .* GB are enough"),
-        (2 * entry + steps, "float32", "use dtype='int16' .exact passes .*no blends., for which .* GB are enough"),
-        (1000, "float32", "are left: use a smaller game"),
-        (1000, "int16", "are left: use a smaller game"),
+        (6 * entry, None, "use dtype='float32', which needs .* GB, or a smaller game"),
+        (2 * entry + steps, None, "use dtype='int16' .exact passes .*no blends., which needs .* GB"),
+        (2 * entry + steps, "float32", "use dtype='int16' .exact passes .*no blends., which needs .* GB"),
+        (1000, "float32", "are available: use a smaller game"),
+        (1000, "int16", "are available: use a smaller game"),
     ):
         monkeypatch.setattr(public_state, "available_memory", lambda available=available: available)
         with pytest.raises(rlccfr.RLCCFRError, match=advice):

@@ -88,16 +88,16 @@ def test_small_chips_and_smallest_bets():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("50", "2x", 5), "donk of the flop must be a text of sizes, such as '33%, 75%', not 5"),
-        (("big", "", None), "bets of the flop: 'big' is no size; sizes are like '33%'"),
-        (("2x", "", None), "bets of the flop: '2x' is no size, since only raises are multiples"),
-        (("50%", "1x", None), "raises of the flop: '1x' is no size, since a raise is to more than the bet; write"),
-        (("0%", "", None), "bets of the flop: '0%' is no bet; leave it out"),
-        (("4e", "", None), "bets of the flop: '4e' is no size, since geometric bets are for one to three streets"),
-        ((("50%", "50%", "50%"), "", None), "bets of the flop has 3 texts; give one, or one for each player"),
-        (("50%", ["2x", "a"], None), "raises of the flop is a list: write one text"),
+        (("50", "2x", 5), "donk of the flop must be a string of sizes, such as '33%, 75%', not 5"),
+        (("big", "", None), "bets of the flop: 'big' is not a size; sizes are like '33%'"),
+        (("2x", "", None), "bets of the flop: '2x' is not a size of a first bet, since only raises are multiples"),
+        (("50%", "1x", None), "raises of the flop: '1x' is not a size, since a raise must be to more than the bet"),
+        (("0%", "", None), "bets of the flop: '0%' has the number 0; leave this size out"),
+        (("4e", "", None), "bets of the flop: '4e' is not a size, since geometric bets are for one to three streets"),
+        ((("50%", "50%", "50%"), "", None), "bets of the flop has 3 strings; give one, or one for each player"),
+        (("50%", ["2x", "a"], None), "raises of the flop is a list: write one string"),
         (({"preflop": "50%"}, "", None), "streets are flop, turn, river"),
-        (("50%", "", {"rivers": "50%"}), "donk names the street 'rivers'"),
+        (("50%", "", {"rivers": "50%"}), "donk has an unknown street 'rivers'"),
     ],
 )
 def test_bad_sizes_are_refused_in_one_line(arguments, message):
@@ -147,5 +147,5 @@ def test_nobody_acts_after_an_all_in():
 def test_too_many_moves_are_refused(monkeypatch):
     monkeypatch.setattr("rlccfr.games.public.betting.MOST_NODES", 100)
     rules = replace(RULES, pot=20, stack=3000, sizes=sizes_by_street("1c, 2c, 3c", "2x, 3x, 4x", None))
-    with pytest.raises(rlccfr.GameError, match="more than 100 nodes: take fewer sizes"):
+    with pytest.raises(rlccfr.GameError, match="more than 100 nodes: use fewer sizes"):
         no_limit_round(rules, 2, RoundEnd(0))

@@ -41,15 +41,19 @@ def test_games_keep_their_claims(name):
 @pytest.mark.parametrize(
     ("array", "change", "message"),
     [
-        ("nodes", at_first(FOLD, "payoff", np.nan), "at some end, a payoff is not finite"),
+        ("nodes", at_first(FOLD, "payoff", np.nan), "at a terminal node, a payoff is not finite"),
         ("nodes", at_first(SHOWDOWN, "payoff", -1.0), "the winner of a showdown gets -1; it must be at least 0"),
         ("nodes", at_first(CHANCE, "num_children", 0), "after '.*', chance has no outcome with a positive probability"),
         ("nodes", at_first(0, "num_children", 0), "at the root, player 0 has no legal actions"),
-        ("weight", lambda weight: weight.__imul__(0.9), "at the root, the chances .* must sum to 1|after deal 0, "),
+        (
+            "weight",
+            lambda weight: weight.__imul__(0.9),
+            "at the root, the probabilities .* must sum to 1|after deal 0, ",
+        ),
         (
             "weight",
             lambda weight: weight.__setitem__(-1, 9.0),
-            r"after deal \d+, the chances of player . sum|must sum to",
+            r"after deal \d+, the probabilities of player . sum|must sum to",
         ),
     ],
 )
@@ -63,7 +67,7 @@ def test_what_breaks_a_claim_is_refused_in_one_line(name, array, change, message
 
 def test_the_pairs_of_the_first_deal_have_probability_one():
     game = rlccfr.load_game("bluff")
-    with pytest.raises(rlccfr.GameError, match=r"at the root, the chances .* sum to 0\.9; they must sum to 1"):
+    with pytest.raises(rlccfr.GameError, match=r"at the root, the probabilities .* sum to 0\.9; they must sum to 1"):
         check_public(replace(game, unit=0.9 * game.unit))
-    with pytest.raises(rlccfr.GameError, match="at some end, a payoff is not finite"):
+    with pytest.raises(rlccfr.GameError, match="at a terminal node, a payoff is not finite"):
         check_public(changed(game, "payoffs", lambda payoffs: payoffs.__setitem__(0, np.inf)))

@@ -55,7 +55,7 @@ def test_wrong_names_are_refused_in_one_line(name, message):
 def test_games_that_do_not_fit_are_refused_before_they_are_built(monkeypatch):
     monkeypatch.setattr(names, "available_memory", lambda: 10**9)
     with pytest.raises(
-        rlccfr.GameError, match=r"'holdem\(rounds=4\)' needs at least .* GB of memory, and 1 GB are left"
+        rlccfr.GameError, match=r"'holdem\(rounds=4\)' needs at least .* GB of memory, but only 1 GB are available"
     ):
         rlccfr.load_game("holdem(rounds=4)")
 

@@ -164,13 +164,13 @@ def test_the_librarys_own_json_may_say_that_there_is_no_rake(written):
     ("text", "message"),
     [
         ("", "is empty"),
-        ("hello\n", "line 1 of spot.txt is 'hello', which no format has"),
+        ("hello\n", "line 1 of spot.txt is 'hello', which is in no known format"),
         (TEXAS_SOLVER.replace("build_tree", "build tree"), "line 14 of spot.txt is 'build tree'"),
         (
             TEXAS_SOLVER.replace("set_accuracy 0.5", "set_raise_limit 3"),
             "line 16 of spot.txt has the command set_raise_limit",
         ),
-        (TEXAS_SOLVER.replace("set_pot 10", "set_pot ten"), "line 1 of spot.txt has 'ten' where a number should be"),
+        (TEXAS_SOLVER.replace("set_pot 10", "set_pot ten"), "line 1 of spot.txt has 'ten' instead of a number"),
         (TEXAS_SOLVER.replace("oop,turn,raise,60", "oop,turn,raise"), "line 8 of spot.txt has the sizes"),
         (TEXAS_SOLVER.replace("ip,turn,bet", "btn,turn,bet"), "line 11 of spot.txt has the sizes"),
         (
@@ -183,11 +183,11 @@ def test_the_librarys_own_json_may_say_that_there_is_no_rake(written):
             PIO.replace("#Rake.Enabled#False", "#Rake.Fraction#0.05"),
             "line 24 of spot.txt sets a rake, but a game with rake is not zero-sum: add #Rake.Enabled#False",
         ),
-        (PIO.replace("#CapEnabled#False", "Cap"), "line 12 of spot.txt is 'Cap', which no format has"),
+        (PIO.replace("#CapEnabled#False", "Cap"), "line 12 of spot.txt is 'Cap', which is in no known format"),
         ("{\n 'board': 1}", "line 2 of spot.txt is not JSON"),
-        (json.dumps(RIVER | {"max_raises": 2}), "limits max_raises, which this library does not have"),
-        (json.dumps(RIVER | {"oop_first_bets": [0.5]}), "sets oop_first_bets, which this library does not have"),
-        (json.dumps(RIVER | {"players": [1, 2]}), "is not a river of Noam Brown's solver"),
+        (json.dumps(RIVER | {"max_raises": 2}), "limits max_raises, which this library does not support"),
+        (json.dumps(RIVER | {"oop_first_bets": [0.5]}), "sets oop_first_bets, which this library does not support"),
+        (json.dumps(RIVER | {"players": [1, 2]}), "is not a spot of Noam Brown's river solver"),
         (json.dumps({"board": "Td9d6h"}), "'spot.txt' has no pot"),
     ],
 )

@@ -148,13 +148,13 @@ def test_the_size_is_known_before_anything_is_built():
 def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
     one_size = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE, "bets": "60%"}).size().least_bytes
     monkeypatch.setattr(module, "available_memory", lambda: one_size + 10)
-    with pytest.raises(rlccfr.GameError, match=r"needs at least .* public nodes and .* with the first size.*fits"):
+    with pytest.raises(rlccfr.GameError, match=r"needs at least .* public nodes and .* with only the first size.*fits"):
         rlccfr.subgame(**EXAMPLE)
     counted = module.SubgameRules.of({**module.DEFAULTS, **EXAMPLE}).size(one_size)
     assert one_size < counted.least_bytes
     assert counted.sequences < 1_303_301  # counting has stopped
     monkeypatch.setattr(module, "available_memory", lambda: 1000)
-    with pytest.raises(rlccfr.GameError, match="too much as well: begin on a later street"):
+    with pytest.raises(rlccfr.GameError, match="it needs too much: begin on a later street"):
         rlccfr.subgame(**EXAMPLE)
 
 
@@ -163,13 +163,13 @@ def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
     [
         ({"board": "Td9d"}, "has 2 cards; a subgame begins with three to five"),
         ({"board": "Td9d6hTd"}, "a card twice"),
-        ({"board": "Td9d6x"}, "is no card"),
-        ({"board": 5}, "cards are given as text"),
+        ({"board": "Td9d6x"}, "is not a card"),
+        ({"board": 5}, "cards must be given as a string"),
         ({"oop": ""}, "has no hand"),
         ({"oop": "AA,KK:1e-14"}, "the range has 'KK:1e-14', whose weight is below 1e-09: leave the hands out"),
         ({"oop": "AA:2"}, "weight must be a number from 0 to 1"),
-        ({"oop": "Td2d"}, "every hand of oop='Td2d' holds a card of the board"),
-        ({"oop": "AhAs", "ip": "AhKh,AsKs"}, "can meet a hand of ip='AhKh,AsKs': all pairs share a card"),
+        ({"oop": "Td2d"}, "every hand of oop='Td2d' contains a card of the board"),
+        ({"oop": "AhAs", "ip": "AhKh,AsKs"}, "can be dealt together with a hand of ip='AhKh,AsKs': all pairs share"),
         ({"pot": 0}, "pot must be a number above 0"),
         ({"pot": 2.5}, r"pot must be a multiple of the chip, 1, not 2\.5: set chip=0\.1$"),
         ({"pot": 10.005, "chip": 0.01}, r"the chip, 0\.01, not 10\.005: set chip=0\.001$"),
@@ -177,18 +177,18 @@ def test_too_large_a_game_is_refused_with_what_would_fit(monkeypatch):
         ({"pot": float("nan")}, "pot must be"),
         ({"pot": "100"}, "pot must be"),
         ({"stack": -5}, "stack must be a number above 0"),
-        ({"stack": 1e12}, "take a larger chip"),
+        ({"stack": 1e12}, "use a larger chip"),
         ({"chip": 0}, "chip must be a number above 0"),
         ({"merging": -1}, "merging must be a number of at least 0"),
         ({"commit": 2}, "commit must be a share of the stack"),
         ({"rake": 0.05}, "a game with rake is not zero-sum"),
-        ({"bets": ["33%", "75%"]}, "bets of the flop is a list: write one text, .* or for both players a pair"),
+        ({"bets": ["33%", "75%"]}, "bets of the flop is a list: write one string, .* or a pair for both players"),
         (
             {"bets": "33%", "min_bet": 50},
-            "the first bet of 33 on the river is below the smallest bet, 50: take a larger size",
+            "the first bet of 33 on the river is below the smallest bet, 50: use a larger size",
         ),
         ({"bets": "3c", "min_bet": 5}, "the first bet of 3 on the river is below the smallest bet, 5"),
-        ({"bets": "huge"}, "bets of the flop: 'huge' is no size; sizes are like"),
+        ({"bets": "huge"}, "bets of the flop: 'huge' is not a size; sizes are like"),
     ],
 )
 def test_bad_arguments_are_refused_in_one_line(changes, message):

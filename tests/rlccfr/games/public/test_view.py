@@ -37,7 +37,7 @@ def test_what_belongs_to_the_player_who_acts_is_refused_where_nobody_acts():
     chance = game.node("cc")
     assert game.row_names(chance, 1)
     for of_actor in (game.deal_at, game.row_names):
-        with pytest.raises(rlccfr.GameError, match=f"nobody acts at node {chance} of .*: say for which player, 0 or 1"):
+        with pytest.raises(rlccfr.GameError, match=f"nobody acts at node {chance} of .*: name a player, 0 or 1"):
             of_actor(chance)
 
 
