@@ -165,7 +165,7 @@ def _is_agent_of_sb3(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return "_stable_baselines3_version" in archive.namelist()
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):  # ValueError: a damaged name in the archive
         return False
 
 
