@@ -225,7 +225,7 @@ def load_game(
 
     ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)`` are larger or smaller variants; each parameter may be
     left out. ``flop_holdem`` and ``holdem(rounds=2,raises=4)`` are represented as public trees, because no other form
-    of them fits into memory; see :mod:`rlccfr.games.public.names`. ``holdem(rounds=4,raises=4,buckets=5)`` is Texas
+    of them fits into memory; see :mod:`rlccfr.games.public.names`. ``texas_holdem(buckets=5)`` is Texas
     hold'em in which hands are put in buckets; see :mod:`rlccfr.games.bucket_histories.game`.
 
     Simultaneous games are turned into sequential ones. OpenSpiel's own games of 20,000 histories and more are kept in

@@ -78,7 +78,7 @@ def betting_rounds(rules: Holdem) -> list[BettingRound]:
 
     Examples:
         >>> from rlccfr.games.public.names import rules_of
-        >>> [round.num_lines for round in betting_rounds(rules_of("holdem(rounds=4,raises=4)"))]
+        >>> [round.num_lines for round in betting_rounds(rules_of("texas_holdem"))]
         [1, 7, 63, 567]
     """
     rounds: list[BettingRound] = []

@@ -1,4 +1,4 @@
-"""Names of hold'em games in buckets: those of ``holdem(...)`` and ``flop_holdem`` with a parameter ``buckets``."""
+"""Names of hold'em games in buckets: ``holdem``, ``flop_holdem`` and ``texas_holdem`` with a parameter ``buckets``."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def bucket_rules(name: str) -> Rules:
 
 
 def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> BucketHistoryGame:
-    """Load a hold'em game in buckets, such as ``holdem(rounds=4,raises=4,buckets=5)``.
+    """Load a hold'em game in buckets, such as ``texas_holdem(buckets=5)``.
 
     Args:
         name: the game's name.

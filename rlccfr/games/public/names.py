@@ -64,6 +64,18 @@ def _flop_holdem(values: Mapping[str, int]) -> Holdem:
     )
 
 
+def _texas_holdem(values: Mapping[str, int]) -> Holdem:
+    """Return the rules of limit Texas hold'em, whose bets on the turn and on the river are twice as large."""
+    return Holdem(
+        deck=Deck(ranks=13, suits=4, private=2),
+        board=(0, 3, 1, 1),
+        blinds=(1, 2),
+        bets=(2, 2, 4, 4),
+        raises=(3, 4, 4, 4),
+        first=(0, 1, 1, 1),
+    )
+
+
 def _bluff(values: Mapping[str, int]) -> Bluff:
     """Return the rules of ``bluff(...)``.
 
@@ -95,6 +107,7 @@ PUBLIC = {
             _holdem,
         ),
         PublicGames("flop_holdem", {}, _flop_holdem),
+        PublicGames("texas_holdem", {}, _texas_holdem),
         PublicGames("bluff", {"dice": (1, 1, 2), "opponent_dice": (1, 1, 2)}, _bluff),
     )
 }
@@ -161,7 +174,7 @@ def public_game(name: str, progress: Callable[[float], None] | None = None) -> P
     if available is not None and least_bytes > available:
         remedy = "use fewer dice"
         if isinstance(rules, Holdem):
-            remedy = "use fewer rounds, raises or ranks, or put hands in buckets, as in 'holdem(rounds=4,buckets=5)'"
+            remedy = "use fewer rounds, raises or ranks, or put hands in buckets, as in 'texas_holdem(buckets=5)'"
         raise GameError(
             f"{name!r} needs at least {gigabytes(least_bytes)} of memory, but only {gigabytes(available)} are "
             f"available: {remedy}"

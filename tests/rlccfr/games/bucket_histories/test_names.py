@@ -20,7 +20,7 @@ SMALL = "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1,buckets=3)"
 )
 def test_texas_holdem_has_the_published_numbers_of_infosets(buckets, infosets):
     """Of the paper on public chance sampling, Table 1."""
-    rounds = betting_rounds(rules_of("holdem(rounds=4,raises=4)"))
+    rounds = betting_rounds(rules_of("texas_holdem"))
     assert sum(buckets ** (k + 1) * sum(betting.num_decisions) for k, betting in enumerate(rounds)) == infosets
 
 
@@ -105,9 +105,9 @@ def test_what_does_not_fit_is_refused_before_it_is_computed(monkeypatch):
     monkeypatch.setattr(names, "meetings_of", None)
     message = "up to 20,736 bucket histories and 118,671,936 infosets, .* 1 GB are left: use fewer buckets"
     with pytest.raises(rlccfr.GameError, match=message):
-        rlccfr.load_game("holdem(rounds=4,raises=4,buckets=12)")
+        rlccfr.load_game("texas_holdem(buckets=12)")
 
 
 def test_the_whole_game_is_refused_with_advice():
     with pytest.raises(rlccfr.GameError, match="or put hands in buckets"):
-        rlccfr.load_game("holdem(rounds=4,raises=4)")
+        rlccfr.load_game("texas_holdem")
