@@ -65,7 +65,7 @@ KINDS = {
     "trees": "games that are stored as trees of histories",
     "public": "games with public trees",
     "responses": "buckets on public trees, against best responses in the game itself",
-    "bucket histories": "hold'em in buckets",
+    "buckets": "hold'em in buckets",
     "large": "games with public trees of two million table entries or more, whose tables have 32 or 16 bits",
 }
 """Kinds of kernels by the games that need them."""
@@ -112,7 +112,7 @@ def all_jobs() -> dict[str, Job]:
         jobs[buckets] = Job(kind, _run_tiny, (is_large, "none", "equity(buckets=2)"), 5, after_values | modules)
         jobs[f"responses, {kind}"] = Job(responds, _run_tiny, against_responses, 26, frozenset({buckets}))
     for dtype in ("float64", "float32"):
-        jobs[f"bucket histories, {dtype}"] = Job("bucket histories", _run_in_buckets, (dtype,), 6, modules)
+        jobs[f"bucket histories, {dtype}"] = Job("buckets", _run_in_buckets, (dtype,), 6, modules)
     jobs["passes, 16 bits"] = Job("large", _run_tiny, (True, "none", "none", False, "int16"), 46, modules)
     jobs["threads, 16 bits"] = Job("large", _compile_threads, (True, "int16"), 11, frozenset({"passes, 16 bits"}))
     return jobs

@@ -18,13 +18,13 @@ IN_COMMON_USE = {
     "dudo": "bluff",
     "flop_texas_holdem": "flop_holdem",
     "gops": "goofspiel",
-    "heads_up_limit_holdem": "holdem(rounds=4,raises=4)",
-    "heads_up_limit_texas_holdem": "holdem(rounds=4,raises=4)",
-    "hulh": "holdem(rounds=4,raises=4)",
+    "heads_up_limit_holdem": "texas_holdem",
+    "heads_up_limit_texas_holdem": "texas_holdem",
+    "hulh": "texas_holdem",
     "leduc_hold_em": "leduc",
     "leduc_holdem": "leduc",
-    "limit_holdem": "holdem(rounds=4,raises=4)",
-    "limit_texas_holdem": "holdem(rounds=4,raises=4)",
+    "limit_holdem": "texas_holdem",
+    "limit_texas_holdem": "texas_holdem",
     "matching_pennies": "matrix_mp",
     "noughts_and_crosses": "tic_tac_toe",
     "paper_scissors_stone": "matrix_rps",
@@ -33,13 +33,9 @@ IN_COMMON_USE = {
     "roshambo": "matrix_rps",
     "rps": "matrix_rps",
     "texas_hold_em": "holdem",
-    "texas_holdem": "holdem",
     "ttt": "tic_tac_toe",
 }
-"""Names of two-player games, as people write them, with their names in this library.
-
-``texas_holdem`` says neither how players may bet nor how many rounds there are; it stands for ``holdem``.
-"""
+"""Names of two-player games, as people write them, with their names in this library."""
 
 NO_LIMIT = re.compile(r"(?<![a-z])no_?limit")
 """Names of no-limit games; this library's ``holdem`` has limits on bets, so it is not suggested for them."""

@@ -122,7 +122,7 @@ def test_threads_and_public_trees_are_refused(monkeypatch):
     holdem = rlccfr.load_game("holdem(ranks=4,suits=2)")
     with pytest.raises(rlccfr.ComponentError, match="no functions"):
         rlccfr.Solver(holdem, "rtcfr_plus")
-    with pytest.raises(rlccfr.ComponentError, match="the average policy is the result"):
+    with pytest.raises(rlccfr.ComponentError, match="the result is the average policy"):
         rlccfr.Solver(holdem, CURRENT)
 
 

@@ -58,7 +58,9 @@ def doctor(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="With --compile: one kind of kernels, trees, public, responses or large; may be repeated."),
+        typer.Option(
+            help="With --compile: one kind of kernels, trees, public, responses, buckets or large; may be repeated."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -87,7 +87,7 @@ def test_a_file_is_named_by_its_path(tmp_path):
         ("Kuhn-poker", "did you mean 'kuhn_poker'"),
         ("Leduc Hold'em", "did you mean 'leduc'"),
         ("matching_penies", "did you mean 'matrix_mp'"),
-        ("HULH", r"did you mean 'holdem\(rounds=4,raises=4\)'"),
+        ("HULH", "did you mean 'texas_holdem'"),
         ("no-limit hold'em", "`rlccfr games` lists the names"),
         ("nolimit_holdem", "`rlccfr games` lists the names"),
         ("heads_up_no_limit_texas_holdem", "`rlccfr games` lists the names"),

@@ -68,12 +68,12 @@ def test_it_says_how_many_kernels_it_has_compiled(run, monkeypatch, count, words
     monkeypatch.setattr("rlccfr.cli.compiling.compile_kernels", lambda kinds, report: asked.extend(kinds) or count)
     found = {row["what"]: row["found"] for row in json.loads(run("doctor", "--compile", "--json")[1])}
     assert words in found["compilation"]
-    assert asked == ["trees", "public", "responses", "large"]
+    assert asked == ["trees", "public", "responses", "buckets", "large"]
     assert run("doctor", "--compile", "--only", "trees")[0] == 0
-    assert asked[4:] == ["trees"]
+    assert asked[5:] == ["trees"]
     assert (
         run("doctor", "--compile", "--only", "all")[2]
-        == "error: --only takes trees, public, responses, large, not 'all'\n"
+        == "error: --only takes trees, public, responses, buckets, large, not 'all'\n"
     )
     assert (
         run("doctor", "--only", "trees")[2]
