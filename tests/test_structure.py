@@ -7,6 +7,7 @@ import importlib
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from importlib import metadata
@@ -202,6 +203,13 @@ def test_numba_stays_in_the_kernels():
         if "kernels" not in path.parts:
             assert "import numba" not in path.read_text().replace("    import numba", "")
             assert "from numba" not in path.read_text(), path.name
+
+
+def test_every_folder_of_the_library_is_packaged():
+    """An editable installation has folders that are not listed, and a wheel would lack them."""
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "rlccfr").rglob("__init__.py")}
+    assert {".".join(folder.parts) for folder in folders} <= set(packages)
 
 
 def test_one_module_of_the_tests_reaches_into_the_engine():
