@@ -15,10 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
 from itertools import count, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.interrupts import uninterrupted
@@ -90,20 +93,21 @@ class Sweeps:
             self._ends.append(np.zeros((num_of_round, betting.num_ends * betting.num_lines), self.dtype))
 
     def iterate(self, tables: PublicTables, pending: Pending, schedule: np.ndarray) -> None:
-        """Run one iteration: player 0's update, then player 1's against the updated policy.
+        """PassState one iteration: player 0's update, then player 1's against the updated policy.
 
         Args:
             tables: changed in place.
             pending: changed in place.
             schedule: (2, 5 + p) rows of this iteration and of the next, in the tables' type.
         """
-        self.update(Run(current(tables), tables, pending, schedule))
+        self.update(PassState(current(tables), tables, pending, schedule))
 
-    def update(self, run: Run) -> None:
+    def update(self, state: PassState) -> None:
         """Update both players' tables, player 0's first."""
-        for player in range(2):
-            self._find_leaf_values(player, run, UPDATE)
-            self._go_up(player, run, UPDATE)
+        with one_blas_thread():
+            for player in range(2):
+                self._find_leaf_values(player, state, UPDATE)
+                self._go_up(player, state, UPDATE)
 
     def values(self, table: np.ndarray) -> tuple[float, float, float]:
         """Return player 0's value of a policy, and each player's value of a best response to it, in the game's units.
@@ -111,67 +115,67 @@ class Sweeps:
         Args:
             table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
         """
-        run = Run.of_policy(table, table)
-        with uninterrupted():
-            self._find_leaf_values(0, run, BEST)
-            value = self._go_up(0, run, MEAN)
-            first = self._go_up(0, run, BEST)
-            self._find_leaf_values(1, run, BEST)
-            second = self._go_up(1, run, BEST)
+        state = PassState.of_policy(table, table)
+        with uninterrupted(), one_blas_thread():
+            self._find_leaf_values(0, state, BEST)
+            value = self._go_up(0, state, MEAN)
+            first = self._go_up(0, state, BEST)
+            self._find_leaf_values(1, state, BEST)
+            second = self._go_up(1, state, BEST)
         return value, first, second
 
     def responses(self, table: np.ndarray) -> np.ndarray:
         """Return both players' best responses to a policy, (m,): 1 for the action taken, 0 for the others."""
         responses = np.zeros_like(table)
-        run = Run.of_policy(table, responses)
-        with uninterrupted():
+        state = PassState.of_policy(table, responses)
+        with uninterrupted(), one_blas_thread():
             for player in range(2):
-                self._find_leaf_values(player, run, RESPOND)
-                self._go_up(player, run, RESPOND)
+                self._find_leaf_values(player, state, RESPOND)
+                self._go_up(player, state, RESPOND)
         return responses
 
     def compile(self, tables: PublicTables, pending: Pending, schedule: np.ndarray) -> None:
         """Compile the kernels of :meth:`iterate` for these arguments, or load them from disk."""
-        run = Run(current(tables), tables, pending, schedule)
-        self._down(0, 0, run, UPDATE)(0, 0, self._scratches[0])
-        self._up(0, 0, run, UPDATE)(0, 0, self._scratches[0])
+        state = PassState(current(tables), tables, pending, schedule)
+        self._down(0, 0, state, UPDATE)(0, 0, self._scratches[0])
+        self._up(0, 0, state, UPDATE)(0, 0, self._scratches[0])
 
-    def _find_leaf_values(self, player: int, run: Run, mode: int) -> None:
+    def _find_leaf_values(self, player: int, state: PassState, mode: int) -> None:
         """Carry the opponent's reach down to all leaves, and replace it by the player's values there."""
         for number, arrays in enumerate(self.rounds):
-            self._share(len(arrays.history), 1, self._down(number, player, run, mode))
+            self._share(len(arrays.history), 1, self._down(number, player, state, mode))
         for number, met in enumerate(self.met):
             folds = self._folds[number][: len(met)]
             self._share(folds.shape[1], LINES_AT_ONCE, _product(met, folds))
         showdowns = self._ends[-1][: len(self.margins)]
         self._share(showdowns.shape[1], LINES_AT_ONCE, _product(self.margins, showdowns, self._pots))
 
-    def _go_up(self, player: int, run: Run, mode: int) -> float:
+    def _go_up(self, player: int, state: PassState, mode: int) -> float:
         """Carry the values back to the root, and return the player's value there."""
         for number in range(len(self.rounds) - 1, -1, -1):
-            self._share(len(self.rounds[number].begins) - 1, 1, self._up(number, player, run, mode))
+            self._share(len(self.rounds[number].begins) - 1, 1, self._up(number, player, state, mode))
         return float(self._root_value[0, 0])
 
-    def _down(self, number: int, player: int, run: Run, mode: int) -> Work:
+    def _down(self, number: int, player: int, state: PassState, mode: int) -> Work:
         """Return the work of a round on the way down; its ranges are of the round's rows."""
         reach_before = self._ends[number - 1] if number else self._root_reach
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
             pass_down(
-                self.rounds[number], player, run.source, run.tables, run.pending, reach_before, self._folds[number],
-                self._ends[number], scratch, run.schedule[0], mode, begin, end,
+                self.rounds[number], player, state.source, state.tables, state.pending, reach_before,
+                self._folds[number], self._ends[number], scratch, state.schedule[0], mode, begin, end,
             )  # fmt: skip
 
         return work
 
-    def _up(self, number: int, player: int, run: Run, mode: int) -> Work:
+    def _up(self, number: int, player: int, state: PassState, mode: int) -> Work:
         """Return the work of a round on the way up; its ranges are of the rows of the round before."""
         values_before = self._ends[number - 1] if number else self._root_value
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
             pass_up(
-                self.rounds[number], player, run.source, run.tables, run.pending, self._folds[number],
-                self._ends[number], values_before, scratch, run.schedule[0], run.schedule[1], mode, begin, end,
+                self.rounds[number], player, state.source, state.tables, state.pending, self._folds[number],
+                self._ends[number], values_before, scratch, state.schedule[0], state.schedule[1], mode, begin, end,
             )  # fmt: skip
 
         return work
@@ -201,8 +205,8 @@ class Sweeps:
                 future.result()
 
 
-class Run(NamedTuple):
-    """What passes read and write.
+class PassState(NamedTuple):
+    """What the passes of one iteration, or of an evaluation, read and write.
 
     Attributes:
         source: (m,) entries to whose positive parts the policies are proportional.
@@ -217,9 +221,25 @@ class Run(NamedTuple):
     schedule: np.ndarray
 
     @classmethod
-    def of_policy(cls, table: np.ndarray, written: np.ndarray) -> Run:
-        """Return a run that plays a policy without updates; responses are written to ``written``."""
+    def of_policy(cls, table: np.ndarray, written: np.ndarray) -> PassState:
+        """Return the state in which a policy is played without updates; responses are written to ``written``."""
         return cls(table, PublicTables.of_one(written), NO_PENDING, np.zeros((2, 0), table.dtype))
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Return what controls the threads of NumPy's products; it is made once, because it looks at all libraries."""
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Return a context in which a product of matrices takes one thread.
+
+    Otherwise NumPy would use all cores, whatever the run's number of threads, and a run's CPU seconds, which are those
+    of its main thread, would leave out the others.
+    """
+    limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
+    return limited
 
 
 def scratch_for(game: BucketHistoryGame, dtype: np.dtype) -> Scratch:
