@@ -96,7 +96,7 @@ class TablePolicy(Policy):
 
     @classmethod
     def load(cls, path: str | Path, game: Any = None) -> Self:
-        """Read a policy that was saved as .npz.
+        """Read a policy that was saved as .npz, as one of the class that its game's policies have.
 
         Args:
             path: the file.

@@ -9,8 +9,8 @@ import numpy as np
 
 from rlccfr.engine.bucket_histories.sweeps import Sweeps
 from rlccfr.games.bucket_histories.bucketing import Bucketing
-from rlccfr.games.bucket_histories.game import BucketHistoryGame
-from rlccfr.games.bucket_histories.strengths import check_memory, orders_of
+from rlccfr.games.bucket_histories.game import BucketHistoryGame, summed_over_continuations
+from rlccfr.games.bucket_histories.meetings import showdowns_of
 from rlccfr.kernels.bucket_histories.draws import BoardRows, Cards, draw_board_masks, fill_board_rows
 from rlccfr.kernels.bucket_histories.meetings import Showdowns, Sums
 from rlccfr.kernels.bucket_histories.passes import Pending
@@ -18,23 +18,14 @@ from rlccfr.kernels.bucket_histories.passes import Pending
 _showdowns: WeakKeyDictionary[Bucketing, Showdowns] = WeakKeyDictionary()
 
 
-def showdowns_of(bucketing: Bucketing) -> Showdowns:
-    """Return the hands on all whole boards in the order of their strength, which takes seconds with the whole deck.
+def kept_showdowns(bucketing: Bucketing) -> Showdowns:
+    """Return the hands on all whole boards in the order of their strength; they are computed once.
 
     Raises:
         GameError: they do not fit into memory.
     """
     if bucketing not in _showdowns:
-        boards = bucketing.boards
-        check_memory(2 * boards.num_rows[-1] * boards.hands_on_board(boards.num_rounds - 1), "the hands on all boards")
-        _showdowns[bucketing] = Showdowns(
-            hands=boards.hands.astype(np.uint32),
-            hand_masks=boards.hand_masks,
-            holds_two=boards.deck.private - 1,
-            origin=boards.origin,
-            orders=np.concatenate([orders for _, orders in orders_of(boards)]),
-            half_pairs=bucketing.strengths.half_pairs,
-        )
+        _showdowns[bucketing] = showdowns_of(bucketing)
     return _showdowns[bucketing]
 
 
@@ -78,7 +69,7 @@ class BoardSweeps(Sweeps):
     def _set_up(self, game: BucketHistoryGame) -> None:
         """Make room for the histories on a board."""
         self._bucketing = game.bucketing
-        self._showdowns = showdowns_of(self._bucketing)
+        self._showdowns = kept_showdowns(self._bucketing)
         self._cards = cards_of(self._bucketing)
         boards = self._bucketing.boards
         num_possible = boards.hands_on_board(boards.num_rounds - 1)
@@ -133,12 +124,12 @@ class BoardSweeps(Sweeps):
                 begins=self._rows.begins[number, : before + 1],
             )
             num_met += 4 * count * self.rounds[number].lines * len(self.rounds[number].nodes)
-        # Twice the wins plus the ties, and their transpose, give the pairs and the margins; see games/.../meetings.py.
+        # Twice the wins plus the ties, and their transpose, give the pairs and the margins: see
+        # rlccfr/games/bucket_histories/meetings.py.
         wins = self._sums.shown[: counts[-1], : counts[-1]].astype(self.dtype) / self.dtype.type(2 * self._num_pairs)
         self.margins = wins - wins.T
         self.met = [wins + wins.T]
         for number in range(len(counts) - 1, 0, -1):
             begins = self.rounds[number].begins[:-1]
-            by_row = np.add.reduceat(self.met[0], begins, axis=0)
-            self.met.insert(0, np.add.reduceat(by_row, begins, axis=1))
+            self.met.insert(0, summed_over_continuations(self.met[0], begins, begins))
         return num_met

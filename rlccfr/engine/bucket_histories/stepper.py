@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.bucket_histories.draws import BoardSweeps, cards_of, showdowns_of
+from rlccfr.engine.bucket_histories.draws import BoardSweeps, cards_of, kept_showdowns
 from rlccfr.engine.bucket_histories.sweeps import Sweeps, current, scratch_for
 from rlccfr.engine.bucket_histories.tables import BucketHistoryTables
 from rlccfr.engine.public.draws import logs_of
@@ -112,8 +112,9 @@ class DrawingStepper(BucketHistoryStepper):
         # Passes read policies off regrets whose discounts are pending. That is sound unless a discount is 0.
         resets = np.flatnonzero((rows[:-1, _DISCOUNTS[:2]] == 0).any(axis=1))
         if len(resets) and resets[0] == 0 and state.iteration:
-            state.pending.clock[:] += logs[0]
-            state.settle()
+            with uninterrupted():
+                state.pending.clock[:] += logs[0]
+                state.settle()
             logs[0] = 0.0
         later_resets = resets[resets > 0]
         end = int(later_resets[0]) if len(later_resets) else len(logs)
@@ -163,7 +164,7 @@ class DealStepper(DrawingStepper):
         self._rounds = tuple(self._all_sweeps.rounds)
         self._scratch = scratch_for(game, state.dtype)
         self._cards = cards_of(game.bucketing)
-        self._showdowns = showdowns_of(game.bucketing)
+        self._showdowns = kept_showdowns(game.bucketing)
         self._pots = game.rounds[-1].pots.astype(state.dtype)
         most_leaves = max(max(betting.num_folds, betting.num_ends) * betting.num_lines for betting in game.rounds)
         self._leaves = np.zeros((2, len(game.rounds), most_leaves), state.dtype)

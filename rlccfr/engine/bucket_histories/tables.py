@@ -11,9 +11,9 @@ import numpy as np
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.bucket_histories.draws import pending_for
-from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.engine.public.public_state import Need, overwrite, require
+from rlccfr.errors import ComponentError
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
-from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.public.records import SHORT
 from rlccfr.kernels.bucket_histories.passes import NO_PENDING, Pending
 from rlccfr.kernels.layout import MATCHING_POWER, POSITIVE_DISCOUNT, PREDICTION
@@ -181,13 +181,7 @@ class BucketHistoryTables:
         Raises:
             CheckpointError: an array has another type or size.
         """
-        for name, array in self.saved().items():
-            saved_array = saved[name]
-            if saved_array.dtype != array.dtype or saved_array.shape != array.shape:
-                raise CheckpointError(
-                    f"the saved run's {name} has another type or size than this run's: start a new run"
-                )
-            array[...] = saved_array
+        overwrite(self.saved(), saved)
         return self
 
 
@@ -198,12 +192,7 @@ def _require(game: BucketHistoryGame, num_tables: int, dtype: np.dtype) -> None:
         RLCCFRError: less memory is available.
     """
     size = num_tables * dtype.itemsize * game.num_sequences
-    available = available_memory()
-    if available is not None and size > available:
-        raise RLCCFRError(
-            f"{game.name!r} needs {gigabytes(size)} for {num_tables} tables of {game.num_sequences:,} entries, but "
-            f"only {gigabytes(available)} are left: use fewer buckets, or dtype='float32'"
-        )
+    require(game, [Need(size, f"{num_tables} tables of {game.num_sequences:,} entries", "use fewer buckets")])
 
 
 def check_components(

@@ -12,6 +12,7 @@ from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.public.draws import drawing_for, draws_of, first_entries, pending_bytes
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
+from rlccfr.game import Game
 from rlccfr.games.memory import available_memory, gigabytes, return_freed_memory
 from rlccfr.games.public.records import SHORT, SINGLE
 from rlccfr.games.public.view import PublicGame
@@ -233,14 +234,21 @@ class PublicState:
         Raises:
             CheckpointError: a saved array has another type or shape than this run's.
         """
-        for name, array in self.saved().items():
-            saved_array = saved[name]
-            if saved_array.dtype != array.dtype or saved_array.shape != array.shape:
-                raise CheckpointError(
-                    f"the saved run's {name} has another type or size than this run's: start a new run"
-                )
-            array[...] = saved_array
+        overwrite(self.saved(), saved)
         return self
+
+
+def overwrite(arrays: Mapping[str, np.ndarray], saved: Mapping[str, np.ndarray]) -> None:
+    """Overwrite a run's arrays in place with saved ones, by name.
+
+    Raises:
+        CheckpointError: an array has another type or size.
+    """
+    for name, array in arrays.items():
+        saved_array = saved[name]
+        if saved_array.dtype != array.dtype or saved_array.shape != array.shape:
+            raise CheckpointError(f"the saved run's {name} has another type or size than this run's: start a new run")
+        array[...] = saved_array
 
 
 def check_components(
@@ -334,7 +342,7 @@ def _bytes_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> int:
     return num_tables * (dtype.itemsize * game.num_sequences + bytes_of_steps)
 
 
-def require(game: PublicGame, needs: list[Need]) -> None:
+def require(game: Game, needs: list[Need]) -> None:
     """Check that the memory that is needed is available.
 
     Raises:

@@ -17,8 +17,9 @@ import numpy as np
 from rlccfr.errors import GameError
 from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs
 from rlccfr.games.bucket_histories.betting_lines import BettingRound
+from rlccfr.games.bucket_histories.bucketing import Bucketing
 from rlccfr.games.bucket_histories.form import BUCKET_HISTORIES
-from rlccfr.games.bucket_histories.meetings import Bucketing, Meetings
+from rlccfr.games.bucket_histories.meetings import Meetings
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE
 from rlccfr.games.public.view import LARGE
 
@@ -272,9 +273,20 @@ def deals_by_round(meetings: Meetings) -> list[np.ndarray]:
     deals = [meetings.met]
     opponent_rounds = meetings.above if meetings.opponent_above is None else meetings.opponent_above
     for above, opponent_above in zip(meetings.above[:0:-1], opponent_rounds[:0:-1], strict=True):
-        by_row = np.add.reduceat(deals[0], _first_of_each(above), axis=0)
-        deals.insert(0, np.add.reduceat(by_row, _first_of_each(opponent_above), axis=1))
+        deals.insert(0, summed_over_continuations(deals[0], _first_of_each(above), _first_of_each(opponent_above)))
     return deals
+
+
+def summed_over_continuations(matrix: np.ndarray, begins: np.ndarray, opponent_begins: np.ndarray) -> np.ndarray:
+    """Return a matrix over pairs of histories, summed for each pair of the round before that they continue.
+
+    Args:
+        matrix: (player 0's histories, player 1's).
+        begins, opponent_begins: (histories of the round before,) the first continuation of each player's histories.
+    """
+    by_row = np.add.reduceat(matrix, begins, axis=0)
+    sums: np.ndarray = np.add.reduceat(by_row, opponent_begins, axis=1)
+    return sums
 
 
 def _first_of_each(above: np.ndarray) -> np.ndarray:

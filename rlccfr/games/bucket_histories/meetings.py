@@ -20,7 +20,7 @@ import numpy as np
 from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories.boards import Progress, share_of
 from rlccfr.games.bucket_histories.bucketing import FORMAT as BUCKETS_FORMAT
-from rlccfr.games.bucket_histories.bucketing import Bucketing, bucketing_of, histories_by_board
+from rlccfr.games.bucket_histories.bucketing import Bucketing, histories_by_board
 from rlccfr.games.bucket_histories.strengths import check_memory, orders_of
 from rlccfr.games.cache import find_arrays, forget_arrays, keep_arrays
 from rlccfr.kernels.bucket_histories.meetings import (
@@ -31,8 +31,6 @@ from rlccfr.kernels.bucket_histories.meetings import (
     add_meetings,
     most_local,
 )
-
-__all__ = ["Bucketing", "Meetings", "bucketing_of", "meetings_between", "meetings_of"]
 
 FORMAT = "rlccfr-meetings-1"
 """Version of the kept numbers; it is raised when they change."""
@@ -65,6 +63,7 @@ class Meetings:
         opponent_above: the same as ``above`` for player 1; None if both players have the same buckets.
 
     Examples:
+        >>> from rlccfr.games.bucket_histories.bucketing import bucketing_of
         >>> from rlccfr.games.public.deals import Deck
         >>> bucketing = bucketing_of(Deck(ranks=3, suits=1, private=1), (0,), buckets=3)
         >>> meetings = meetings_of(bucketing)  # Kuhn poker's cards
@@ -124,7 +123,7 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
         GameError: the matrices do not fit into memory, or the decks or the boards differ.
     """
     if first.boards != second.boards:
-        raise GameError("two players meet only on one deck and its boards: take buckets of the same cards")
+        raise GameError("two players meet only with the same cards: use buckets of one deck and its boards")
     shape = first.num_histories[-1], second.num_histories[-1]
     check_memory(32 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
     first_wins = _doubled_wins(first, second, share_of(progress, 0.0, 0.5))
@@ -204,18 +203,7 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     masks = boards.dealt[before_last].mask if before_last >= 0 else np.zeros(1, np.int64)
     all_images = boards.dealt[before_last].all_images if before_last >= 0 else np.ones(1, np.int64)
     num_possible = boards.hands_on_board(boards.num_rounds - 1)
-    check_memory(2 * boards.num_rows[-1] * num_possible, "the orders of hands by strength")
-    orders = np.zeros((boards.num_rows[-1], num_possible), np.uint16)
-    for rows, orders_of_rows in orders_of(boards):
-        orders[rows] = orders_of_rows
-    showdowns = Showdowns(
-        boards.hands.astype(np.uint32),
-        boards.hand_masks,
-        boards.deck.private - 1,
-        boards.origin,
-        orders,
-        first.strengths.half_pairs,
-    )
+    showdowns = showdowns_of(first)
     work = _Work(boards.deck.size, num_possible, (first, second))
     parts = zip(histories_by_board(first, before_last), histories_by_board(second, before_last), strict=True)
     for (part, row_histories), (_, column_histories) in parts:
@@ -232,6 +220,28 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
             sides = work.sides((row_histories[inner], column_histories[inner]), masks[chosen], boards.hand_masks)
             add_meetings(showdowns, dealing, *sides, first is second, work.sums, wins)
             yield chosen.stop
+
+
+def showdowns_of(bucketing: Bucketing) -> Showdowns:
+    """Return the hands on all whole boards in the order of their strength, which takes seconds with the whole deck.
+
+    Raises:
+        GameError: they do not fit into memory.
+    """
+    boards = bucketing.boards
+    num_possible = boards.hands_on_board(boards.num_rounds - 1)
+    check_memory(2 * boards.num_rows[-1] * num_possible, "the orders of hands by strength")
+    orders = np.zeros((boards.num_rows[-1], num_possible), np.uint16)
+    for rows, orders_of_rows in orders_of(boards):
+        orders[rows] = orders_of_rows
+    return Showdowns(
+        hands=boards.hands.astype(np.uint32),
+        hand_masks=boards.hand_masks,
+        holds_two=boards.deck.private - 1,
+        origin=boards.origin,
+        orders=orders,
+        half_pairs=bucketing.strengths.half_pairs,
+    )
 
 
 def _parts_of(part: slice, begin: np.ndarray) -> Iterator[slice]:

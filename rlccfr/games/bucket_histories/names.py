@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories.betting_lines import BettingRound, betting_rounds
+from rlccfr.games.bucket_histories.bucketing import bucketing_of
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
-from rlccfr.games.bucket_histories.meetings import bucketing_of, meetings_of
+from rlccfr.games.bucket_histories.meetings import meetings_of
 from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.parameters import parsed, parts_of
 from rlccfr.games.public.holdem import Holdem
@@ -120,6 +121,6 @@ def _check_size(name: str, rules: Rules, rounds: tuple[BettingRound, ...]) -> No
     available = available_memory()
     if available is not None and size > available:
         raise GameError(
-            f"{name!r} has up to {histories[-1]:,} bucket histories and {num_infosets:,} infosets, for which "
-            f"{gigabytes(size)} of memory are needed, and {gigabytes(available)} are left: use fewer buckets"
+            f"{name!r} has up to {histories[-1]:,} bucket histories and {num_infosets:,} infosets, which need "
+            f"{gigabytes(size)} of memory, but only {gigabytes(available)} are available: use fewer buckets"
         )

@@ -52,7 +52,9 @@ class StrengthTables:
     @property
     def row_begin(self) -> np.ndarray:
         """(rounds,) the first row of each round in ``sums``; 0 for the last round, which has a table of its own."""
-        return np.array([*np.cumsum([0, *self.boards.num_rows[:-2]]), 0][-self.boards.num_rounds :])
+        row_begin = np.zeros(self.boards.num_rounds, np.int64)
+        row_begin[1:-1] = np.cumsum(self.boards.num_rows[:-2])
+        return row_begin
 
 
 def strength_tables(boards: Boards, progress: Progress | None = None) -> StrengthTables:
@@ -110,8 +112,8 @@ def check_memory(size: int, what: str) -> None:
     available = available_memory()
     if available is not None and size > available:
         raise GameError(
-            f"{what} take {gigabytes(size)} of memory, and {gigabytes(available)} are left: take fewer buckets, ranks "
-            "or rounds"
+            f"{what} need {gigabytes(size)} of memory, but only {gigabytes(available)} are available: use fewer "
+            "buckets, ranks or rounds"
         )
 
 
@@ -149,17 +151,17 @@ def _rows_per_call(boards: Boards) -> int:
 def _strengths_on(boards: Boards, cards: np.ndarray) -> np.ndarray:
     """Return the strength of each hand on some whole boards, (boards, hands); -1 if it holds a card of the board."""
     deck = boards.deck
-    found = np.full((len(cards), deck.num_hands), -1)
+    strengths_on = np.full((len(cards), deck.num_hands), -1)
     if (deck.ranks, deck.suits) == TEXAS and deck.private == 2 and cards.shape[1] == WHOLE_BOARD:
-        for board, row in zip(cards, found, strict=True):
+        for board, row in zip(cards, strengths_on, strict=True):
             fill_strengths(board, boards.hands, row)
-        return found
-    for board, row in zip(cards, found, strict=True):
+        return strengths_on
+    for board, row in zip(cards, strengths_on, strict=True):
         possible = ~np.isin(deck.hands, board).any(axis=1)
         hands = deck.hands[possible]
         sets = np.hstack([hands, np.broadcast_to(board, (len(hands), len(board)))])
         row[possible] = strengths(sets, deck.ranks, deck.suits)
-    return found
+    return strengths_on
 
 
 def _sums(boards: Boards, half_pairs: np.ndarray) -> np.ndarray:

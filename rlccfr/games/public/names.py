@@ -131,6 +131,7 @@ LISTED = {
     "bluff": "Bluff with one die each; the player who begins and its opponent may have two, as in bluff(dice=2)",
     "bluff(dice=2)": "Bluff with two dice and one: 3.5 million infosets, 0.06 GB of tables",
     "bluff(dice=2,opponent_dice=2)": "Bluff with two dice each: 352 million infosets, 5.6 GB of tables",
+    "texas_holdem(buckets=5)": "limit Texas hold'em in buckets: 3.6 million infosets, 0.075 GB of tables",
     "flop_holdem": "flop hold'em, on which Deep CFR was measured: 72 million infosets, 1.4 GB of tables",
 }
 """Descriptions of games that are shown in lists."""

@@ -37,10 +37,10 @@ def number_of_set(mask, choose):
 
 
 @inlined
-def begin_sets(chosen):
-    """Set ``chosen`` to the first set: the indices 0, 1, 2 and so on."""
-    for k in range(len(chosen)):
-        chosen[k] = k
+def count_up(numbers):
+    """Write 0, 1, 2 and so on: as indices, the first set of its size; as cards, the whole deck in order."""
+    for k in range(len(numbers)):
+        numbers[k] = k
 
 
 @inlined
@@ -80,7 +80,7 @@ def number_boards(permutations, choose, chosen, row, turning):
         turning: (sets,) overwritten by the first permutation that turns each set into its first image.
     """
     num_cards = permutations.shape[1]
-    begin_sets(chosen)
+    count_up(chosen)
     num_rows = 0
     for number in range(len(row)):
         own = 0
@@ -155,7 +155,7 @@ def count_following(masks, symmetries, permutations, chosen, remaining, counts):
     """
     for board in range(len(masks)):
         count = fill_remaining(masks[board], permutations.shape[1], remaining)
-        begin_sets(chosen)
+        count_up(chosen)
         counts[board] = 0
         while True:
             if symmetry_of(chosen, remaining, symmetries[board], permutations):
@@ -176,7 +176,7 @@ def fill_following(masks, symmetries, permutations, chosen, remaining, next_mask
     place = 0
     for board in range(len(masks)):
         count = fill_remaining(masks[board], permutations.shape[1], remaining)
-        begin_sets(chosen)
+        count_up(chosen)
         group_size = num_bits(symmetries[board])
         while True:
             symmetry = symmetry_of(chosen, remaining, symmetries[board], permutations)

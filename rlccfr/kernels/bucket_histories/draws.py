@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.bucket_histories.boards import number_of_set
-from rlccfr.kernels.bucket_histories.histories import HISTORY_TABLES, I4M, I4S, I8S, continued
+from rlccfr.kernels.bucket_histories.boards import count_up, number_of_set
+from rlccfr.kernels.bucket_histories.histories import HISTORY_TABLES, I4M, I4S, I8S, continued, write_board_histories
 from rlccfr.kernels.bucket_histories.meetings import SHOWDOWNS, SUMS, U4S, add_showdown
 from rlccfr.kernels.bucket_histories.passes import UPDATE, copy_lines, go_down, go_up
 from rlccfr.kernels.bucket_histories.strengths import HAND, STRONGER
@@ -53,13 +53,6 @@ def draw_cards(deck, first, count, rng):
 
 
 @inlined
-def put_back(deck):
-    """Put all cards back in their order, so that draws depend on the generator's state alone."""
-    for card in range(len(deck)):
-        deck[card] = card
-
-
-@inlined
 def draw_board(cards, first, rng):
     """Draw a whole board, and write the cards that are known in each round to ``cards.masks``.
 
@@ -82,7 +75,7 @@ def draw_deal(tables, showdowns, cards, rng):
         cards: ``hands`` and ``histories`` are overwritten.
     """
     private = 1 + showdowns.holds_two
-    put_back(cards.deck)
+    count_up(cards.deck)  # all cards are back, so that a draw depends on the generator's state alone
     for player in range(2):
         draw_cards(cards.deck, player * private, private, rng)
         cards.hands[player] = cards.hand_of[cards.deck[player * private], cards.deck[(player + 1) * private - 1]]
@@ -220,7 +213,7 @@ def draw_board_masks(cards, rng):
         cards: see :class:`Cards`; ``masks`` is overwritten.
         rng: (1,) state of the generator, advanced in place.
     """
-    put_back(cards.deck)
+    count_up(cards.deck)  # all cards are back, so that a draw depends on the generator's state alone
     draw_board(cards, 0, rng)
 
 
@@ -231,7 +224,7 @@ def fill_board_rows(tables, showdowns, masks, histories, row_of, rows, of_hand, 
     Args:
         tables, showdowns: tables of histories and of showdowns.
         masks: (rounds,) the board cards of each round, as bits.
-        histories: (rounds, hands) overwritten by the history of each hand; without meaning for impossible hands.
+        histories: (rounds, hands) overwritten by the history of each hand; -1 for impossible hands.
         row_of: (histories of the last round,) working memory.
         rows: overwritten.
         of_hand: (possible hands,) working memory.
@@ -239,15 +232,10 @@ def fill_board_rows(tables, showdowns, masks, histories, row_of, rows, of_hand, 
             of pairs in which the row's hand wins, plus the number of ties.
     """
     last = len(masks) - 1
-    row = 0
-    turn = 0
-    for number in range(last + 1):
-        board = tables.set_begin[number] + number_of_set(masks[number], tables.choose)
-        row = tables.row[board]
-        turn = tables.turning[board]
-        for hand in range(len(tables.hand_masks)):
-            before = np.int64(histories[number - 1, hand]) if number else 0
-            histories[number, hand] = continued(tables, number, before, row, turn, hand)
+    write_board_histories(tables, masks, histories)
+    board = tables.set_begin[last] + number_of_set(masks[last], tables.choose)
+    row = tables.row[board]
+    turn = tables.turning[board]
     # The histories that possible hands have in the last round, in their order.
     order = showdowns.orders[row]
     row_of[:] = -1

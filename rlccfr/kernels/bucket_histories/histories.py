@@ -71,16 +71,9 @@ def continued(tables, number, before, row, turn, hand):
     return tables.first[place] + bucket_of(tables.starts[place], value)
 
 
-@kernel(types.void(HISTORY_TABLES, I8S, I4M))
-def fill_board_histories(tables, masks, histories):
-    """Write the bucket histories of all hands on a board.
-
-    Args:
-        tables: see :class:`HistoryTables`.
-        masks: (rounds,) all board cards that are known in each round, as bits; fewer for an incomplete board.
-        histories: (rounds, hands) overwritten by the history of each hand in each round; -1 for hands that hold a card
-            of the board of that round.
-    """
+@inlined
+def write_board_histories(tables, masks, histories):
+    """Write the bucket histories of all hands on a board; see :func:`fill_board_histories`."""
     for number in range(len(masks)):
         board = tables.set_begin[number] + number_of_set(masks[number], tables.choose)
         row = tables.row[board]
@@ -91,6 +84,19 @@ def fill_board_histories(tables, masks, histories):
                 continue
             before = np.int64(histories[number - 1, hand]) if number else 0
             histories[number, hand] = continued(tables, number, before, row, turn, hand)
+
+
+@kernel(types.void(HISTORY_TABLES, I8S, I4M))
+def fill_board_histories(tables, masks, histories):
+    """Write the bucket histories of all hands on a board.
+
+    Args:
+        tables: see :class:`HistoryTables`.
+        masks: (rounds,) all board cards that are known in each round, as bits; fewer for an incomplete board.
+        histories: (rounds, hands) overwritten by the history of each hand in each round; -1 for hands that hold a card
+            of the board of that round.
+    """
+    write_board_histories(tables, masks, histories)
 
 
 @kernel(types.void(HISTORY_TABLES, I8S, I8M, I4M))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.bucket_histories.boards import begin_sets, fill_remaining, next_set, number_of_set
+from rlccfr.kernels.bucket_histories.boards import count_up, fill_remaining, next_set, number_of_set
 from rlccfr.kernels.jit import inlined, kernel
 
 I8S = types.int64[::1]
@@ -118,7 +118,7 @@ def add_following(masks, choose, row, turning, image, values, squared, chosen, r
     num_cards = len(remaining)
     for board in range(len(masks)):
         count = fill_remaining(masks[board], num_cards, remaining)
-        begin_sets(chosen)
+        count_up(chosen)
         sums[board, :] = 0
         while True:
             mask = masks[board]

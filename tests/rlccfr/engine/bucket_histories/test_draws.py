@@ -1,5 +1,8 @@
 """Passes over the bucket histories of drawn boards and deals, against exact passes."""
 
+import os
+import subprocess
+import sys
 from itertools import combinations
 
 import numpy as np
@@ -7,8 +10,8 @@ import pytest
 from support import place_public, regrets, settle_public
 
 import rlccfr
-from rlccfr.engine.bucket_histories.draws import BoardSweeps, cards_of, pending_for, showdowns_of
-from rlccfr.engine.bucket_histories.sweeps import Run, Sweeps, scratch_for
+from rlccfr.engine.bucket_histories.draws import BoardSweeps, cards_of, kept_showdowns, pending_for
+from rlccfr.engine.bucket_histories.sweeps import PassState, Sweeps, scratch_for
 from rlccfr.games.public.records import DOUBLE
 from rlccfr.kernels.bucket_histories.draws import chance_iterations
 from rlccfr.kernels.bucket_histories.passes import NO_PENDING
@@ -36,7 +39,7 @@ def fixed_policy(game):
 def exact_sums(game):
     """Return the regrets and the averages' increments of an exact iteration from a fixed policy."""
     tables = empty_tables(game)
-    Sweeps(game, DOUBLE).update(Run(fixed_policy(game), tables, NO_PENDING, PLAIN))
+    Sweeps(game, DOUBLE).update(PassState(fixed_policy(game), tables, NO_PENDING, PLAIN))
     return tables
 
 
@@ -79,7 +82,7 @@ def test_passes_over_all_boards_add_up_to_an_exact_pass(name):
     all_boards = boards(game)
     for masks in all_boards:
         sweeps.set_board(masks)
-        sweeps.update(Run(fixed_policy(game), tables, NO_PENDING, PLAIN))
+        sweeps.update(PassState(fixed_policy(game), tables, NO_PENDING, PLAIN))
     assert tables.regret / len(all_boards) == pytest.approx(exact_sums(game).regret, abs=1e-12)
 
 
@@ -89,7 +92,7 @@ def deal_batch(game, count, rng):
     most_leaves = max(max(betting.num_folds, betting.num_ends) * betting.num_lines for betting in game.rounds)
     chance_iterations(
         tuple(Sweeps(game, DOUBLE).rounds), tables, fixed_policy(game), pending_for(game), game.bucketing.tables,
-        showdowns_of(game.bucketing), cards_of(game.bucketing), rng, game.rounds[-1].pots,
+        kept_showdowns(game.bucketing), cards_of(game.bucketing), rng, game.rounds[-1].pots,
         np.zeros((2, len(game.rounds), most_leaves)), scratch_for(game, DOUBLE), np.zeros(2, np.int64),
         np.repeat(PLAIN[:1], count + 1, axis=0), np.zeros((count, 3)), 1, 2**62,
     )  # fmt: skip
@@ -197,3 +200,29 @@ def test_threads_change_no_bit(threads):
 def test_what_is_not_sound_is_refused(rule, sampler, message):
     with pytest.raises(rlccfr.ComponentError, match=message):
         rlccfr.Solver(rlccfr.load_game(GAMES[0]), rule, sampler)
+
+
+IN_PLAIN_PYTHON = """
+import rlccfr
+game = rlccfr.load_game("holdem(rounds=2,ranks=3,suits=2,private=1,flop=1,buckets=2)")
+for rule, sampler in (("pcfr_plus", "none"), ("momentum_dcfr", "none"), ("dcfr", "chance"), ("dcfr", "public_chance")):
+    solver = rlccfr.Solver(game, rule, sampler, seed=1)
+    solver.run(iterations=5, curve=False)
+    print(solver.average_policy().table.tolist(), solver.values())
+"""
+
+
+@pytest.mark.slow
+def test_plain_python_gives_the_same_numbers():
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", IN_PLAIN_PYTHON],
+            env={**os.environ, "NUMBA_DISABLE_JIT": disable},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for disable in ("0", "1")
+    ]
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count("Values") == 4

@@ -18,7 +18,8 @@ from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories import boards as boards_module
 from rlccfr.games.bucket_histories import meetings as meetings_module
 from rlccfr.games.bucket_histories import strengths as strengths_module
-from rlccfr.games.bucket_histories.meetings import Bucketing, bucketing_of, meetings_between, meetings_of
+from rlccfr.games.bucket_histories.bucketing import Bucketing, bucketing_of
+from rlccfr.games.bucket_histories.meetings import meetings_between, meetings_of
 from rlccfr.games.merging.hands import rounds_by_cards, rows_of
 from rlccfr.games.merging.pairs import numbered, pairs_of
 from rlccfr.games.merging.percentiles import equity_buckets
@@ -263,14 +264,16 @@ def test_what_is_kept_is_read_again_and_what_is_damaged_is_not(kept, monkeypatch
 def test_too_little_memory_is_told_in_one_line(monkeypatch):
     bucketing = bucketing_for(NAMES[0], 5)
     monkeypatch.setattr(strengths_module, "available_memory", lambda: 1000)
-    with pytest.raises(GameError, match=r"^the meetings of 78 bucket histories take .* of memory, and 1e-06 GB are"):
+    with pytest.raises(
+        GameError, match=r"^the meetings of 78 bucket histories need .* of memory, but only 1e-06 GB are"
+    ):
         meetings_of(bucketing)
     with pytest.raises(GameError, match=r"^the strengths of 10 hands take .*: take fewer buckets, ranks or rounds$"):
         bucketing_for(NAMES[0], 2)
 
 
 def test_other_cards_do_not_meet():
-    with pytest.raises(GameError, match="take buckets of the same cards"):
+    with pytest.raises(GameError, match="use buckets of one deck"):
         meetings_between(bucketing_for(NAMES[0], 2), bucketing_for(NAMES[1], 2))
 
 
@@ -288,7 +291,9 @@ def test_kernels_give_the_same_as_plain_python():
     bucketing = bucketing_of(deck, new_cards, 3)
     meetings = meetings_of(bucketing)
     code = (
-        "from rlccfr.games.bucket_histories.meetings import *; from rlccfr.games.public.deals import Deck\n"
+        "from rlccfr.games.bucket_histories.bucketing import bucketing_of\n"
+        "from rlccfr.games.bucket_histories.meetings import meetings_of\n"
+        "from rlccfr.games.public.deals import Deck\n"
         f"bucketing = bucketing_of({deck!r}, {new_cards!r}, 3); meetings = meetings_of(bucketing)\n"
         "print((meetings.met.tolist(), meetings.won.tolist(), bucketing.histories_on([1, 4, 2]).tolist()))"
     )

@@ -103,7 +103,7 @@ def test_bad_names_get_one_line(name, message):
 def test_what_does_not_fit_is_refused_before_it_is_computed(monkeypatch):
     monkeypatch.setattr(names, "available_memory", lambda: 10**9)
     monkeypatch.setattr(names, "meetings_of", None)
-    message = "up to 20,736 bucket histories and 118,671,936 infosets, .* 1 GB are left: use fewer buckets"
+    message = "up to 20,736 bucket histories and 118,671,936 infosets, .* only 1 GB are available: use fewer buckets"
     with pytest.raises(rlccfr.GameError, match=message):
         rlccfr.load_game("texas_holdem(buckets=12)")
 

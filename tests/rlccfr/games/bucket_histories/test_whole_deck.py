@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 from rlccfr.games.bucket_histories.boards import Boards
-from rlccfr.games.bucket_histories.meetings import Bucketing, Meetings, bucketing_of, meetings_between, meetings_of
+from rlccfr.games.bucket_histories.bucketing import Bucketing, bucketing_of
+from rlccfr.games.bucket_histories.meetings import Meetings, meetings_between, meetings_of
 from rlccfr.games.bucket_histories.strengths import StrengthTables, orders_of, strength_tables
 from rlccfr.games.public.cards import card_sets, strengths
 from rlccfr.games.public.deals import Deck

@@ -17,6 +17,7 @@ SMALL = "holdem(ranks=4,suits=2,private=1,flop=1)"
         ("holdem", 15_442_180, "15.4"),
         pytest.param("holdem(raises=4)", 90_076_792, "90", marks=pytest.mark.slow),
         pytest.param("flop_holdem", 72_061_704, "72", marks=pytest.mark.slow),
+        pytest.param("texas_holdem(buckets=5)", 3_624_290, "3.6", marks=pytest.mark.verify),
     ],
 )
 def test_the_games_of_the_literature_have_their_sizes(name, infosets, millions):
