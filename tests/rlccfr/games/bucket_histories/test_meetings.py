@@ -268,7 +268,7 @@ def test_too_little_memory_is_told_in_one_line(monkeypatch):
         GameError, match=r"^the meetings of 78 bucket histories need .* of memory, but only 1e-06 GB are"
     ):
         meetings_of(bucketing)
-    with pytest.raises(GameError, match=r"^the strengths of 10 hands take .*: take fewer buckets, ranks or rounds$"):
+    with pytest.raises(GameError, match=r"^the strengths of 10 hands need .*: use fewer buckets, ranks or rounds$"):
         bucketing_for(NAMES[0], 2)
 
 
