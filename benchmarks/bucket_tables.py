@@ -56,7 +56,7 @@ def main() -> None:
         bucketing = measured(f"{buckets} buckets", bucketing_of, DECK, NEW_CARDS, buckets, Lines())
         what = f"meetings of {bucketing.num_histories[-1]:,} histories"
         meetings = measured(what, meetings_of, bucketing, Lines())
-        print(f"deals: {meetings.met.sum():,.0f}")
+        print(f"deals: {meetings.total:,.0f}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from .errors import (
     PolicyError,
     RLCCFRError,
 )
+from .games.bucket_histories.game import BucketHistoryGame
 from .games.flat_tree import GameTree
 from .games.matrices import matrix_game
 from .games.names import load_game, random_game
@@ -22,6 +23,7 @@ from .games.public.subgame import Subgame, subgame
 from .games.public.view import PublicGame
 from .pictures import draw_tree
 from .plugins import load_plugins
+from .policies.bucket_history_policy import BucketHistoryPolicy
 from .policies.public_policy import PublicPolicy
 from .policy import Policy, StateGain, Values
 from .result import RunResult
@@ -31,6 +33,8 @@ from .solving import Solution, solve
 __version__: str
 
 __all__ = [
+    "BucketHistoryGame",
+    "BucketHistoryPolicy",
     "BudgetError",
     "CheckpointError",
     "ComponentError",

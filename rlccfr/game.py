@@ -64,6 +64,7 @@ PURPOSES = {
     "gains": "gains by state",
     "page": "the explorer",
     "table": "play against a person",
+    "played_pairs": "matches that are played out",
 }
 """What the optional parts of a :class:`Form` are for, in words for messages."""
 
@@ -109,10 +110,10 @@ class TargetRun(NamedTuple):
 class Form:
     """The parts of the library that serve one form of games.
 
-    The attributes from ``policy`` to ``table``, except for ``best_run``, ``least_blended`` and ``target_runs``, are
-    import paths, ``"module:name"``. They are imported when they are first needed, so that a game loads fast and does
-    not depend on the modules that serve it. :meth:`part` returns what they name. The first four are needed for runs.
-    Each of the other paths may be empty; the library then raises an error where the part is needed.
+    The attributes from ``policy`` to ``played_pairs``, except for ``best_run``, ``least_blended`` and ``target_runs``,
+    are import paths, ``"module:name"``. They are imported when they are first needed, so that a game loads fast and
+    does not depend on the modules that serve it. :meth:`part` returns what they name. The first four are needed for
+    runs. Each of the other paths may be empty; the library then raises an error where the part is needed.
 
     Attributes:
         title: the form in words, which complete "the game is represented ..." in messages: "as a matrix".
@@ -143,6 +144,8 @@ class Form:
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
         table: class of the tables at which a person plays against a policy; its arguments are the policy and a random
             generator.
+        played_pairs: function ``(first, second, game, pairs, seed)`` that plays pairs of games of two policies, and
+            yields player 0's payoffs in both games of each pair; see :func:`rlccfr.policies.matches.played_match`.
     """
 
     title: str
@@ -162,6 +165,7 @@ class Form:
     gains: str = ""
     page: str = ""
     table: str = ""
+    played_pairs: str = ""
     best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
     least_blended: int = 350
     target_runs: tuple[TargetRun, ...] = ()

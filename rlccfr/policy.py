@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -128,6 +129,8 @@ class Policy:
 
     draws_ranges: ClassVar[bool] = False
     """Whether ``plot_range`` can draw what a player does with each hand or roll."""
+    plays_other_games: ClassVar[bool] = False
+    """Whether a policy of some other games can be the opponent: those of the same cards, in other buckets."""
 
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
         self.game = game
@@ -192,6 +195,8 @@ class Policy:
         >>> uniform = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
         >>> uniform.against(uniform).seats
         (0.125, -0.125)
+
+        Policies of hold'em in different numbers of buckets can play each other.
 
         Raises:
             PolicyError: the other policy is for another game, or another version of the game.
@@ -258,6 +263,21 @@ class Policy:
             whole_number(most, "most", 1, PolicyError)
         largest: list[StateGain] = self.game.form.part("gains")(self).largest(most)
         return largest
+
+    def value_against(self, other: Policy, progress: Callable[[float], None] | None = None) -> float:
+        """Return player 0's expected payoff if it plays this policy, and player 1 another one.
+
+        Args:
+            other: player 1's policy.
+            progress: function called with the share that is done of tables that take long.
+
+        Raises:
+            PolicyError: the other policy is for another game, or another version of the game.
+        """
+        from rlccfr.policies.matches import check_same_game
+
+        check_same_game(self, other)
+        return self.seated_with(other).values().game[0]
 
     def unlocked(self) -> Policy:
         """Convert a policy of a locked game to one of the unlocked game, which follows the lock at locked decisions.

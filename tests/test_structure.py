@@ -71,7 +71,11 @@ ASKING = {
 }
 """Modules that ask which form a game, a policy or merged infosets have, and the reason for each."""
 
-CLASSES_OF_FORMS = {"GameTree", "PublicGame", "Policy", "PublicPolicy", "PublicState", "RunState", "BucketedGame"}
+CLASSES_OF_FORMS = {
+    *("GameTree", "Policy", "RunState", "BucketedGame"),
+    *("PublicGame", "PublicPolicy", "PublicState"),
+    *("BucketHistoryGame", "BucketHistoryPolicy", "BucketHistoryTables"),
+}
 
 RENAMED = {
     "rlccfr/games/openspiel.py": "what OpenSpiel raises says no more than its first line",

@@ -127,6 +127,7 @@ COMPILED = Form(
     gains="rlccfr.policies.gains:gains_of_infosets",
     page="rlccfr.explorer.points:whole_page",
     table="rlccfr.play.tables:CompiledTable",
+    played_pairs="rlccfr.policies.matches:played_pairs",
     best_run={"control": "schedule", "blend": True},
     target_runs=(
         TargetRun({"update_rule": "dcfr_plus"}, (0.379, 0.506, 0.047), most_decades=3, chance=True),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rlccfr.errors import PolicyError
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.policies.table_policy import TablePolicy, shares_of
+from rlccfr.policy import Policy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +31,7 @@ class BucketHistoryPolicy(TablePolicy):
     """
 
     game: BucketHistoryGame
+    plays_other_games: ClassVar[bool] = True
 
     @cached_property
     def probabilities(self) -> np.ndarray:  # type: ignore[override]
@@ -38,24 +41,51 @@ class BucketHistoryPolicy(TablePolicy):
             decision.of(probabilities)[:] = shares_of(decision.of(self.table))
         return probabilities
 
-    def action_probabilities(self, path: str, history: int) -> dict[str, float]:
-        """Return a player's policy at a decision with one bucket history: each action's probability by its letter.
+    def at(self, number: int, node: int, history: int) -> np.ndarray:
+        """Return the action probabilities at a decision with a bucket history, (actions, betting lines).
 
         Args:
-            path: the actions that lead to the decision, such as ``cc/rc/``; see :meth:`BucketHistoryGame.node`.
+            number: the round's number, from 0.
+            node: the decision in the round's tree; see :meth:`BucketHistoryGame.node`.
             history: number of the player's bucket history in that round.
 
         Raises:
-            GameError: no player acts there.
             PolicyError: there is no such history.
         """
-        number, node, line = self.game.node(path)
         num_histories = self.game.num_bucket_histories[number]
         if not 0 <= history < num_histories:
             raise PolicyError(f"the history must be from 0 to {num_histories - 1}, not {history}")
         decision = next(d for d in self.game.decisions if (d.round, d.node) == (number, node))
-        probabilities = shares_of(decision.of(self.table)[history : history + 1])[0, :, line]
-        return dict(zip(self.game.letters(number, node), probabilities.tolist(), strict=True))
+        probabilities: np.ndarray = shares_of(decision.of(self.table)[history : history + 1])[0]
+        return probabilities
+
+    def action_probabilities(self, path: str, private: int | str) -> dict[str, float]:
+        """Return a player's policy at a decision: each action's probability by its letter.
+
+        Args:
+            path: the actions that lead to the decision, and, if a hand is given, the cards dealt between them.
+            private: the hand, such as ``AsKs``, or the number of the player's bucket history in that round.
+
+        Raises:
+            GameError: no player acts there, or the cards can't be dealt.
+            PolicyError: there is no such history.
+
+        Example:
+            >>> import rlccfr
+            >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)")
+            >>> policy = rlccfr.BucketHistoryPolicy.uniform(game)
+            >>> policy.action_probabilities("cc/c", 0)
+            {'c': 0.5, 'r': 0.5}
+            >>> policy.action_probabilities("cc/5d/c", "2c") == policy.action_probabilities("cc/c", 0)
+            True
+        """
+        game = self.game
+        if isinstance(private, str):
+            path, board = game.split_path(path)
+            private = game.bucketing.history_named(private, board)
+        number, node, line = game.node(path)
+        probabilities = self.at(number, node, private)[:, line]
+        return dict(zip(game.letters(number, node), probabilities.tolist(), strict=True))
 
     def _best_responses(self) -> BucketHistoryPolicy:
         """See :meth:`Policy._best_responses`."""
@@ -70,6 +100,14 @@ class BucketHistoryPolicy(TablePolicy):
             if decision.player == 0:
                 decision.of(table)[:] = decision.of(self.table)
         return type(self)(self.game, table)
+
+    def value_against(self, other: Policy, progress: Callable[[float], None] | None = None) -> float:
+        """See :meth:`Policy.value_against`; the other policy may be one of a game with other buckets."""
+        if self.game.content_hash == other.game.content_hash:
+            return super().value_against(other)
+        from rlccfr.policies.bucket_history_matches import value_between
+
+        return value_between(self, other, progress)  # type: ignore[arg-type]
 
     def _computed_values(self) -> tuple[float, float, float]:
         """See :meth:`TablePolicy._computed_values`."""

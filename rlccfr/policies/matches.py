@@ -43,15 +43,19 @@ class Match(NamedTuple):
     pairs: int = 0
 
 
-def exact_match(first: Policy, second: Policy) -> Match:
+def exact_match(first: Policy, second: Policy, progress: Callable[[float], None] | None = None) -> Match:
     """Return the expected payoffs of the first policy against the second.
 
+    Args:
+        progress: function called with the share that is done of the tables that policies of different games need.
+
     Raises:
-        PolicyError: the policies are for different games, or for different versions of a game.
+        PolicyError: the policies are for different games, or for different versions of a game; only policies of hold'em
+            in different numbers of buckets can play each other.
+        GameError: those tables do not fit into memory.
     """
-    _check_same_game(first, second)
-    value_as_player_0 = first.seated_with(second).values().game[0]
-    value_of_opponent = second.seated_with(first).values().game[0]  # the second policy's, as player 0
+    value_as_player_0 = first.value_against(second, progress)
+    value_of_opponent = second.value_against(first, progress)  # the second policy's, as player 0
     seats = value_as_player_0, first.game.opponent_payoffs.at(value_of_opponent)
     return Match(sum(seats) / 2, seats)
 
@@ -71,7 +75,7 @@ def played_match(
 
     Args:
         first, second: a policy; or a function from a seed to a policy, which is called for each pair.
-        game: the compiled game.
+        game: the game; the first policy's, if the policies are for hold'em in different numbers of buckets.
         pairs: number of pairs, at least 2.
         seed: seed of all draws.
         progress: function called repeatedly with the share that is done.
@@ -82,13 +86,13 @@ def played_match(
     """
     whole_number(pairs, "pairs", 2, BudgetError)
     whole_number(seed, "seed", 0, BudgetError)
-    if not game.form.has_histories:
+    if not game.form.played_pairs:
         raise PolicyError(f"{game.name!r} is represented {game.form.title}, so its matches are exact: leave out pairs")
     from scipy import stats
 
     moments = Moments()
     opponent = game.opponent_payoffs
-    for payoffs in _played(first, second, game, pairs, seed):
+    for payoffs in game.form.part("played_pairs")(first, second, game, pairs, seed):
         # In the second game of a pair the first policy is player 1, whose payoff is linear in player 0's.
         moments.add(payoffs * (1.0, -opponent.slope) + (0.0, opponent.constant))
         if progress is not None:
@@ -98,10 +102,10 @@ def played_match(
     return Match(sum(seats) / 2, seats, error, pairs)
 
 
-def _played(
+def played_pairs(
     first: Policy | Draws, second: Policy | Draws, game: GameTree, pairs: int, seed: int
 ) -> Iterator[np.ndarray]:
-    """Play pairs of games, and yield player 0's payoffs in both games of each pair, (pairs, 2), in several batches."""
+    """Play pairs of compiled games; yield player 0's payoffs in both games of each pair, (pairs, 2), in batches."""
     from rlccfr.kernels.handles import handle_of
     from rlccfr.kernels.layout import GAME, Game
     from rlccfr.kernels.walks.playing import play_pairs
@@ -172,7 +176,7 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
     """
     import pandas as pd
 
-    _check_same_game(first, second)
+    check_same_game(first, second)
     tree = first.game
     if not tree.form.has_histories:
         raise PolicyError(
@@ -200,12 +204,17 @@ def _moves_before(tree: GameTree) -> np.ndarray:
 
 def _both_seatings(first: Policy, second: Policy, game: GameTree) -> tuple[np.ndarray, np.ndarray]:
     """Return the probabilities, (m,), for both seatings of two policies of a game."""
-    _check_same_game(first, second)
+    check_same_game(first, second)
     if first.game.content_hash != game.content_hash:
         raise PolicyError(f"policies of {first.game.name!r} can't play {game.name!r}")
     return first.seated_with(second).probabilities, second.seated_with(first).probabilities
 
 
-def _check_same_game(first: Policy, second: Policy) -> None:
+def check_same_game(first: Policy, second: Policy) -> None:
+    """Check that two policies are for the same game.
+
+    Raises:
+        PolicyError: they are not.
+    """
     if first.game.content_hash != second.game.content_hash:
         raise PolicyError(f"a policy of {first.game.name!r} can't play against one of {second.game.name!r}")

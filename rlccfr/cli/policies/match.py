@@ -32,7 +32,7 @@ def match(
 
     Without --pairs, expected payoffs are computed exactly. With it, games are played out, and the means have a 95 %
     interval. Each deal is played twice, with seats exchanged. A run whose update rule has average='value_networks'
-    draws a network for each pair.
+    draws a network for each pair. In hold'em in buckets, the opponent may have another number of buckets.
     """
     if pairs < 0 or pairs == 1:
         raise RLCCFRError(f"--pairs must be 0, for exact payoffs, or at least 2, not {pairs}")
@@ -44,14 +44,22 @@ def match(
 
         response = policy_of(first, tree).best_response() if is_best(second) else None
         if pairs:
-            opponent = response or _policy_or_draws(second, tree)
+            opponent = response or _policy_or_draws(second, _game_of_opponent(second, tree))
             result = played_match(_policy_or_draws(first, tree), opponent, tree, pairs, seed, report)
         else:
-            result = exact_match(policy_of(first, tree), response or policy_of(second, tree))
+            opponent = response or policy_of(second, _game_of_opponent(second, tree))
+            result = exact_match(policy_of(first, tree), opponent, report)
     if json:
         print_json({"game": game, "first": first, "second": second, "seed": seed, **result._asdict()})
     else:
         _print_match(result, first, tree.big_blind)
+
+
+def _game_of_opponent(name: str, tree: Any) -> Any:
+    """Return the game that the opponent's policy must be for; None if its file says which."""
+    from rlccfr.game import policy_class
+
+    return None if policy_class(tree).plays_other_games and name != UNIFORM else tree
 
 
 def _policy_or_draws(name: str, tree: Any) -> Policy | Draws:

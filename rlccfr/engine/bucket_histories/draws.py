@@ -9,13 +9,14 @@ import numpy as np
 
 from rlccfr.engine.bucket_histories.sweeps import Sweeps
 from rlccfr.games.bucket_histories.bucketing import Bucketing
-from rlccfr.games.bucket_histories.game import BucketHistoryGame, summed_over_continuations
-from rlccfr.games.bucket_histories.meetings import showdowns_of
+from rlccfr.games.bucket_histories.game import BucketHistoryGame
+from rlccfr.games.bucket_histories.meetings import PairMatrices, showdowns_of, summed_over_continuations
+from rlccfr.games.bucket_histories.strengths import StrengthTables
 from rlccfr.kernels.bucket_histories.draws import BoardRows, Cards, draw_board_masks, fill_board_rows
 from rlccfr.kernels.bucket_histories.meetings import Showdowns, Sums
 from rlccfr.kernels.bucket_histories.passes import Pending
 
-_showdowns: WeakKeyDictionary[Bucketing, Showdowns] = WeakKeyDictionary()
+_showdowns: WeakKeyDictionary[StrengthTables, Showdowns] = WeakKeyDictionary()
 
 
 def kept_showdowns(bucketing: Bucketing) -> Showdowns:
@@ -24,9 +25,10 @@ def kept_showdowns(bucketing: Bucketing) -> Showdowns:
     Raises:
         GameError: they do not fit into memory.
     """
-    if bucketing not in _showdowns:
-        _showdowns[bucketing] = showdowns_of(bucketing)
-    return _showdowns[bucketing]
+    strengths = bucketing.strengths
+    if strengths not in _showdowns:
+        _showdowns[strengths] = showdowns_of(strengths)
+    return _showdowns[strengths]
 
 
 def cards_of(bucketing: Bucketing) -> Cards:
@@ -127,9 +129,9 @@ class BoardSweeps(Sweeps):
         # Twice the wins plus the ties, and their transpose, give the pairs and the margins: see
         # rlccfr/games/bucket_histories/meetings.py.
         wins = self._sums.shown[: counts[-1], : counts[-1]].astype(self.dtype) / self.dtype.type(2 * self._num_pairs)
-        self.margins = wins - wins.T
-        self.met = [wins + wins.T]
+        met = [wins + wins.T]
         for number in range(len(counts) - 1, 0, -1):
             begins = self.rounds[number].begins[:-1]
-            self.met.insert(0, summed_over_continuations(self.met[0], begins, begins))
+            met.insert(0, summed_over_continuations(met[0], begins, begins))
+        self.pairs = PairMatrices(met, wins - wins.T)
         return num_met

@@ -24,6 +24,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
+from rlccfr.games.bucket_histories.meetings import PairMatrices
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.bucket_histories.passes import (
     BEST,
@@ -60,8 +61,7 @@ class Sweeps:
 
     Attributes:
         rounds: the rounds, with the rows that passes go through.
-        met: for each round, (rows, rows) probability of each pair of rows.
-        margins: (rows, rows) of the last round, the probability that player 0 has a row and wins, less that it loses.
+        pairs: the probabilities of each pair of rows, and of winning.
     """
 
     def __init__(self, game: BucketHistoryGame, dtype: np.dtype, threads: int = 1) -> None:
@@ -73,8 +73,7 @@ class Sweeps:
         self._root_value = np.zeros((1, 1), dtype)
         self._scratches = [scratch_for(game, dtype) for _ in range(threads)]
         self.rounds = [_all_rows(game, number, dtype) for number in range(len(game.rounds))]
-        self.met: list[np.ndarray] = []
-        self.margins = np.zeros((0, 0), dtype)
+        self.pairs = PairMatrices([], np.zeros((0, 0), dtype))
         # At first the opponent's reach at the leaves of each round, then the player's values.
         self._folds: list[np.ndarray] = []
         self._ends: list[np.ndarray] = []
@@ -82,8 +81,7 @@ class Sweeps:
 
     def _set_up(self, game: BucketHistoryGame) -> None:
         """Set the matrices, and make room for values of all rows."""
-        self.met = [probability.astype(self.dtype) for probability in game.probabilities]
-        self.margins = game.win_margins.astype(self.dtype)
+        self.pairs = game.matrices(self.dtype)
         self._make_room(game, game.num_bucket_histories)
 
     def _make_room(self, game: BucketHistoryGame, num_rows: Sequence[int]) -> None:
@@ -93,7 +91,7 @@ class Sweeps:
             self._ends.append(np.zeros((num_of_round, betting.num_ends * betting.num_lines), self.dtype))
 
     def iterate(self, tables: PublicTables, pending: Pending, schedule: np.ndarray) -> None:
-        """PassState one iteration: player 0's update, then player 1's against the updated policy.
+        """Run one iteration: player 0's update, then player 1's against the updated policy.
 
         Args:
             tables: changed in place.
@@ -124,6 +122,24 @@ class Sweeps:
             second = self._go_up(1, state, BEST)
         return value, first, second
 
+    def value_against(
+        self, table: np.ndarray, opponent: Sweeps, opponent_table: np.ndarray, pairs: PairMatrices
+    ) -> float:
+        """Return player 0's value of a policy if player 1 plays a policy of a game with other buckets.
+
+        Args:
+            table: (m,) entries of player 0's policy, whose game these passes are for.
+            opponent: passes for player 1's game, which must not be these.
+            opponent_table: entries of player 1's policy.
+            pairs: how the histories of both games meet.
+        """
+        state = PassState.of_policy(table, table)
+        opponent_state = PassState.of_policy(opponent_table, opponent_table)
+        with uninterrupted(), one_blas_thread():
+            opponent._go_down(0, opponent_state, MEAN)
+            self._multiply(pairs, opponent)
+            return self._go_up(0, state, MEAN)
+
     def responses(self, table: np.ndarray) -> np.ndarray:
         """Return both players' best responses to a policy, (m,): 1 for the action taken, 0 for the others."""
         responses = np.zeros_like(table)
@@ -142,13 +158,23 @@ class Sweeps:
 
     def _find_leaf_values(self, player: int, state: PassState, mode: int) -> None:
         """Carry the opponent's reach down to all leaves, and replace it by the player's values there."""
+        self._go_down(player, state, mode)
+        self._multiply(self.pairs, self)
+
+    def _go_down(self, player: int, state: PassState, mode: int) -> None:
+        """Carry the opponent's reach down to all leaves."""
         for number, arrays in enumerate(self.rounds):
             self._share(len(arrays.history), 1, self._down(number, player, state, mode))
-        for number, met in enumerate(self.met):
-            folds = self._folds[number][: len(met)]
-            self._share(folds.shape[1], LINES_AT_ONCE, _product(met, folds))
-        showdowns = self._ends[-1][: len(self.margins)]
-        self._share(showdowns.shape[1], LINES_AT_ONCE, _product(self.margins, showdowns, self._pots))
+
+    def _multiply(self, pairs: PairMatrices, opponent: Sweeps) -> None:
+        """Turn the opponent's reach at the leaves of some passes into the player's values at the leaves of these."""
+        for number, met in enumerate(pairs.met):
+            values = self._folds[number][: met.shape[0]]
+            reach = opponent._folds[number][: met.shape[1]]
+            self._share(values.shape[1], LINES_AT_ONCE, _product(met, reach, values))
+        values = self._ends[-1][: pairs.margins.shape[0]]
+        reach = opponent._ends[-1][: pairs.margins.shape[1]]
+        self._share(values.shape[1], LINES_AT_ONCE, _product(pairs.margins, reach, values, self._pots))
 
     def _go_up(self, player: int, state: PassState, mode: int) -> float:
         """Carry the values back to the root, and return the player's value there."""
@@ -285,22 +311,23 @@ def round_arrays(
     )
 
 
-def _product(matrix: np.ndarray, vectors: np.ndarray, factors: np.ndarray | None = None) -> Work:
-    """Return the work of replacing columns by their products with a matrix, each times its factor.
+def _product(matrix: np.ndarray, vectors: np.ndarray, products: np.ndarray, factors: np.ndarray | None = None) -> Work:
+    """Return the work of multiplying columns by a matrix, and each by its factor.
 
     Args:
-        matrix: (rows, rows).
-        vectors: (rows, columns) overwritten.
+        matrix: (rows, opponent's rows).
+        vectors: (opponent's rows, columns).
+        products: (rows, columns) overwritten; may be ``vectors``.
         factors: (columns,), or None for 1.
     """
 
     def work(begin: int, end: int, _: Scratch) -> None:
         for first in range(begin, end, LINES_AT_ONCE):
             chosen = slice(first, min(first + LINES_AT_ONCE, end))
-            products = matrix @ vectors[:, chosen]
+            product = matrix @ vectors[:, chosen]
             if factors is not None:
-                products *= factors[chosen]
-            vectors[:, chosen] = products
+                product *= factors[chosen]
+            products[:, chosen] = product
 
     return work
 

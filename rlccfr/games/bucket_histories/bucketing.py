@@ -7,17 +7,18 @@ of their E[HS^2]. Hands of equal strength share the bucket in which the middle o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories.boards import Boards, Progress, share_of
 from rlccfr.games.bucket_histories.strengths import MOST_VALUE, StrengthTables, check_memory, strength_tables
 from rlccfr.games.cache import find_arrays, keep_arrays
-from rlccfr.games.public.cards import codes_of
+from rlccfr.games.public.cards import cards_named, codes_of
 from rlccfr.games.public.deals import Deck
 from rlccfr.kernels.bucket_histories.histories import (
     HistoryTables,
@@ -136,6 +137,34 @@ class Bucketing:
         fill_board_histories(self.tables, masks, histories)
         return histories
 
+    def history_named(self, hand: str, board: Sequence[str]) -> int:
+        """Return the bucket history of a hand in the last round of a board, by the names of cards.
+
+        Args:
+            hand: the hand, such as ``AsKs``; its cards may be in any order.
+            board: the cards dealt before each round after the first, such as ``["7h5d2c", "Ks"]``.
+
+        Raises:
+            GameError: a name stands for no card of the deck, a card is named twice, or there are too few or too many.
+
+        Examples:
+            >>> from rlccfr.games.public.deals import Deck
+            >>> bucketing = bucketing_of(Deck(ranks=4, suits=2, private=1), (0, 1), buckets=2)
+            >>> bucketing.history_named("5d", ["5c"])
+            3
+        """
+        deck = self.deck
+        dealt = [cards_named(text, deck.ranks, deck.suits) for text in (hand, *board)]
+        wanted = [deck.private, *self.boards.new_cards[1:][: len(board)]]
+        cards = np.concatenate(dealt)
+        if [len(of_round) for of_round in dealt] != wanted or len(np.unique(cards)) < len(cards):
+            given = "/".join([hand, *board])
+            raise GameError(
+                f"{given!r} is not a hand and a board: give {deck.private} different cards for the hand, then "
+                f"{', '.join(map(str, self.boards.new_cards[1:]))} for the rounds after the first"
+            )
+        return int(self.histories_of(cards[None, : deck.private], cards[None, deck.private :])[0, -1])
+
     def _masks(self, boards: np.ndarray) -> np.ndarray:
         """Return the cards that boards show in each of their rounds, as bits, (boards, rounds)."""
         sizes = [size for size in self.boards.sizes if size <= boards.shape[1]]
@@ -154,8 +183,8 @@ def bucketing_of(deck: Deck, board: tuple[int, ...], buckets: int, progress: Pro
     Raises:
         GameError: the tables do not fit into memory.
     """
-    boards = Boards(deck, board)
-    strengths = strength_tables(boards, share_of(progress, 0.0, 0.5))
+    strengths = strength_tables(Boards(deck, board), share_of(progress, 0.0, 0.5))
+    boards = strengths.boards
     parts = (FORMAT, repr((deck.ranks, deck.suits, deck.private)), repr(board), str(buckets))
     kept = find_arrays("buckets", parts) if boards.are_many else None
     rounds = range(len(board))

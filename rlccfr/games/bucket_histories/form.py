@@ -13,6 +13,8 @@ BUCKET_HISTORIES = Form(
     run_tables="rlccfr.engine.bucket_histories.tables:BucketHistoryTables",
     steppers="rlccfr.engine.bucket_histories.stepper:STEPPERS",
     check_components="rlccfr.engine.bucket_histories.tables:check_components",
+    table="rlccfr.play.bucket_history_table:BucketHistoryTable",
+    played_pairs="rlccfr.policies.bucket_history_matches:played_pairs",
     best_run={"update_rule": "dcfr_plus"},
     target_runs=(TargetRun({"update_rule": "dcfr_plus"}),),
 )

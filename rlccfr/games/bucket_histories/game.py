@@ -17,9 +17,10 @@ import numpy as np
 from rlccfr.errors import GameError
 from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs
 from rlccfr.games.bucket_histories.betting_lines import BettingRound
+from rlccfr.games.bucket_histories.boards import Progress
 from rlccfr.games.bucket_histories.bucketing import Bucketing
 from rlccfr.games.bucket_histories.form import BUCKET_HISTORIES
-from rlccfr.games.bucket_histories.meetings import Meetings
+from rlccfr.games.bucket_histories.meetings import PairMatrices, meetings_of
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE
 from rlccfr.games.public.view import LARGE
 
@@ -63,7 +64,6 @@ class BucketHistoryGame:
         full_name: the name with all parameters that matter.
         rounds: the betting of each round.
         bucketing: the buckets of all hands on all boards.
-        meetings: how often bucket histories meet.
         big_blind: chips in the big blind.
     """
 
@@ -71,7 +71,6 @@ class BucketHistoryGame:
     full_name: str
     rounds: tuple[BettingRound, ...]
     bucketing: Bucketing
-    meetings: Meetings
     big_blind: float
     form: ClassVar[Form] = BUCKET_HISTORIES
     opponent_payoffs: ClassVar[OpponentPayoffs] = ZERO_SUM
@@ -90,20 +89,25 @@ class BucketHistoryGame:
         return self.bucketing.num_histories
 
     @cached_property
-    def probabilities(self) -> tuple[np.ndarray, ...]:
-        """Probability of each pair of histories in each round, (histories, histories), in double precision."""
-        total = self.meetings.met.sum()
-        return tuple(deals / total for deals in deals_by_round(self.meetings))
+    def _matrices(self) -> dict[np.dtype, PairMatrices]:
+        return {}
 
-    @cached_property
-    def win_margins(self) -> np.ndarray:
-        """Probability that player 0 has a history and wins against another one, less that it loses.
+    def matrices(self, dtype: np.dtype, progress: Progress | None = None) -> PairMatrices:
+        """Return the probabilities of pairs of bucket histories, and of winning; both players share the buckets.
 
-        It is (histories, histories) of the last round. The element of two histories is minus that of their exchange, so
-        the same matrix serves player 1 with its own history first.
+        They are computed once for each type. The second matrix is antisymmetric, so it serves player 1 with its own
+        history first, too.
+
+        Args:
+            dtype: type of their numbers.
+            progress: function called with the share that is done of counting how often bucket histories meet.
+
+        Raises:
+            GameError: they do not fit into memory.
         """
-        margins: np.ndarray = self.meetings.won / self.meetings.met.sum()
-        return margins
+        if dtype not in self._matrices:
+            self._matrices[dtype] = meetings_of(self.bucketing, progress).matrices(dtype)
+        return self._matrices[dtype]
 
     @cached_property
     def first_entries(self) -> np.ndarray:
@@ -167,15 +171,25 @@ class BucketHistoryGame:
         """Type of a table's numbers by default."""
         return SINGLE if self.is_large else DOUBLE
 
-    @cached_property
-    def content_hash(self) -> str:
-        """Hash of the betting, the cards and the buckets, which determine the matrices, too."""
+    def has_cards_and_betting_of(self, other: BucketHistoryGame) -> bool:
+        """Return whether another game has the same cards and betting, so that policies of both can play each other."""
+        same_cards = self.bucketing.boards == other.bucketing.boards
+        return same_cards and self._digest_of_betting().digest() == other._digest_of_betting().digest()
+
+    def _digest_of_betting(self) -> hashlib._Hash:
+        """Return a digest of the rounds' trees and payoffs."""
         digest = hashlib.sha256()
         for betting in self.rounds:
             for field in betting.nodes.dtype.names or ():
                 digest.update(np.ascontiguousarray(betting.nodes[field]).tobytes())
             digest.update(betting.fold_payoffs.tobytes())
             digest.update(betting.pots.tobytes())
+        return digest
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Hash of the betting, the cards and the buckets, which determine the matrices, too."""
+        digest = self._digest_of_betting()
         deck = self.bucketing.deck
         digest.update(repr((deck.ranks, deck.suits, deck.private, self.bucketing.boards.new_cards)).encode())
         for starts, first in zip(self.bucketing.starts, self.bucketing.first, strict=True):
@@ -211,6 +225,15 @@ class BucketHistoryGame:
         if self.rounds[len(before)].nodes["kind"][node] >= CHANCE:
             raise self._no_node(path)
         return len(before), node, line
+
+    def split_path(self, path: str) -> tuple[str, list[str]]:
+        """Split a path with cards, such as ``cc/7h5d2c/rc/Ks/``, into its actions and the cards dealt in each round.
+
+        Returns:
+            The path of the actions alone, ``cc/rc/``, and ``["7h5d2c", "Ks"]``.
+        """
+        parts = path.strip().split("/")
+        return "/".join(parts[::2]), parts[1::2]
 
     def _follow(self, number: int, steps: str, path: str) -> int:
         """Return the node of a round's tree that some actions lead to."""
@@ -263,32 +286,3 @@ class BucketHistoryGame:
     def __repr__(self) -> str:
         size = f"infosets={self.num_infosets:,}, sequences={self.num_sequences:,}"
         return f"{type(self).__name__}({self.name!r}, {size})"
-
-
-def deals_by_round(meetings: Meetings) -> list[np.ndarray]:
-    """Return how many deals give the players each pair of histories, for each round: (player 0's, player 1's).
-
-    Those of an earlier round are sums over the histories that continue a pair.
-    """
-    deals = [meetings.met]
-    opponent_rounds = meetings.above if meetings.opponent_above is None else meetings.opponent_above
-    for above, opponent_above in zip(meetings.above[:0:-1], opponent_rounds[:0:-1], strict=True):
-        deals.insert(0, summed_over_continuations(deals[0], _first_of_each(above), _first_of_each(opponent_above)))
-    return deals
-
-
-def summed_over_continuations(matrix: np.ndarray, begins: np.ndarray, opponent_begins: np.ndarray) -> np.ndarray:
-    """Return a matrix over pairs of histories, summed for each pair of the round before that they continue.
-
-    Args:
-        matrix: (player 0's histories, player 1's).
-        begins, opponent_begins: (histories of the round before,) the first continuation of each player's histories.
-    """
-    by_row = np.add.reduceat(matrix, begins, axis=0)
-    sums: np.ndarray = np.add.reduceat(by_row, opponent_begins, axis=1)
-    return sums
-
-
-def _first_of_each(above: np.ndarray) -> np.ndarray:
-    """Return the first continuation of each history of the round before; see :attr:`Meetings.above`."""
-    return np.flatnonzero(np.diff(above, prepend=-1))

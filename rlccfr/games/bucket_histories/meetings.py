@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories.boards import Progress, share_of
 from rlccfr.games.bucket_histories.bucketing import FORMAT as BUCKETS_FORMAT
 from rlccfr.games.bucket_histories.bucketing import Bucketing, histories_by_board
-from rlccfr.games.bucket_histories.strengths import check_memory, orders_of
+from rlccfr.games.bucket_histories.strengths import StrengthTables, check_memory, orders_of
 from rlccfr.games.cache import find_arrays, forget_arrays, keep_arrays
 from rlccfr.kernels.bucket_histories.meetings import (
     Dealing,
@@ -45,7 +46,20 @@ WRITING = 0.05
 """Largest share of the time that is spent on files of unfinished work."""
 
 BLOCK = 1024
-"""Rows and columns of the blocks in which large matrices are transposed."""
+"""Rows that are converted at a time, so that large matrices need no copies in double precision."""
+
+
+class PairMatrices(NamedTuple):
+    """What cards contribute to the values of one player's bucket histories against the other player's.
+
+    Attributes:
+        met: for each round, (player 0's histories, player 1's) probability that the players have them.
+        margins: (player 0's histories, player 1's) of the last round, the probability that the players have them and
+            player 0 wins, less that it loses.
+    """
+
+    met: list[np.ndarray]
+    margins: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +71,11 @@ class Meetings:
     Attributes:
         above: for each round, (histories,) player 0's history of the round before that each history continues; zeros in
             the first round. Ascending within a round, so the continuations of one history are neighbours.
-        met: (player 0's histories, player 1's) of the last round: number of deals in which the players have them. Whole
-            numbers in double precision; symmetric if both players have the same buckets.
-        won: likewise, deals that player 0 wins, less deals that it loses; antisymmetric if both have the same buckets.
-        opponent_above: the same as ``above`` for player 1; None if both players have the same buckets.
+        wins: (player 0's histories, player 1's) of the last round: twice the deals that player 0 wins, plus those that
+            tie. Whole numbers in double precision.
+        opponent_above: the same as ``above`` for player 1.
+        opponent_wins: (player 1's histories, player 0's) twice the deals that player 1 wins, plus those that tie. It is
+            ``wins`` itself if both players have the same buckets.
 
     Examples:
         >>> from rlccfr.games.bucket_histories.bucketing import bucketing_of
@@ -76,9 +91,71 @@ class Meetings:
     """
 
     above: tuple[np.ndarray, ...]
-    met: np.ndarray
-    won: np.ndarray
-    opponent_above: tuple[np.ndarray, ...] | None = None
+    wins: np.ndarray
+    opponent_above: tuple[np.ndarray, ...]
+    opponent_wins: np.ndarray
+
+    @property
+    def met(self) -> np.ndarray:
+        """(player 0's histories, player 1's) number of deals in which the players have them; made anew at each call."""
+        deals: np.ndarray = (self.wins + self.opponent_wins.T) / 2
+        return deals
+
+    @property
+    def won(self) -> np.ndarray:
+        """(player 0's histories, player 1's) deals that player 0 wins, less deals that it loses; made anew likewise."""
+        margins: np.ndarray = (self.wins - self.opponent_wins.T) / 2
+        return margins
+
+    @property
+    def total(self) -> float:
+        """Number of deals."""
+        return float(self.wins.sum() + self.opponent_wins.sum()) / 2
+
+    def matrices(self, dtype: np.dtype) -> PairMatrices:
+        """Return the probabilities of pairs of histories, and of winning.
+
+        Args:
+            dtype: type of their numbers.
+        """
+        total = self.total
+        met = np.empty(self.wins.shape, dtype)
+        margins = np.empty(self.wins.shape, dtype)
+        opponent_begins = _first_of_each(self.opponent_above[-1])
+        by_opponent_before = np.empty((len(met), len(opponent_begins)))
+        for begin in range(0, len(met), BLOCK):
+            rows = slice(begin, begin + BLOCK)
+            own_wins = self.wins[rows]
+            opponent_wins = np.ascontiguousarray(self.opponent_wins[:, rows].T)
+            deals = (own_wins + opponent_wins) / 2
+            met[rows] = deals / total
+            margins[rows] = (own_wins - opponent_wins) / 2 / total
+            by_opponent_before[rows] = np.add.reduceat(deals, opponent_begins, axis=1)
+        by_round = [met]
+        # Deals of an earlier round are sums over the histories that continue a pair.
+        deals = np.add.reduceat(by_opponent_before, _first_of_each(self.above[-1]), axis=0)
+        for number in range(len(self.above) - 2, -1, -1):
+            by_round.insert(0, (deals / total).astype(dtype))
+            begins = _first_of_each(self.above[number])
+            deals = summed_over_continuations(deals, begins, _first_of_each(self.opponent_above[number]))
+        return PairMatrices(by_round, margins)
+
+
+def summed_over_continuations(matrix: np.ndarray, begins: np.ndarray, opponent_begins: np.ndarray) -> np.ndarray:
+    """Return a matrix over pairs of histories, summed for each pair of the round before that they continue.
+
+    Args:
+        matrix: (player 0's histories, player 1's).
+        begins, opponent_begins: (histories of the round before,) the first continuation of each player's histories.
+    """
+    by_row = np.add.reduceat(matrix, begins, axis=0)
+    sums: np.ndarray = np.add.reduceat(by_row, opponent_begins, axis=1)
+    return sums
+
+
+def _first_of_each(above: np.ndarray) -> np.ndarray:
+    """Return the first continuation of each history of the round before; see :attr:`Meetings.above`."""
+    return np.flatnonzero(np.diff(above, prepend=-1))
 
 
 def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meetings:
@@ -91,25 +168,12 @@ def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meeti
         progress: called with the share of the work that is done.
 
     Raises:
-        GameError: the matrices do not fit into memory.
+        GameError: the matrix does not fit into memory.
     """
     size = bucketing.num_histories[-1]
-    check_memory(16 * size**2, f"the meetings of {size:,} bucket histories")
+    check_memory(8 * size**2, f"the meetings of {size:,} bucket histories")
     wins = _doubled_wins(bucketing, bucketing, progress)
-    won = np.empty_like(wins)
-    # In blocks, so that the sums can be replaced by ``met`` and no third matrix is needed.
-    for i in range(0, size, BLOCK):
-        for j in range(i, size, BLOCK):
-            above = (slice(i, i + BLOCK), slice(j, j + BLOCK))
-            below = above[::-1]
-            first_wins = wins[above].copy()
-            second_wins = wins[below].T.copy()
-            wins[above] = (first_wins + second_wins) / 2
-            wins[below] = wins[above].T
-            won[above] = (first_wins - second_wins) / 2
-            won[below] = -won[above].T
-    won += 0.0  # no negative zeros
-    return Meetings(bucketing.above, wins, won)
+    return Meetings(bucketing.above, wins, bucketing.above, wins)
 
 
 def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | None = None) -> Meetings:
@@ -125,11 +189,10 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
     if first.boards != second.boards:
         raise GameError("two players meet only with the same cards: use buckets of one deck and its boards")
     shape = first.num_histories[-1], second.num_histories[-1]
-    check_memory(32 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
+    check_memory(16 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
     first_wins = _doubled_wins(first, second, share_of(progress, 0.0, 0.5))
-    second_wins = _doubled_wins(second, first, share_of(progress, 0.5, 1.0)).T
-    met = (first_wins + second_wins) / 2
-    return Meetings(first.above, met, (first_wins - second_wins) / 2, second.above)
+    second_wins = _doubled_wins(second, first, share_of(progress, 0.5, 1.0))
+    return Meetings(first.above, first_wins, second.above, second_wins)
 
 
 def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None) -> np.ndarray:
@@ -203,7 +266,7 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     masks = boards.dealt[before_last].mask if before_last >= 0 else np.zeros(1, np.int64)
     all_images = boards.dealt[before_last].all_images if before_last >= 0 else np.ones(1, np.int64)
     num_possible = boards.hands_on_board(boards.num_rounds - 1)
-    showdowns = showdowns_of(first)
+    showdowns = showdowns_of(first.strengths)
     work = _Work(boards.deck.size, num_possible, (first, second))
     parts = zip(histories_by_board(first, before_last), histories_by_board(second, before_last), strict=True)
     for (part, row_histories), (_, column_histories) in parts:
@@ -222,13 +285,13 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
             yield chosen.stop
 
 
-def showdowns_of(bucketing: Bucketing) -> Showdowns:
+def showdowns_of(strengths: StrengthTables) -> Showdowns:
     """Return the hands on all whole boards in the order of their strength, which takes seconds with the whole deck.
 
     Raises:
         GameError: they do not fit into memory.
     """
-    boards = bucketing.boards
+    boards = strengths.boards
     num_possible = boards.hands_on_board(boards.num_rounds - 1)
     check_memory(2 * boards.num_rows[-1] * num_possible, "the orders of hands by strength")
     orders = np.zeros((boards.num_rows[-1], num_possible), np.uint16)
@@ -240,7 +303,7 @@ def showdowns_of(bucketing: Bucketing) -> Showdowns:
         holds_two=boards.deck.private - 1,
         origin=boards.origin,
         orders=orders,
-        half_pairs=bucketing.strengths.half_pairs,
+        half_pairs=strengths.half_pairs,
     )
 
 

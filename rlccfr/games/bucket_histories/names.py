@@ -10,7 +10,6 @@ from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories.betting_lines import BettingRound, betting_rounds
 from rlccfr.games.bucket_histories.bucketing import bucketing_of
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
-from rlccfr.games.bucket_histories.meetings import meetings_of
 from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.parameters import parsed, parts_of
 from rlccfr.games.public.holdem import Holdem
@@ -20,7 +19,7 @@ PARAMETER = "buckets"
 """The parameter that makes a name one of a game in buckets."""
 
 BYTES_OF_PAIR = 16
-"""Bytes of a pair of bucket histories: two numbers in double precision."""
+"""Bytes of a pair of bucket histories: one number in double precision, and two in single precision."""
 
 BYTES_OF_ENTRY = 8
 """Bytes per table entry of a run: two numbers in single precision."""
@@ -84,14 +83,15 @@ def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> B
     rounds = tuple(betting_rounds(rules.holdem))
     _check_size(name, rules, rounds)
     bucketing = bucketing_of(rules.holdem.deck, rules.holdem.board, rules.buckets, progress)
-    return BucketHistoryGame(
+    game = BucketHistoryGame(
         name=name,
         full_name=name,
         rounds=rounds,
         bucketing=bucketing,
-        meetings=meetings_of(bucketing, progress),
         big_blind=float(max(rules.holdem.blinds)),
     )
+    game.matrices(game.dtype, progress)  # takes minutes, which belong to loading the game
+    return game
 
 
 def most_histories(rules: Rules) -> list[int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -57,10 +58,14 @@ class StrengthTables:
         return row_begin
 
 
+_in_use: WeakValueDictionary[Boards, StrengthTables] = WeakValueDictionary()
+
+
 def strength_tables(boards: Boards, progress: Progress | None = None) -> StrengthTables:
     """Return the strengths of all hands on all boards, from the cache or computed.
 
-    For the whole deck with five board cards, they take 0.46 GB and about 10 seconds.
+    For the whole deck with five board cards, they take 0.46 GB and about 10 seconds. All bucketings of the same cards
+    share one copy.
 
     Args:
         boards: the boards.
@@ -79,6 +84,15 @@ def strength_tables(boards: Boards, progress: Progress | None = None) -> Strengt
         >>> tables.sums  # the deuce always loses, the trey wins on a four, the four always wins
         array([[0, 4, 8]], dtype=int32)
     """
+    tables = _in_use.get(boards)
+    if tables is None:
+        tables = _kept_or_computed(boards, progress)
+        _in_use[boards] = tables
+    return tables
+
+
+def _kept_or_computed(boards: Boards, progress: Progress | None) -> StrengthTables:
+    """See :func:`strength_tables`."""
     deck = boards.deck
     num_hands = deck.num_hands
     num_rows = boards.num_rows

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from rlccfr.errors import GameError
+
 HAND = 5
 """Largest number of cards that count at a showdown."""
 
@@ -69,6 +71,33 @@ def names_of(cards: np.ndarray, suits: int) -> str:
     """Return cards as a string, the highest first, such as ``Kh7d2c``."""
     pairs = [divmod(card, suits) for card in sorted(cards.tolist(), reverse=True)]
     return "".join(RANKS[rank] + SUITS[suit] for rank, suit in pairs)
+
+
+def cards_named(text: str, ranks: int, suits: int) -> np.ndarray:
+    """Return the cards that a string such as ``Kh7d2c`` names, (cards,), in the order in which it names them.
+
+    Args:
+        text: the names.
+        ranks, suits: numbers of ranks and of suits in the deck.
+
+    Raises:
+        GameError: a part of the string is not the name of a card in the deck.
+
+    Examples:
+        >>> cards_named("Ah2c", ranks=13, suits=4)
+        array([50,  0])
+    """
+    cards = []
+    for begin in range(0, len(text), 2):
+        rank = RANKS.find(text[begin])
+        suit = SUITS.find(text[begin + 1 : begin + 2] or "?")
+        if not 0 <= rank < ranks or not 0 <= suit < suits:
+            raise GameError(
+                f"{text[begin : begin + 2]!r} in {text!r} is no card of the deck: cards are a rank of {RANKS[:ranks]}, "
+                f"followed by a suit of {SUITS[:suits]}"
+            )
+        cards.append(rank * suits + suit)
+    return np.array(cards, np.int64)
 
 
 def swapped(hand: str) -> str:

@@ -68,31 +68,53 @@ def draw_board(cards, first, rng):
 
 
 @inlined
-def draw_deal(tables, showdowns, cards, rng):
-    """Draw both players' hands and a board; return 1 if player 0's hand wins, -1 if player 1's does, 0 for a tie.
+def draw_hands_and_board(cards, private, rng):
+    """Draw both players' hands and a board.
 
     Args:
-        cards: ``hands`` and ``histories`` are overwritten.
+        cards: ``hands`` and ``masks`` are overwritten.
+        private: number of cards of a hand.
     """
-    private = 1 + showdowns.holds_two
     count_up(cards.deck)  # all cards are back, so that a draw depends on the generator's state alone
     for player in range(2):
         draw_cards(cards.deck, player * private, private, rng)
         cards.hands[player] = cards.hand_of[cards.deck[player * private], cards.deck[(player + 1) * private - 1]]
     draw_board(cards, 2 * private, rng)
-    row = 0
-    turn = 0
-    for number in range(len(cards.masks)):
-        board = tables.set_begin[number] + number_of_set(cards.masks[number], tables.choose)
-        row = tables.row[board]
-        turn = tables.turning[board]
+
+
+@inlined
+def write_deal_histories(tables, hands, masks, histories):
+    """Write the bucket histories of both players' hands on a board.
+
+    Args:
+        tables: tables of histories.
+        hands: (2,) each player's hand.
+        masks: (rounds,) the board cards of each round, as bits.
+        histories: (2, rounds) overwritten by each player's bucket history in each round.
+    """
+    for number in range(len(masks)):
+        board = tables.set_begin[number] + number_of_set(masks[number], tables.choose)
         for player in range(2):
-            before = cards.histories[player, number - 1] if number else 0
-            cards.histories[player, number] = continued(tables, number, before, row, turn, cards.hands[player])
+            before = histories[player, number - 1] if number else 0
+            histories[player, number] = continued(
+                tables, number, before, tables.row[board], tables.turning[board], hands[player]
+            )
+
+
+@inlined
+def winner_of(tables, showdowns, hands, mask):
+    """Return 1 if player 0's hand wins on a whole board, -1 if player 1's does, 0 for a tie.
+
+    Args:
+        hands: (2,) each player's hand.
+        mask: the board's cards, as bits.
+    """
+    board = tables.set_begin[len(tables.set_begin) - 2] + number_of_set(mask, tables.choose)
+    turn = tables.turning[board]
     # The hands are found in the order of hands on this board, the weakest first.
-    first = tables.image[turn, cards.hands[0]]
-    second = tables.image[turn, cards.hands[1]]
-    order = showdowns.orders[row]
+    first = tables.image[turn, hands[0]]
+    second = tables.image[turn, hands[1]]
+    order = showdowns.orders[tables.row[board]]
     k = 0
     while (order[k] & HAND) != first and (order[k] & HAND) != second:
         k += 1
@@ -135,7 +157,9 @@ def chance_iterations(
         for column in range(3):
             pending.clock[column] += logs[t, column]
         for player in range(2):
-            winner = draw_deal(tables, showdowns, cards, rng)
+            draw_hands_and_board(cards, 1 + showdowns.holds_two, rng)
+            write_deal_histories(tables, cards.hands, cards.masks, cards.histories)
+            winner = winner_of(tables, showdowns, cards.hands, cards.masks[last])
             sign = leaves.dtype.type(winner if player == 0 else -winner)
             scratch.vectors[0] = scratch.reciprocals[1]
             for number in range(len(rounds)):

@@ -48,3 +48,18 @@ def test_a_file_of_that_name_is_a_policy(run, tmp_path, monkeypatch):
     code, _, err = run("match", "kuhn", "uniform", "best")
     assert code == 1
     assert "best response" not in err
+
+
+def test_an_opponent_may_have_other_buckets(run, tmp_path):
+    name = "holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets={})"
+    for buckets in (2, 3):
+        path = str(tmp_path / f"{buckets}.npz")
+        assert run("solve", name.format(buckets), "--iterations", "50", "--policy", path)[0] == 0
+    arguments = ("match", name.format(2), str(tmp_path / "2.npz"), str(tmp_path / "3.npz"), "--json")
+    exact = json.loads(run(*arguments)[1])
+    played = json.loads(run(*arguments, "--pairs", "20000")[1])
+    assert exact["error"] == 0.0
+    assert abs(played["value"] - exact["value"]) <= 2 * played["error"]
+    assert json.loads(run(*arguments[:3], "uniform", "--json")[1])["value"] > 0
+    code, _, err = run("match", "kuhn", "uniform", str(tmp_path / "2.npz"))
+    assert (code, err.count("\n")) == (1, 1)

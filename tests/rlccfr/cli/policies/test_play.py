@@ -120,3 +120,12 @@ def test_what_can_not_be_played_is_one_line(run, kuhn):
         assert code == 1
         assert message in err
         assert err.count("\n") == 1
+
+
+def test_holdem_in_buckets_is_played_with_real_cards(run, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("!\nc\nc\nc\nc\nc\nc\nc\nc\n"))
+    name = "holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)"
+    code, out, err = run("play", name, "--against", "uniform", "--games", "2", "--seat", "0")
+    assert (code, err) == (0, "")
+    assert "What player 1 knew:" in out
+    assert "chips" in out

@@ -51,7 +51,7 @@ def increments_of_draws(game, exact):
     """
     expected = exact.copy()
     for decision in game.decisions:
-        dealt = game.probabilities[decision.round].sum(axis=1)
+        dealt = game.matrices(np.dtype(float)).met[decision.round].sum(axis=1)
         decision.of(expected)[:] *= dealt[:, None, None]
     return expected
 

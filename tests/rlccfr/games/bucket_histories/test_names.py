@@ -69,12 +69,13 @@ def test_tables_are_cut_into_decisions_without_gaps():
 def test_rows_of_matrices_are_probabilities_of_hands():
     """Player 0's margins are those of its histories, which add up to those of the histories before."""
     game = rlccfr.load_game(SMALL)
-    for before, after, above in zip(game.probabilities, game.probabilities[1:], game.meetings.above[1:], strict=False):
+    matrices = game.matrices(np.dtype(float))
+    for before, after, above in zip(matrices.met, matrices.met[1:], game.bucketing.above[1:], strict=False):
         assert np.allclose(before.sum(axis=1), np.bincount(above, after.sum(axis=1)))
-    for matrix in game.probabilities:
+    for matrix in matrices.met:
         assert matrix.sum() == pytest.approx(1)
         assert np.array_equal(matrix, matrix.T)
-    assert np.array_equal(game.win_margins, -game.win_margins.T)
+    assert np.array_equal(matrices.margins, -matrices.margins.T)
 
 
 def test_names_with_equal_rules_are_one_game():
@@ -102,7 +103,7 @@ def test_bad_names_get_one_line(name, message):
 
 def test_what_does_not_fit_is_refused_before_it_is_computed(monkeypatch):
     monkeypatch.setattr(names, "available_memory", lambda: 10**9)
-    monkeypatch.setattr(names, "meetings_of", None)
+    monkeypatch.setattr(names, "bucketing_of", None)
     message = "up to 20,736 bucket histories and 118,671,936 infosets, .* only 1 GB are available: use fewer buckets"
     with pytest.raises(rlccfr.GameError, match=message):
         rlccfr.load_game("texas_holdem(buckets=12)")

@@ -1,0 +1,101 @@
+"""Matches of policies in hold'em in buckets, also with different numbers of buckets.
+
+Two policies that know different buckets still play the same game of cards. The expected payoff is exact, from how often
+the bucket histories of both meet; computing that takes minutes for a new pair of buckets in Texas hold'em, and is kept.
+Games can also be played out with real cards, which needs no such table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlccfr.engine.bucket_histories.draws import cards_of, kept_showdowns
+from rlccfr.engine.bucket_histories.stepper import sweeps_of
+from rlccfr.errors import PolicyError
+from rlccfr.games.bucket_histories.game import BucketHistoryGame
+from rlccfr.games.bucket_histories.meetings import meetings_between
+from rlccfr.kernels.bucket_histories.playing import SeatedPolicy, play_deals
+
+if TYPE_CHECKING:
+    from rlccfr.policies.table_policy import TablePolicy
+
+AT_ONCE = 2**14
+"""Number of pairs of games that are played in one kernel call, which Ctrl-C can't interrupt."""
+
+
+def check_opponents(first: TablePolicy, second: Any) -> None:
+    """Check that two policies can play each other.
+
+    Raises:
+        PolicyError: they are for other cards, or for other betting.
+    """
+    game = second.game
+    if game.form is not first.game.form or not first.game.has_cards_and_betting_of(game):
+        raise PolicyError(
+            f"a policy of {first.game.name!r} can't play against one of {game.name!r}: the cards or the betting differ"
+        )
+
+
+def value_between(first: TablePolicy, second: TablePolicy, progress: Callable[[float], None] | None = None) -> float:
+    """Return player 0's expected payoff if it plays one policy, and player 1 another one of a game with other buckets.
+
+    Args:
+        progress: function called with the share that is done of counting how often the bucket histories meet.
+
+    Raises:
+        PolicyError: the cards or the betting differ.
+        GameError: the tables do not fit into memory.
+    """
+    check_opponents(first, second)
+    dtype = np.promote_types(first.table.dtype, second.table.dtype)
+    pairs = meetings_between(first.game.bucketing, second.game.bucketing, progress).matrices(dtype)
+    return sweeps_of(first.game, dtype).value_against(
+        first.table.astype(dtype, copy=False),
+        sweeps_of(second.game, dtype),
+        second.table.astype(dtype, copy=False),
+        pairs,
+    )
+
+
+def played_pairs(
+    first: TablePolicy, second: TablePolicy, game: BucketHistoryGame, pairs: int, seed: int
+) -> Iterator[np.ndarray]:
+    """Play pairs of games with the same cards; the policies change seats in the second game of each pair.
+
+    Args:
+        game: the first policy's game.
+        pairs: number of pairs.
+        seed: seed of all draws.
+
+    Yields:
+        Player 0's payoffs in both games of some pairs, (pairs, 2).
+
+    Raises:
+        PolicyError: the cards or the betting differ.
+    """
+    check_opponents(first, second)
+    rounds = tuple(sweeps_of(game, game.dtype).rounds)
+    pots = game.rounds[-1].pots
+    showdowns = kept_showdowns(game.bucketing)
+    cards = cards_of(game.bucketing)
+    rng = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    seated = _seated(first), _seated(second)
+    for begin in range(0, pairs, AT_ONCE):
+        payoffs = np.empty((min(AT_ONCE, pairs - begin), 2))
+        play_deals(rounds, pots, *seated, showdowns, cards, rng, payoffs)
+        yield payoffs
+
+
+def _seated(policy: TablePolicy) -> SeatedPolicy:
+    """Return a policy as the kernel reads it."""
+    game = policy.game
+    return SeatedPolicy(
+        tables=game.bucketing.tables,
+        entries=policy.table,
+        first_entries=game.first_entries,
+        columns=np.array([betting.columns for betting in game.rounds]),
+        histories=np.zeros((2, len(game.rounds)), np.int64),
+    )
