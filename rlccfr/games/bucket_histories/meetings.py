@@ -72,7 +72,7 @@ class Meetings:
         above: for each round, (histories,) player 0's history of the round before that each history continues; zeros in
             the first round. Ascending within a round, so the continuations of one history are neighbours.
         wins: (player 0's histories, player 1's) of the last round: twice the deals that player 0 wins, plus those that
-            tie. Whole numbers in double precision.
+            tie. Whole numbers, in 32 bits if they fit, otherwise in double precision.
         opponent_above: the same as ``above`` for player 1.
         opponent_wins: (player 1's histories, player 0's) twice the deals that player 1 wins, plus those that tie. It is
             ``wins`` itself if both players have the same buckets.
@@ -98,19 +98,19 @@ class Meetings:
     @property
     def met(self) -> np.ndarray:
         """(player 0's histories, player 1's) number of deals in which the players have them; made anew at each call."""
-        deals: np.ndarray = (self.wins + self.opponent_wins.T) / 2
+        deals: np.ndarray = (self.wins.astype(float) + self.opponent_wins.T) / 2
         return deals
 
     @property
     def won(self) -> np.ndarray:
         """(player 0's histories, player 1's) deals that player 0 wins, less deals that it loses; made anew likewise."""
-        margins: np.ndarray = (self.wins - self.opponent_wins.T) / 2
+        margins: np.ndarray = (self.wins.astype(float) - self.opponent_wins.T) / 2
         return margins
 
     @property
     def total(self) -> float:
         """Number of deals."""
-        return float(self.wins.sum() + self.opponent_wins.sum()) / 2
+        return (float(self.wins.sum()) + float(self.opponent_wins.sum())) / 2
 
     def matrices(self, dtype: np.dtype) -> PairMatrices:
         """Return the probabilities of pairs of histories, and of winning.
@@ -125,7 +125,7 @@ class Meetings:
         by_opponent_before = np.empty((len(met), len(opponent_begins)))
         for begin in range(0, len(met), BLOCK):
             rows = slice(begin, begin + BLOCK)
-            own_wins = self.wins[rows]
+            own_wins = self.wins[rows].astype(float)
             opponent_wins = np.ascontiguousarray(self.opponent_wins[:, rows].T)
             deals = (own_wins + opponent_wins) / 2
             met[rows] = deals / total
@@ -208,10 +208,10 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
     if not first.boards.are_many:
         for _ in _add_all(first, second, 0, wins):
             pass
-        return wins
+        return _in_32_bits(wins)
     kept = find_arrays("meetings", parts)
     if kept is not None:
-        return kept["wins"]
+        return _in_32_bits(kept["wins"])
     done = 0
     kept = find_arrays("meetings", unfinished)
     if kept is not None:
@@ -222,9 +222,15 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
         if progress is not None:
             progress(boards_done / (len(first.boards.dealt[-1].begin) - 1))
         keeper.keep_sometimes(boards_done)
+    wins = _in_32_bits(wins)
     keep_arrays("meetings", parts, {"wins": wins})
     forget_arrays("meetings", unfinished)
     return wins
+
+
+def _in_32_bits(wins: np.ndarray) -> np.ndarray:
+    """Return whole numbers in 32 bits, without signs, if they fit; otherwise as they are."""
+    return wins.astype(np.uint32) if wins.max() < 2**32 else wins
 
 
 class _Keeper:
