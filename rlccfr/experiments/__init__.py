@@ -25,6 +25,7 @@ EXPERIMENTS = {
     "policy-gradients": "rlccfr.experiments.policy_gradients:EXPERIMENT",
     "rlccfr": "rlccfr.experiments.rlccfr_paper:EXPERIMENT",
     "sd-cfr": "rlccfr.experiments.sd_cfr:EXPERIMENT",
+    "texas": "rlccfr.experiments.texas:EXPERIMENT",
 }
 """Import paths of all experiments, keyed by the ids that ``rlccfr reproduce`` accepts."""
 

@@ -1,0 +1,293 @@
+"""Limit Texas hold'em in buckets: chance sampling, public chance sampling, exact passes, and matches.
+
+The sources are Johanson, Bard, Lanctot, Gibson and Bowling (AAMAS 2012), Figures 3 and 4, and Brown, Lerer, Gross and
+Sandholm (ICML 2019), Table 1. The tables of cards are computed when a game is first loaded; for 12 buckets, this takes
+an hour. They are kept in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, table, verdict_of
+from rlccfr.games.names import load_game
+from rlccfr.policies.matches import exact_match, played_match
+from rlccfr.solver import Solver
+
+GAME = "texas_holdem(buckets={})"
+QUICK_GAME = "holdem(rounds=4,raises=2,ranks=5,suits=2,private=1,flop=1,buckets={})"
+
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "exact passes": {"sampler": "none"},
+    "PCS": {"sampler": "public_chance"},
+    "PCS, a row for each hand": {"sampler": "public_chance", "by_hand": True},
+    "CS": {"sampler": "chance"},
+}
+"""Arguments of the solver for each curve; the rule is vanilla CFR, as in the source."""
+
+TIMES = {5: (3.0, 10.0, 30.0, 60.0), 8: (10.0, 40.0, 160.0), 10: (10.0, 40.0, 160.0), 12: (40.0, 160.0)}
+"""For each number of buckets, the CPU seconds at which policies are evaluated."""
+
+SEEDS = {5: 5, 8: 3, 10: 1, 12: 1}
+
+RULES = {
+    "none": ("cfr", "cfr_plus", "lcfr", "dcfr", "dcfr_plus", "pcfr_plus", "hs_pcfr_plus", "momentum_dcfr"),
+    "public_chance": ("lcfr", "dcfr", "cfr_plus"),
+}
+"""The rules that are compared under each sampler, with 5 buckets; vanilla CFR under public chance has a curve."""
+
+RULE_TIMES = (10.0, 60.0)
+
+OPPONENTS = ((5, 3), (8, 5), (12, 8))
+MATCH_SECONDS = 160.0
+PAIRS = 20_000_000
+"""Pairs of games of a match, with which its interval is below 1 mbb/g."""
+
+
+def curve(game: str, rule: str, options: dict[str, Any], times: tuple[float, ...], seed: int) -> list[Row]:
+    """Run a solver, and return its exploitability after some CPU seconds.
+
+    Args:
+        game: the game's name.
+        rule: the update rule.
+        options: further arguments of the solver.
+        times: CPU seconds at which to evaluate the average policy, ascending.
+        seed: seed of the draws.
+    """
+    loaded = load_game(game)
+    solver = Solver(loaded, rule, seed=seed, **options)
+    rows: list[Row] = []
+    for seconds in times:
+        spent = rows[-1]["CPU seconds"] if rows else 0.0
+        result = solver.run(seconds=max(seconds - spent, 0.01), curve=False)
+        rows.append(
+            {
+                "CPU seconds": result.cpu_seconds,
+                "iterations": result.iterations,
+                "exploitability": in_mbb(result.exploitability, loaded),
+            }
+        )
+    return rows
+
+
+def in_mbb(payoff: float, game: Any) -> float:
+    """Return a payoff in thousandths of a big blind."""
+    return 1000.0 * payoff / float(game.big_blind)
+
+
+def match(name: str, first: int, second: int, seconds: float, pairs: int) -> list[Row]:
+    """Solve a game with two numbers of buckets for the same CPU seconds, and let the policies play.
+
+    Args:
+        name: the game's name, with a place for the number of buckets.
+        first, second: numbers of buckets.
+        seconds: CPU seconds of each run of public chance sampling with linear weights.
+        pairs: number of pairs of games.
+    """
+    policies = []
+    for buckets in (first, second):
+        solver = Solver(load_game(name.format(buckets)), "lcfr", "public_chance")
+        solver.run(seconds=seconds, curve=False)
+        policies.append(solver.average_policy())
+    game = policies[0].game
+    found = played_match(*policies, game, pairs)
+    return [{"value": in_mbb(found.value, game), "error": in_mbb(found.error, game)}]
+
+
+def exact(name: str, first: int, second: int, target: str) -> list[Row]:
+    """Solve a game with two numbers of buckets by exact passes, and return the expected payoff of the first policy.
+
+    Args:
+        name: the game's name, with a place for the number of buckets.
+        first, second: numbers of buckets.
+        target: exploitability that both runs reach.
+    """
+    policies = []
+    for buckets in (first, second):
+        solver = Solver(load_game(name.format(buckets)), "dcfr_plus")
+        solver.run(until=target, curve=False)
+        policies.append(solver.average_policy())
+    return [{"value": in_mbb(exact_match(*policies).value, policies[0].game), "error": 0.0}]
+
+
+def cases(quick: bool) -> list[Case]:
+    """Return all cases, those with few buckets first; exact passes do not draw, so they have one seed."""
+    name = QUICK_GAME if quick else GAME
+    found = []
+    for buckets, times in ({2: (0.1, 0.3)} if quick else TIMES).items():
+        for algorithm, options in ALGORITHMS.items():
+            num_seeds = 1 if quick or algorithm == "exact passes" else SEEDS[buckets]
+            for seed in range(num_seeds):
+                measure = partial(curve, name.format(buckets), "cfr", options, times, seed)
+                found.append(Case(f"curve/{buckets}/{algorithm}/{seed}", measure))
+        if buckets == min(TIMES) or quick:
+            found += rule_cases(name.format(buckets), times if quick else RULE_TIMES)
+    found += [
+        Case(
+            f"match/{first}/{second}/0",
+            partial(match, name, first, second, 0.1 if quick else MATCH_SECONDS, 1000 if quick else PAIRS),
+        )
+        for first, second in ([(3, 2)] if quick else OPPONENTS)
+    ]
+    first, second = (3, 2) if quick else OPPONENTS[0]
+    found.append(Case(f"exact/{first}/{second}/0", partial(exact, name, first, second, "20mbb" if quick else "2mbb")))
+    return found
+
+
+def rule_cases(game: str, times: tuple[float, ...]) -> list[Case]:
+    """Return the cases that compare update rules."""
+    return [
+        Case(f"rule/{rule}/{sampler}/0", partial(curve, game, rule, {"sampler": sampler}, times, 0))
+        for sampler, rules in RULES.items()
+        for rule in rules
+    ]
+
+
+def parsed(rows: pd.DataFrame, part: str) -> pd.DataFrame:
+    """Return the rows of one part of the experiment, with columns for the fields of the case's key."""
+    rows = rows[rows["case"].str.startswith(f"{part}/")].copy()
+    rows[["part", "first", "second", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
+    return rows
+
+
+def finding(ratio: Ratio, seeds: int) -> Finding:
+    """Return the verdict on the claim that a ratio is above 1; of a single run, its one ratio decides."""
+    return Finding(ratio.above_one if seeds > 1 else verdict_of(ratio.mean > 1), seeds)
+
+
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge the sources' claims by the ends of the runs."""
+    reached = grouped(ends_of(parsed(rows, "curve"), "first", "second"), "first", "second")
+    numbers = list(dict.fromkeys(number for number, _ in reached))
+    forms = {"a row for each bucket history": "PCS", "a row for each hand": "PCS, a row for each hand"}
+    seeds = {number: len(reached[number, "PCS"]) for number in numbers}
+    # By the exploitability of CS over that of PCS, and by its inverse.
+    faster = {
+        (number, form): Ratio.of(reached[number, "CS"], reached[number, name])
+        for number in numbers
+        for form, name in forms.items()
+    }
+    smallest, *larger = numbers
+    slower = {form: Ratio.of(reached[smallest, name], reached[smallest, "CS"]) for form, name in forms.items()}
+    matches = parsed(rows, "match")
+    won = {
+        f"{match.first} against {match.second} buckets": (match.value - match.error, match.value, match.error)
+        for match in matches.itertuples()
+    }
+    return [
+        Claim(
+            "CS converges more quickly than PCS in the smallest abstraction of limit Texas hold'em (Figure 3a)",
+            {f"{smallest} buckets, {form}": finding(ratio, seeds[smallest]) for form, ratio in slower.items()},
+            "ratio of PCS's exploitability to CS's: " + "; ".join(f"{form}: {ratio}" for form, ratio in slower.items()),
+            NO_STAND_IN,
+        ),
+        Claim(
+            "PCS converges more quickly than CS in the larger abstractions (Figures 3b to 3d)",
+            {
+                f"{number} buckets, {form}": finding(ratio, seeds[number])
+                for (number, form), ratio in faster.items()
+                if number in larger
+            },
+            "ratio of CS's exploitability to PCS's: "
+            + "; ".join(
+                f"{number} buckets, {form}: {ratio}" for (number, form), ratio in faster.items() if number in larger
+            ),
+            NO_STAND_IN,
+        ),
+        Claim(
+            "In head-to-head play, the finer abstraction wins (Figure 4; Table 1 of Brown et al., ICML 2019)",
+            {pair: Finding(verdict_of(low > 0), 1) for pair, (low, _, _) in won.items()},
+            "mbb/g: " + "; ".join(f"{pair}: {value:.3g} ± {error:.2g}" for pair, (_, value, error) in won.items()),
+            "public chance sampling with linear weights for the sources' solvers, other numbers of buckets",
+        ),
+    ]
+
+
+def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
+    """Yield the lines of the page."""
+    yield from (
+        "Limit Texas hold'em has four rounds. In each round, the hands of a bucket are split into n buckets by their "
+        "E[HS²], and players remember their earlier buckets, as in the source. Chance sampling "
+        "(CS) draws both hands and the board; public chance sampling (PCS) draws the board. The source passes over all "
+        "hands on the board. This library passes over their bucket histories, which makes the same updates by fewer "
+        "operations; both are shown. Exact passes draw nothing. The rule is `cfr`, on one thread.",
+        "",
+        "Exploitability is that of the average policy in the abstract game, in thousandths of a big blind per game "
+        "(mbb/g), and exact; with several seeds, their geometric mean. Times are in engine CPU seconds, without those of "
+        "tables and of evaluations. The paper's figures are plots without printed values, so only their order is "
+        "compared.",
+    )
+    for number, (buckets, curves) in enumerate(parsed(rows, "curve").groupby("first", sort=False)):
+        picture = f"texas-{number}.svg"
+        draw(curves, "CPU seconds", "second", folder / picture, f"{buckets} buckets, in mbb/g")
+        yield from ("", f"## {buckets} buckets", "", f"![Exploitability against CPU seconds]({picture})", "")
+        yield from by_time(curves, "second")
+    yield from (
+        "",
+        "## Which rule",
+        "",
+        "With 5 buckets. Exact passes have the sampler `none`." if not quick else "With 2 buckets.",
+        "",
+    )
+    rules = parsed(rows, "rule")
+    rules["algorithm"] = rules["first"] + " × " + rules["second"]
+    yield from by_time(rules, "algorithm")
+    yield from (
+        "",
+        "## Head to head",
+        "",
+        "Both policies of a row were solved for the same CPU seconds by public chance sampling with linear weights "
+        "(`lcfr`). Every deal is played twice, with seats exchanged; the interval is one of 95 %. The last row has "
+        "policies of exact passes by `dcfr_plus`, and its value is exact.",
+        "",
+    )
+    played = pd.concat([parsed(rows, "match"), parsed(rows, "exact")])
+    yield from table(
+        ("buckets", "against", "mbb/g"),
+        [
+            (row.first, row.second, f"{row.value:.3g} ± {row.error:.2g}" if row.error else f"{row.value:.4g}, exact")
+            for row in played.itertuples()
+        ],
+    )
+
+
+def by_time(rows: pd.DataFrame, column: str) -> Iterator[str]:
+    """Yield a table of exploitabilities: a row for each algorithm, a column for each time.
+
+    Args:
+        rows: points of runs; all runs have the same number of points.
+        column: the column with the algorithm.
+    """
+    rows = rows.copy()
+    rows["place"] = rows.groupby("case").cumcount()
+    seconds = rows.groupby("place")["CPU seconds"].median()
+    means = np.exp(np.log(rows["exploitability"]).groupby([rows[column], rows["place"]], sort=False).mean()).unstack()
+    iterations = rows.groupby("case").tail(1).groupby(column)["iterations"].mean()
+    best = means.min()
+    yield from table(
+        ("", *(f"{time:.3g} s" for time in seconds), "iterations"),
+        [
+            (
+                name,
+                *(f"**{value:.3g}**" if value == best[place] else f"{value:.3g}" for place, value in row.items()),
+                f"{iterations[name]:,.0f}",
+            )
+            for name, row in means.iterrows()
+        ],
+    )
+
+
+EXPERIMENT = Experiment(
+    "texas", "Limit Texas hold'em in buckets",
+    "Johanson, Bard, Lanctot, Gibson and Bowling, Efficient Nash equilibrium approximation through Monte Carlo "
+    "counterfactual regret minimization, AAMAS 2012 (Figures 3 and 4); Brown, Lerer, Gross and Sandholm, Deep "
+    "counterfactual regret minimization, ICML 2019 (Table 1)",
+    cases, page, claims,
+)  # fmt: skip
