@@ -220,8 +220,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "operations; both are shown. Exact passes draw nothing. The rule is `cfr`, on one thread.",
         "",
         "Exploitability is that of the average policy in the abstract game, in thousandths of a big blind per game "
-        "(mbb/g). It is exact; of several seeds, it is the geometric mean. Times are in engine CPU seconds, without those "
-        "of tables and of evaluations. The paper's figures are plots without printed values, so only their order is "
+        "(mbb/g). It is exact; of several seeds, it is the geometric mean. Times are in engine CPU seconds, without "
+        "those of tables and of evaluations. The paper's figures are plots without printed values, so only their order is "
         "compared.",
     )
     for number, (buckets, curves) in enumerate(parsed(rows, "curve").groupby("first", sort=False)):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories.betting_lines import BettingRound, betting_rounds
+from rlccfr.games.bucket_histories.boards import share_of
 from rlccfr.games.bucket_histories.bucketing import bucketing_of
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.games.memory import available_memory, gigabytes
@@ -23,6 +24,10 @@ BYTES_OF_PAIR = 16
 
 BYTES_OF_ENTRY = 8
 """Bytes per table entry of a run: two numbers in single precision."""
+
+
+SHARE_OF_BUCKETS = 0.1
+"""Share of the work that precedes the count of how often bucket histories meet, roughly."""
 
 
 class Rules(NamedTuple):
@@ -82,7 +87,8 @@ def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> B
     rules = bucket_rules(name)
     rounds = tuple(betting_rounds(rules.holdem))
     _check_size(name, rules, rounds)
-    bucketing = bucketing_of(rules.holdem.deck, rules.holdem.board, rules.buckets, progress)
+    to_buckets = share_of(progress, 0.0, SHARE_OF_BUCKETS)
+    bucketing = bucketing_of(rules.holdem.deck, rules.holdem.board, rules.buckets, to_buckets)
     game = BucketHistoryGame(
         name=name,
         full_name=name,
@@ -90,7 +96,8 @@ def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> B
         bucketing=bucketing,
         big_blind=float(max(rules.holdem.blinds)),
     )
-    game.matrices(game.dtype, progress)  # takes minutes, which belong to loading the game
+    # This takes minutes, which belong to loading the game.
+    game.matrices(game.dtype, share_of(progress, SHARE_OF_BUCKETS, 1.0))
     return game
 
 

@@ -34,6 +34,10 @@ MOST_VALUE = 2**31 - 1
 """Largest number in :attr:`StrengthTables.sums`; it stands for no value and must not occur."""
 
 
+STRENGTHS_REMEDY = "use fewer ranks or rounds"
+"""What makes tables of strengths smaller."""
+
+
 @dataclass(frozen=True, eq=False)
 class StrengthTables:
     """The strength of each hand on each board of each round.
@@ -64,7 +68,7 @@ _in_use: WeakValueDictionary[Boards, StrengthTables] = WeakValueDictionary()
 def strength_tables(boards: Boards, progress: Progress | None = None) -> StrengthTables:
     """Return the strengths of all hands on all boards, from the cache or computed.
 
-    For the whole deck with five board cards, they take 0.46 GB and about 10 seconds. All bucketings of the same cards
+    For the whole deck with five board cards, they take 0.45 GB and about 10 seconds. All bucketings of the same cards
     share one copy.
 
     Args:
@@ -97,12 +101,14 @@ def _kept_or_computed(boards: Boards, progress: Progress | None) -> StrengthTabl
     num_hands = deck.num_hands
     num_rows = boards.num_rows
     size = num_hands * (2 * num_rows[-1] + 4 * sum(num_rows[:-1]))
-    # The sums of one round are computed in 64 bits.
-    check_memory(size + 8 * num_hands * max(num_rows[:-1], default=0), f"the strengths of {num_hands} hands")
+    what = f"the strengths of {num_hands} hands"
+    check_memory(size, what, STRENGTHS_REMEDY)
     parts = (FORMAT, repr((deck.ranks, deck.suits, deck.private)), repr(boards.new_cards))
     kept = find_arrays("strengths", parts) if boards.are_many else None
     if kept is not None:
         return StrengthTables(boards, kept["sums"], kept["half_pairs"])
+    # The sums of one round are computed in 64 bits.
+    check_memory(size + 8 * num_hands * max(num_rows[:-1], default=0), what, STRENGTHS_REMEDY)
     half_pairs = np.zeros((num_rows[-1], num_hands), np.uint16)
     holding = np.zeros(deck.size + 1, np.int64)
     for rows, orders in orders_of(boards, progress):
@@ -113,12 +119,13 @@ def _kept_or_computed(boards: Boards, progress: Progress | None) -> StrengthTabl
     return StrengthTables(boards, sums, half_pairs)
 
 
-def check_memory(size: int, what: str) -> None:
+def check_memory(size: int, what: str, remedy: str = "use fewer buckets, ranks or rounds") -> None:
     """Check that arrays fit into memory.
 
     Args:
         size: bytes that they take.
         what: what they are, for the error.
+        remedy: what makes them smaller, for the error.
 
     Raises:
         GameError: they do not.
@@ -126,8 +133,7 @@ def check_memory(size: int, what: str) -> None:
     available = available_memory()
     if available is not None and size > available:
         raise GameError(
-            f"{what} need {gigabytes(size)} of memory, but only {gigabytes(available)} are available: use fewer "
-            "buckets, ranks or rounds"
+            f"{what} need {gigabytes(size)} of memory, but only {gigabytes(available)} are available: {remedy}"
         )
 
 

@@ -269,7 +269,7 @@ def test_too_little_memory_is_told_in_one_line(monkeypatch):
     ):
         meetings_of(bucketing)
     # No other test has this deck, so its strengths are not in memory already.
-    with pytest.raises(GameError, match=r"^the strengths of 12 hands need .*: use fewer buckets, ranks or rounds$"):
+    with pytest.raises(GameError, match=r"^the strengths of 12 hands need .*: use fewer ranks or rounds$"):
         bucketing_of(Deck(ranks=4, suits=3, private=1), (0, 1), 2)
 
 
