@@ -119,6 +119,13 @@ class Ratio(NamedTuple):
         return ALIKE if self.low <= 1 <= self.high else FAILS
 
 
+def cell(value: float, best: float) -> str:
+    """Return a cell of a table of numbers; the best of a column is bold."""
+    if np.isnan(value):
+        return "-"
+    return f"**{value:.3g}**" if value == best else f"{value:.3g}"
+
+
 def verdict_of(holds: bool) -> str:
     """Return the verdict on a claim that is decided without an interval."""
     return HOLDS if holds else FAILS

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rlccfr.experiments.experiment import NO_STAND_IN, OPEN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, table, verdict_of
+from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import Ratio, cell, draw, ends_of, grouped, table, verdict_of
 from rlccfr.games.names import load_game
 from rlccfr.solver import Solver
 
@@ -101,12 +101,6 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
             "Bluff(2,1) for Bluff(2,2)",
         ),
         Claim(
-            "CS converges more quickly than PCS in the smallest abstraction of limit Texas hold'em (Figure 3a)",
-            {"limit Texas hold'em": Finding(OPEN, 0)},
-            "not run",
-            NO_STAND_IN,
-        ),
-        Claim(
             "OPCS and SPCS are slower than CS on hold'em",
             {f"{game} ({sampler})": Finding(ratio.above_one, seeds[game]) for (game, sampler), ratio in slower.items()},
             "ratio to CS: " + ", ".join(f"{game}, {sampler}: {ratio}" for (game, sampler), ratio in slower.items()),
@@ -135,9 +129,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "than CS; on Bluff with two dice each, PCS is far ahead of CS. The paper has no exact passes. Here one of the "
         "players has one die, so that the runs fit an hour.",
         "",
-        "Figure 3 of that paper, on abstractions of limit Texas hold'em, is not reproduced: this library has no Texas "
-        "hold'em of four rounds. In the smallest abstraction (Figure 3a), it says, CS converges more quickly than PCS. "
-        "So nothing here tells that PCS is the faster one on all games.",
+        "Figure 3 of that paper, on abstractions of limit Texas hold'em, has [a page of its own](texas.md).",
     )
     for number, (title, game_rows) in enumerate(rows.groupby("game", sort=False)):
         name = f"pcs-{number}.svg"
@@ -160,13 +152,6 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
             ("", *(f"{TIMES[k]:g} s" for k in times)),
             [(sampler, *(cell(values[k], best[k]) for k in times)) for sampler, values in by_sampler.items()],
         )
-
-
-def cell(value: float, best: float) -> str:
-    """Return a cell of the table; the best of a column is bold."""
-    if np.isnan(value):
-        return "-"
-    return f"**{value:.3g}**" if value == best else f"{value:.3g}"
 
 
 EXPERIMENT = Experiment(

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, table, verdict_of
+from rlccfr.experiments.pages import Ratio, cell, draw, ends_of, grouped, table, verdict_of
 from rlccfr.games.names import load_game
 from rlccfr.policies.matches import exact_match, played_match
 from rlccfr.solver import Solver
@@ -96,8 +96,9 @@ def match(name: str, first: int, second: int, seconds: float, pairs: int) -> lis
         solver = Solver(load_game(name.format(buckets)), "lcfr", "public_chance")
         solver.run(seconds=seconds, curve=False)
         policies.append(solver.average_policy())
-    game = policies[0].game
-    found = played_match(*policies, game, pairs)
+    own, other = policies
+    game = own.game
+    found = played_match(own, other, game, pairs)
     return [{"value": in_mbb(found.value, game), "error": in_mbb(found.error, game)}]
 
 
@@ -114,7 +115,8 @@ def exact(name: str, first: int, second: int, target: str) -> list[Row]:
         solver = Solver(load_game(name.format(buckets)), "dcfr_plus")
         solver.run(until=target, curve=False)
         policies.append(solver.average_policy())
-    return [{"value": in_mbb(exact_match(*policies).value, policies[0].game), "error": 0.0}]
+    own, other = policies
+    return [{"value": in_mbb(exact_match(own, other).value, own.game), "error": 0.0}]
 
 
 def cases(quick: bool) -> list[Case]:
@@ -176,10 +178,9 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     }
     smallest, *larger = numbers
     slower = {form: Ratio.of(reached[smallest, name], reached[smallest, "CS"]) for form, name in forms.items()}
-    matches = parsed(rows, "match")
     won = {
-        f"{match.first} against {match.second} buckets": (match.value - match.error, match.value, match.error)
-        for match in matches.itertuples()
+        f"{row['first']} against {row['second']} buckets": (row["value"] - row["error"], row["value"], row["error"])
+        for row in parsed(rows, "match").to_dict("records")
     }
     return [
         Claim(
@@ -221,8 +222,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "",
         "Exploitability is that of the average policy in the abstract game, in thousandths of a big blind per game "
         "(mbb/g). It is exact; of several seeds, it is the geometric mean. Times are in engine CPU seconds, without "
-        "those of tables and of evaluations. The paper's figures are plots without printed values, so only their order is "
-        "compared.",
+        "those of tables and of evaluations. The paper's figures are plots without printed values, so only their "
+        "order is compared.",
     )
     for number, (buckets, curves) in enumerate(parsed(rows, "curve").groupby("first", sort=False)):
         picture = f"texas-{number}.svg"
@@ -252,8 +253,12 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     yield from table(
         ("buckets", "against", "mbb/g"),
         [
-            (row.first, row.second, f"{row.value:.3g} ± {row.error:.2g}" if row.error else f"{row.value:.4g}, exact")
-            for row in played.itertuples()
+            (
+                row["first"],
+                row["second"],
+                f"{row['value']:.3g} ± {row['error']:.2g}" if row["error"] else f"{row['value']:.4g}, exact",
+            )
+            for row in played.to_dict("records")
         ],
     )
 
@@ -270,16 +275,12 @@ def by_time(rows: pd.DataFrame, column: str) -> Iterator[str]:
     seconds = rows.groupby("place")["CPU seconds"].median()
     means = np.exp(np.log(rows["exploitability"]).groupby([rows[column], rows["place"]], sort=False).mean()).unstack()
     iterations = rows.groupby("case").tail(1).groupby(column)["iterations"].mean()
-    best = means.min()
+    best = means.min().tolist()
     yield from table(
         ("", *(f"{time:.3g} s" for time in seconds), "iterations"),
         [
-            (
-                name,
-                *(f"**{value:.3g}**" if value == best[place] else f"{value:.3g}" for place, value in row.items()),
-                f"{iterations[name]:,.0f}",
-            )
-            for name, row in means.iterrows()
+            (name, *map(cell, means.loc[name].tolist(), best), f"{iterations[name]:,.0f}")
+            for name in means.index.tolist()
         ],
     )
 
