@@ -35,7 +35,8 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 TIMES = {5: (3.0, 10.0, 30.0, 60.0), 8: (10.0, 40.0, 160.0), 10: (10.0, 40.0, 160.0), 12: (40.0, 160.0)}
 """For each number of buckets, the CPU seconds at which policies are evaluated."""
 
-SEEDS = {5: 5, 8: 3, 10: 1, 12: 1}
+SEEDS = {5: 5, 8: 1, 10: 1, 12: 1}
+"""For each number of buckets, the number of seeds of what draws."""
 
 RULES = {
     "none": ("cfr", "cfr_plus", "lcfr", "dcfr", "dcfr_plus", "pcfr_plus", "hs_pcfr_plus", "momentum_dcfr"),

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from rlccfr.errors import PolicyError
+from rlccfr.errors import PolicyError, whole_number
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.policies.table_policy import TablePolicy, shares_of
 from rlccfr.policy import Policy
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class LowerBound(NamedTuple):
+    """An estimate of a lower bound of an exploitability, in the game's units.
+
+    Attributes:
+        value: the estimate: a mean over drawn boards.
+        error: half-width of its 95 % interval.
+        boards: number of boards.
+    """
+
+    value: float
+    error: float
+    boards: int
 
 
 class BucketHistoryPolicy(TablePolicy):
@@ -92,6 +106,47 @@ class BucketHistoryPolicy(TablePolicy):
         from rlccfr.engine.bucket_histories.stepper import sweeps_of
 
         return type(self)(self.game, sweeps_of(self.game, self.table.dtype).responses(self.table))
+
+    def card_exploitability(
+        self, boards: int = 10, seed: int = 0, progress: Callable[[float], None] | None = None
+    ) -> LowerBound:
+        """Return a lower bound of the policy's exploitability by opponents that see the real cards.
+
+        ``exploitability()`` is about opponents that know buckets alone. Here, boards of the second round (flops) are
+        drawn, and both players' best responses by hand and board are found below each of them. With the cards of Texas
+        hold'em, a flop takes some minutes.
+
+        Args:
+            boards: number of flops to draw, at least 2.
+            seed: seed of the draws.
+            progress: function called with the share that is done.
+
+        Raises:
+            PolicyError: the game has one round, or ``boards`` is not a whole number of at least 2.
+
+        Example:
+            >>> import rlccfr
+            >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)")
+            >>> bound = rlccfr.BucketHistoryPolicy.uniform(game).card_exploitability(boards=5)
+            >>> bound.value > bound.error > 0
+            True
+        """
+        whole_number(boards, "boards", 2, PolicyError)
+        if len(self.game.rounds) < 2:
+            raise PolicyError(f"{self.game.name!r} has one round, without a board")
+        from scipy import stats
+
+        from rlccfr.engine.bucket_histories.card_responses import CardResponses
+
+        responses = CardResponses(self.game, self.table)
+        rng = np.random.default_rng(seed)
+        means = []
+        for number in range(boards):
+            means.append(sum(responses.gains(self.game.bucketing.boards.drawn_flop(rng))) / 2)
+            if progress is not None:
+                progress((number + 1) / boards)
+        error = float(stats.t.ppf(0.975, boards - 1) * stats.sem(means))
+        return LowerBound(float(np.mean(means)), error, boards)
 
     def seated_with(self, other: BucketHistoryPolicy) -> BucketHistoryPolicy:  # type: ignore[override]
         """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat."""

@@ -185,6 +185,11 @@ class Boards:
         """Return the number of hands that a board of a round leaves possible."""
         return comb(self.deck.size - self.sizes[number], self.deck.private)
 
+    def drawn_flop(self, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return a board of the second round, drawn from the whole deck; its cards are ascending."""
+        cards = rng.choice(self.deck.size, self.sizes[1], replace=False)
+        return tuple(sorted(cards.tolist()))
+
     @cached_property
     def dealt(self) -> tuple[Dealt, ...]:
         """The boards of each round, in the order in which rounds deal them."""
