@@ -39,12 +39,16 @@ SEEDS = {5: 5, 8: 1, 10: 1, 12: 1}
 """For each number of buckets, the number of seeds of what draws."""
 
 RULES = {
-    "none": ("cfr", "cfr_plus", "lcfr", "dcfr", "dcfr_plus", "pcfr_plus", "hs_pcfr_plus", "momentum_dcfr"),
-    "public_chance": ("lcfr", "dcfr", "cfr_plus"),
+    5: [
+        *((rule, "none") for rule in ("cfr", "cfr_plus", "lcfr", "dcfr", "dcfr_plus")),
+        *((rule, "none") for rule in ("pcfr_plus", "hs_pcfr_plus", "momentum_dcfr")),
+        *((rule, "public_chance") for rule in ("lcfr", "dcfr", "cfr_plus")),
+    ],
+    8: [("dcfr_plus", "none"), ("dcfr", "none"), ("lcfr", "public_chance"), ("dcfr", "public_chance")],
 }
-"""The rules that are compared under each sampler, with 5 buckets; vanilla CFR under public chance has a curve."""
+"""For each number of buckets, the rules and samplers that are compared; vanilla CFR under public chance has a curve."""
 
-RULE_TIMES = (10.0, 60.0)
+RULE_TIMES = {5: (10.0, 60.0), 8: (40.0, 160.0)}
 
 OPPONENTS = ((5, 3), (8, 5), (12, 8))
 MATCH_SECONDS = 160.0
@@ -130,8 +134,11 @@ def cases(quick: bool) -> list[Case]:
             for seed in range(num_seeds):
                 measure = partial(curve, name.format(buckets), "cfr", options, times, seed)
                 found.append(Case(f"curve/{buckets}/{algorithm}/{seed}", measure))
-        if buckets == min(TIMES) or quick:
-            found += rule_cases(name.format(buckets), times if quick else RULE_TIMES)
+    for buckets, runs in ({2: RULES[5]} if quick else RULES).items():
+        times = (0.1, 0.3) if quick else RULE_TIMES[buckets]
+        for rule, sampler in runs:
+            measure = partial(curve, name.format(buckets), rule, {"sampler": sampler}, times, 0)
+            found.append(Case(f"rule/{buckets}/{rule} x {sampler}/0", measure))
     found += [
         Case(
             f"match/{first}/{second}/0",
@@ -142,15 +149,6 @@ def cases(quick: bool) -> list[Case]:
     first, second = (3, 2) if quick else OPPONENTS[0]
     found.append(Case(f"exact/{first}/{second}/0", partial(exact, name, first, second, "20mbb" if quick else "2mbb")))
     return found
-
-
-def rule_cases(game: str, times: tuple[float, ...]) -> list[Case]:
-    """Return the cases that compare update rules."""
-    return [
-        Case(f"rule/{rule}/{sampler}/0", partial(curve, game, rule, {"sampler": sampler}, times, 0))
-        for sampler, rules in RULES.items()
-        for rule in rules
-    ]
 
 
 def parsed(rows: pd.DataFrame, part: str) -> pd.DataFrame:
@@ -231,16 +229,10 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         draw(curves, "CPU seconds", "second", folder / picture, f"{buckets} buckets, in mbb/g")
         yield from ("", f"## {buckets} buckets", "", f"![Exploitability against CPU seconds]({picture})", "")
         yield from by_time(curves, "second")
-    yield from (
-        "",
-        "## Which rule",
-        "",
-        "With 5 buckets. Exact passes have the sampler `none`." if not quick else "With 2 buckets.",
-        "",
-    )
-    rules = parsed(rows, "rule")
-    rules["algorithm"] = rules["first"] + " x " + rules["second"]
-    yield from by_time(rules, "algorithm")
+    yield from ("", "## Which rule", "", "The sampler `none` stands for exact passes.")
+    for buckets, runs in parsed(rows, "rule").groupby("first", sort=False):
+        yield from ("", f"With {buckets} buckets:", "")
+        yield from by_time(runs, "second")
     yield from (
         "",
         "## Head to head",
