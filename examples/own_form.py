@@ -162,6 +162,7 @@ def check_components(
         options.simultaneous
         or options.pre_averaging
         or options.blend
+        or options.by_hand
         or options.walks > 1
         or options.dtype not in (None, "float64")
     ):

@@ -99,6 +99,7 @@ def _arrays(solver: Solver) -> dict[str, np.ndarray]:
             "reduce": solver.reduce,
             "blend": solver.blend,
             "dtype": solver._engine.dtype,
+            "by_hand": solver.by_hand,
             "current": solver.current,
         },
         "cpu_seconds": solver._cpu_seconds,

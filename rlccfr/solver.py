@@ -84,6 +84,9 @@ class Solver:
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games. ``"int16"``
             takes half the memory, for exact passes: in tests on spots, exploitability was at most 1.1 times as high,
             plus 0.02 % of the pot.
+        by_hand: whether ``public_chance`` on hold'em in buckets has a row for each hand that a board allows, as in the
+            sampler's source, instead of one for each bucket history. Updates are the same up to rounding, but take
+            longer.
         current: whether every measurement includes the current policy beside the average one. By default, those at a
             curve's points do, except in games of 2 million sequences and more, where that takes seconds. The attribute
             may be changed at any time, since it changes no iteration.
@@ -121,10 +124,11 @@ class Solver:
         control: str | Path | Controller | None = None,
         blend: bool = False,
         dtype: Literal["int16", "float32", "float64"] | None = None,
+        by_hand: bool = False,
         current: bool | None = None,
         lock: Any = None,
     ) -> None:
-        flags = {"simultaneous": simultaneous, "reduce": reduce, "blend": blend}
+        flags = {"simultaneous": simultaneous, "reduce": reduce, "blend": blend, "by_hand": by_hand}
         if not (current is None or isinstance(current, bool)):
             raise ComponentError(f"current must be True, False or None, not {current!r}")
         options = RunOptions.checked(averaging, flags, walks=walks, threads=threads, dtype=dtype)
@@ -137,6 +141,7 @@ class Solver:
         self.walks = options.walks
         self.threads = options.threads
         self.dtype = options.dtype
+        self.by_hand = by_hand
         self.current = current
         self.update_rule = resolve_update_rule(update_rule, control)
         self.sampler = samplers.resolve(sampler)

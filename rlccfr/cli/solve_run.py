@@ -203,6 +203,7 @@ def _settings(solver: Solver) -> dict[str, Any]:
         "simultaneous": solver.simultaneous,
         "number of walks": solver.walks,
         "choice of --option blend": solver.blend,
+        "choice of --option by-hand": solver.by_hand,
     }
 
 

@@ -49,6 +49,7 @@ class RunOptions:
         blend: whether each player ends with its least exploitable blend; see :mod:`rlccfr.engine.blending`.
         dtype: type of the tables' numbers over a public tree, ``"int16"``, ``"float32"`` or ``"float64"``; None for
             the default.
+        by_hand: whether passes over drawn boards have a row for each hand instead of one for each bucket history.
     """
 
     simultaneous: bool = False
@@ -58,6 +59,7 @@ class RunOptions:
     threads: int = 1
     blend: bool = False
     dtype: str | None = None
+    by_hand: bool = False
 
     @classmethod
     def checked(
@@ -66,7 +68,7 @@ class RunOptions:
         """Return the options that the arguments of :class:`rlccfr.Solver` describe.
 
         Args:
-            flags: ``simultaneous``, ``reduce`` and ``blend``.
+            flags: ``simultaneous``, ``reduce``, ``blend`` and ``by_hand``.
 
         Raises:
             ComponentError: one of them is invalid.
@@ -309,10 +311,24 @@ def check_options_of_compiled(
     The other arguments are not needed, since all components run on such a game.
 
     Raises:
-        ComponentError: the tables are not to be in double precision.
+        ComponentError: the tables are not to be in double precision, or passes are to be by hand.
     """
+    refuse_by_hand(game, options)
     if options.dtype not in (None, "float64"):
         raise ComponentError(f"tables of infosets are in double precision; leave out dtype={options.dtype!r}")
+
+
+def refuse_by_hand(game: Game, options: RunOptions) -> None:
+    """Check that the option ``by_hand`` is off; it is for games by their bucket histories.
+
+    Raises:
+        ComponentError: it is on.
+    """
+    if options.by_hand:
+        raise ComponentError(
+            "passes by hand are for hold'em in buckets, such as 'texas_holdem(buckets=5)': leave out by_hand=True for "
+            f"{game.name!r}"
+        )
 
 
 def _flags_of(rule: UpdateRule) -> RuleFlags:

@@ -244,6 +244,7 @@ class SolverOptions:
         "--blend/--no-blend",
     )
     dtype: str | None = rare(None, "int16, float32 or float64, for tables of public trees.")
+    by_hand: bool = rare(False, "yes: public_chance in buckets has a row per hand. [no]")
     current: bool | None = rare(
         None,
         "yes: measure the current policy, too. [yes for curves]",
@@ -253,7 +254,8 @@ class SolverOptions:
     @property
     def choose_the_run(self) -> bool:
         """Whether the user gave an option that would change the best measured run."""
-        return (self.averaging, self.simultaneous, self.walks, self.blend) != ("matching", False, 1, None)
+        given = (self.averaging, self.simultaneous, self.walks, self.blend, self.by_hand)
+        return given != ("matching", False, 1, None, False)
 
     @property
     def need_a_run(self) -> bool:

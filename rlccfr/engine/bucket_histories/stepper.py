@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.bucket_histories.draws import BoardSweeps, cards_of, kept_showdowns
+from rlccfr.engine.bucket_histories.draws import BoardSweeps, HandSweeps, cards_of, kept_showdowns
 from rlccfr.engine.bucket_histories.sweeps import Sweeps, current, scratch_for
 from rlccfr.engine.bucket_histories.tables import BucketHistoryTables
 from rlccfr.engine.public.draws import logs_of
@@ -132,11 +132,15 @@ class DrawingStepper(BucketHistoryStepper):
 
 
 class BoardStepper(DrawingStepper):
-    """Stepper that draws a board in each iteration, and passes over the bucket histories that hands have on it."""
+    """Stepper that draws a board in each iteration, and passes over the bucket histories that hands have on it.
+
+    With the option ``by_hand``, it passes over the hands themselves, which makes the same updates.
+    """
 
     def _prepare(self) -> None:
-        threads = self.binding.options.threads
-        self._board_sweeps = BoardSweeps(self.state.game, self.state.dtype, threads)
+        options = self.binding.options
+        kind = HandSweeps if options.by_hand else BoardSweeps
+        self._board_sweeps = kind(self.state.game, self.state.dtype, options.threads)
         schedule = self._scheduled(self.binding.rows(self.state.iteration + 1, 1))
         self._board_sweeps.draw(self.state.rng.copy())
         self._board_sweeps.compile(self.state.tables, self.state.pending, schedule)

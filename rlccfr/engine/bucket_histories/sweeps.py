@@ -64,6 +64,9 @@ class Sweeps:
         pairs: the probabilities of each pair of rows, and of winning.
     """
 
+    _pass_down = staticmethod(pass_down)
+    _pass_up = staticmethod(pass_up)
+
     def __init__(self, game: BucketHistoryGame, dtype: np.dtype, threads: int = 1) -> None:
         # No reference to the game is kept, since its passes are kept for as long as it lives.
         self.dtype = dtype
@@ -187,7 +190,7 @@ class Sweeps:
         reach_before = self._ends[number - 1] if number else self._root_reach
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
-            pass_down(
+            self._pass_down(
                 self.rounds[number], player, state.source, state.tables, state.pending, reach_before,
                 self._folds[number], self._ends[number], scratch, state.schedule[0], mode, begin, end,
             )  # fmt: skip
@@ -199,7 +202,7 @@ class Sweeps:
         values_before = self._ends[number - 1] if number else self._root_value
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
-            pass_up(
+            self._pass_up(
                 self.rounds[number], player, state.source, state.tables, state.pending, self._folds[number],
                 self._ends[number], values_before, scratch, state.schedule[0], state.schedule[1], mode, begin, end,
             )  # fmt: skip
@@ -275,6 +278,8 @@ def scratch_for(game: BucketHistoryGame, dtype: np.dtype) -> Scratch:
     return Scratch(
         vectors=np.zeros(size, dtype),
         reciprocals=np.append(0.0, 1.0 / np.arange(1, max_actions + 1)).astype(dtype),
+        entries=np.zeros(0, dtype),
+        sums=np.zeros((2, 0, 0), dtype),
     )
 
 

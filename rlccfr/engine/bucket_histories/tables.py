@@ -225,7 +225,33 @@ def check_components(
         )
     if options.walks > 1 and not sampler.exact:
         raise ComponentError(f"{where} an iteration has one draw: leave out walks={options.walks}")
+    if options.by_hand:
+        _check_by_hand(where, rule, sampler)
     if abstraction.learns or abstraction.best_response:
         raise ComponentError(f"{where} hands are in buckets already: use abstraction='none'")
     if options.blend or options.dtype == SHORT.name:
         raise ComponentError(f"{where} there are no blends and no 16-bit tables: leave out blend=True and dtype")
+
+
+def _check_by_hand(where: str, rule: UpdateRule, sampler: Sampler) -> None:
+    """Check that passes with a row for each hand make the update that passes with a row for each history make.
+
+    The hands of a history add to its regrets one by one. A floor would hold after each of them, and a prediction or a
+    momentum would see the last one alone.
+
+    Args:
+        where: how messages begin.
+
+    Raises:
+        ComponentError: they do not.
+    """
+    if sampler.exact or sampler.chance != "public":
+        raise ComponentError(
+            f"{where} passes by hand are over drawn boards: use sampler='public_chance' instead of {sampler.id!r}, or "
+            "leave out by_hand=True"
+        )
+    if not rule.is_plain or rule.floor > -np.inf:
+        raise ComponentError(
+            f"{where} passes by hand need regrets without a floor, a prediction or momentum: use cfr, lcfr or dcfr "
+            f"instead of {rule.id!r}, or leave out by_hand=True"
+        )

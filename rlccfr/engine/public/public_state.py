@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.engine.binding import Binding, RunOptions
+from rlccfr.engine.binding import Binding, RunOptions, refuse_by_hand
 from rlccfr.engine.public.draws import drawing_for, draws_of, first_entries, pending_bytes
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.game import Game
@@ -259,6 +259,7 @@ def check_components(
     Raises:
         ComponentError: a component or an option can't.
     """
+    refuse_by_hand(game, options)
     where = f"{game.name!r} is solved on its public tree, where"
     has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
     if rule.controller is not None or rule.average_weight or has_functions:

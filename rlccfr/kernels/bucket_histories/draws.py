@@ -167,7 +167,7 @@ def chance_iterations(
                 if number:
                     copy_lines(leaves[1, number - 1], 0, arrays.lines, scratch.vectors, 0)
                 go_down(
-                    arrays, cards.histories[1 - player, number], 1 - player, source, tables_of_run, pending,
+                    arrays, cards.histories[1 - player, number], 1, 1 - player, source, tables_of_run, pending,
                     leaves[0, number], leaves[1, number], scratch, schedule[t], UPDATE,
                 )  # fmt: skip
             for leaf in range(len(pots)):
@@ -175,7 +175,7 @@ def chance_iterations(
             for number in range(last, -1, -1):
                 arrays = rounds[number]
                 go_up(
-                    arrays, cards.histories[player, number], player, source, tables_of_run, pending,
+                    arrays, cards.histories[player, number], player, source, 0, tables_of_run, pending,
                     leaves[0, number], leaves[1, number], scratch, schedule[t], schedule[t + 1], UPDATE,
                 )  # fmt: skip
                 if number:

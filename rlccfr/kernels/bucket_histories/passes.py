@@ -74,6 +74,8 @@ class Scratch(NamedTuple):
 
     vectors: np.ndarray  # a vector over lines for each node, then a policy, then a vector of totals
     reciprocals: np.ndarray  # 1 / A for each number of actions A, and 0 first
+    entries: np.ndarray  # by hand: one history's entries of the source
+    sums: np.ndarray  # by hand: (2, cards + 2, columns) sums of reach, see kernels/bucket_histories/hands.py
 
 
 def vectors_size(num_nodes: int, num_lines: int, max_actions: int) -> int:
@@ -124,10 +126,14 @@ def write_first_best(vectors, values, value, count, lines, table, start, zero, o
 
 
 @inlined
-def go_down(round_arrays, history, opponent, source, tables, pending, fold_reach, end_reach, scratch, now, mode):
-    """Carry the opponent's reach of one history through a round.
+def go_down(
+    round_arrays, history, num_alike, opponent, source, tables, pending, fold_reach, end_reach, scratch, now, mode
+):
+    """Carry the opponent's reach of one row through a round.
 
     Args:
+        history: the row's bucket history.
+        num_alike: number of rows with this history; each adds its share to the history's average.
         fold_reach, end_reach: (folds * lines,) and (ends * lines,) overwritten by the reach at the leaves.
         scratch: the first vector holds the reach on the lines that lead to the round; the others are overwritten.
     """
@@ -157,7 +163,13 @@ def go_down(round_arrays, history, opponent, source, tables, pending, fold_reach
             total = policy + count * lines
             fill_policy(source, start, lines, count, lines, scratch.reciprocals, vectors, policy, total)
             if mode == UPDATE:
-                add_to_average(vectors, reach, policy, count, lines, tables.policy_sum, start, lines, decay)
+                weights = reach
+                if num_alike > 1:
+                    weights = total  # whose vector fill_policy has used before
+                    share = scratch.reciprocals.dtype.type(1.0 / num_alike)
+                    for line in range(lines):
+                        vectors[weights + line] = share * vectors[reach + line]
+                add_to_average(vectors, weights, policy, count, lines, tables.policy_sum, start, lines, decay)
             for action in range(count):
                 multiply(vectors, reach, policy + action * lines, lines, first_child + action * lines)
         else:
@@ -166,10 +178,15 @@ def go_down(round_arrays, history, opponent, source, tables, pending, fold_reach
 
 
 @inlined
-def go_up(round_arrays, history, player, source, tables, pending, fold_values, end_values, scratch, now, ahead, mode):
-    """Carry the player's values of one history back through a round, and update its tables there.
+def go_up(
+    round_arrays, history, player, source, source_begin, tables, pending, fold_values, end_values, scratch, now, ahead,
+    mode,
+):  # fmt: skip
+    """Carry the player's values of one row back through a round, and update its history's tables there.
 
     Args:
+        history: the row's bucket history.
+        source_begin: table entry with which ``source`` begins; 0 for the whole table.
         fold_values: (folds * lines,) what the player would get for a payoff of 1 where somebody folds.
         end_values: (ends * lines,) the player's values where the betting ends.
         scratch: the first vector becomes the values on the lines that lead to the round; the others are overwritten.
@@ -215,7 +232,7 @@ def go_up(round_arrays, history, player, source, tables, pending, fold_values, e
             write_first_best(vectors, values, value, count, lines, tables.regret, start, zero, one)
         else:
             total = policy + count * lines
-            fill_policy(source, start, lines, count, lines, reciprocals, vectors, policy, total)
+            fill_policy(source, start - source_begin, lines, count, lines, reciprocals, vectors, policy, total)
             fill_mean(vectors, policy, values, count, lines, value, zero)
             if mode == UPDATE:
                 update_decision(vectors, values, value, count, lines, tables, start, discounts, now, ahead, zero, one)
@@ -245,8 +262,8 @@ def pass_down(
         copy_lines(reach_before[round_arrays.above[row]], 0, lines, scratch.vectors, 0)
         history = round_arrays.history[row]
         go_down(
-            round_arrays, history, 1 - player, source, tables, pending, fold_reach[row], end_reach[row], scratch, now,
-            mode,
+            round_arrays, history, 1, 1 - player, source, tables, pending, fold_reach[row], end_reach[row], scratch,
+            now, mode,
         )  # fmt: skip
 
 
@@ -281,8 +298,8 @@ def pass_up(
         for row in range(round_arrays.begins[before], round_arrays.begins[before + 1]):
             history = round_arrays.history[row]
             go_up(
-                round_arrays, history, player, source, tables, pending, fold_values[row], end_values[row], scratch, now,
-                ahead, mode,
+                round_arrays, history, player, source, 0, tables, pending, fold_values[row], end_values[row], scratch,
+                now, ahead, mode,
             )  # fmt: skip
             for line in range(lines):
                 sums[line] += vectors[line]

@@ -10,7 +10,7 @@ import pytest
 from support import place_public, regrets, settle_public
 
 import rlccfr
-from rlccfr.engine.bucket_histories.draws import BoardSweeps, cards_of, kept_showdowns, pending_for
+from rlccfr.engine.bucket_histories.draws import BoardSweeps, HandSweeps, cards_of, kept_showdowns, pending_for
 from rlccfr.engine.bucket_histories.sweeps import PassState, Sweeps, scratch_for
 from rlccfr.games.public.records import DOUBLE
 from rlccfr.kernels.bucket_histories.draws import chance_iterations
@@ -74,11 +74,12 @@ def boards(game):
     return [np.array(masks) for masks in further(0, 0)]
 
 
+@pytest.mark.parametrize("kind", [BoardSweeps, HandSweeps])
 @pytest.mark.parametrize("name", GAMES)
-def test_passes_over_all_boards_add_up_to_an_exact_pass(name):
+def test_passes_over_all_boards_add_up_to_an_exact_pass(name, kind):
     game = rlccfr.load_game(name)
     tables = empty_tables(game)
-    sweeps = BoardSweeps(game, DOUBLE)
+    sweeps = kind(game, DOUBLE)
     all_boards = boards(game)
     for masks in all_boards:
         sweeps.set_board(masks)
@@ -205,8 +206,9 @@ def test_what_is_not_sound_is_refused(rule, sampler, message):
 IN_PLAIN_PYTHON = """
 import rlccfr
 game = rlccfr.load_game("holdem(rounds=2,ranks=3,suits=2,private=1,flop=1,buckets=2)")
-for rule, sampler in (("pcfr_plus", "none"), ("momentum_dcfr", "none"), ("dcfr", "chance"), ("dcfr", "public_chance")):
-    solver = rlccfr.Solver(game, rule, sampler, seed=1)
+runs = [("pcfr_plus", "none"), ("momentum_dcfr", "none"), ("dcfr", "chance"), ("dcfr", "public_chance")]
+for rule, sampler, by_hand in [(*run, False) for run in runs] + [(*runs[-1], True)]:
+    solver = rlccfr.Solver(game, rule, sampler, seed=1, by_hand=by_hand)
     solver.run(iterations=5, curve=False)
     print(solver.average_policy().table.tolist(), solver.values())
 """
@@ -225,4 +227,4 @@ def test_plain_python_gives_the_same_numbers():
         for disable in ("0", "1")
     ]
     assert outputs[0] == outputs[1]
-    assert outputs[0].count("Values") == 4
+    assert outputs[0].count("Values") == 5

@@ -1,0 +1,267 @@
+"""Passes by hand over a drawn board: a row for each hand that the board allows, in place of one for each history.
+
+This is public chance sampling as in its source (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012). A hand's
+values where the betting ends follow from sums over all hands and over those that hold one of its cards, so they take
+O(n) for n hands, not O(n^2).
+
+The same hands are the rows of all rounds. They are ordered by their bucket history in the last round, and so by that of
+each round before. The hands of a history are neighbours, and one thread has all of them. They share the history's table
+entries: each adds its regrets, and its share of the policy to the average, so that a history's weight in the average
+does not depend on the number of its hands, as in passes by history. Two things happen once for all of them:
+
+- The source of policies is copied before the first hand. A later one would otherwise read a policy from regrets to
+  which the first has already added.
+- Pending discounts are applied at the first hand. They are 1 for the others, since the clock has not moved.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from rlccfr.kernels.bucket_histories.boards import number_of_set
+from rlccfr.kernels.bucket_histories.histories import HISTORY_TABLES, I4M, I8M, I8S, write_board_histories
+from rlccfr.kernels.bucket_histories.meetings import SHOWDOWNS, U4M
+from rlccfr.kernels.bucket_histories.passes import copy_lines, go_down, go_up
+from rlccfr.kernels.bucket_histories.strengths import HAND, STRONGER
+from rlccfr.kernels.jit import inlined, kernel, released
+
+
+class BoardHands(NamedTuple):
+    """The hands that a board allows, which are the rows of all rounds, in the order of their bucket histories."""
+
+    counts: np.ndarray  # (rounds,) number of different histories
+    history: np.ndarray  # (rounds, hands) the history of each hand
+    begins: np.ndarray  # (rounds, hands + 1) first hand of each of the different histories
+    cards: np.ndarray  # (hands, 2) cards of each hand; a hand of one card has the number of cards in the deck besides
+    order: np.ndarray  # (hands,) the hands, the weakest first, and the bit STRONGER
+
+
+BOARD_HANDS = types.NamedTuple((I8S, I8M, I8M, U4M, types.uint16[::1]), BoardHands)
+
+
+@kernel(types.void(HISTORY_TABLES, SHOWDOWNS, I8S, I4M, I8S, BOARD_HANDS))
+def fill_board_hands(tables, showdowns, masks, histories, places, hands):
+    """Order the hands that a board allows, by history and by strength.
+
+    Args:
+        tables, showdowns: tables of histories and of showdowns.
+        masks: (rounds,) the board cards of each round, as bits.
+        histories: (rounds, all hands) overwritten by the history of each hand; -1 for impossible hands.
+        places: (histories of the last round + 1,) working memory.
+        hands: overwritten.
+    """
+    last = len(masks) - 1
+    write_board_histories(tables, masks, histories)
+    board = tables.set_begin[last] + number_of_set(masks[last], tables.choose)
+    order = showdowns.orders[tables.row[board]]
+    origin = showdowns.origin[tables.turning[board]]
+    # Sort by counting: first the number of hands with each history, then the place of its first hand.
+    places[:] = 0
+    for k in range(len(order)):
+        places[histories[last, origin[order[k] & HAND]] + 1] += 1
+    for history in range(1, len(places)):
+        places[history] += places[history - 1]
+    for k in range(len(order)):
+        hand = origin[order[k] & HAND]
+        history = histories[last, hand]
+        place = places[history]
+        places[history] += 1
+        for number in range(len(masks)):
+            hands.history[number, place] = histories[number, hand]
+        hands.cards[place, 0] = showdowns.hands[hand, 0]
+        hands.cards[place, 1] = showdowns.hands[hand, 1]
+        hands.order[k] = place | (order[k] & STRONGER)
+    for number in range(len(masks)):
+        count = 0
+        for place in range(len(order)):
+            if place == 0 or hands.history[number, place] != hands.history[number, place - 1]:
+                hands.begins[number, count] = place
+                count += 1
+        hands.begins[number, count] = len(order)
+        hands.counts[number] = count
+
+
+@released(None)
+def pass_hands_down(
+    round_arrays, player, source, tables, pending, reach_before, fold_reach, end_reach, scratch, now, mode, begin, end
+):
+    """Carry the opponent's reach through a round, for the hands of some of its histories.
+
+    Args:
+        round_arrays: the round, with the opponent's hands; ``begins`` has the first hand of each history.
+        player, source, tables, pending: see :func:`rlccfr.kernels.bucket_histories.passes.pass_down`.
+        reach_before: (hands, lines) reach on the lines that lead to the round.
+        fold_reach: (hands, folds * lines) overwritten for these hands.
+        end_reach: (hands, ends * lines) overwritten for these hands.
+        scratch: overwritten.
+        now, mode: see :func:`rlccfr.kernels.bucket_histories.passes.pass_down`.
+        begin, end: range of histories.
+    """
+    begins = round_arrays.begins
+    for place in range(begin, end):
+        history = round_arrays.history[begins[place]]
+        num_alike = begins[place + 1] - begins[place]
+        for row in range(begins[place], begins[place + 1]):
+            copy_lines(reach_before[round_arrays.above[row]], 0, round_arrays.lines, scratch.vectors, 0)
+            go_down(
+                round_arrays, history, num_alike, 1 - player, source, tables, pending, fold_reach[row], end_reach[row],
+                scratch, now, mode,
+            )  # fmt: skip
+
+
+@released(None)
+def pass_hands_up(
+    round_arrays, player, source, tables, pending, fold_values, end_values, values_before, scratch, now, ahead, mode,
+    begin, end,
+):  # fmt: skip
+    """Carry the player's values back through a round, and update the tables of some histories by their hands.
+
+    Args:
+        round_arrays: the round, with the player's hands; ``begins`` has the first hand of each history.
+        player, source, tables, pending: see :func:`rlccfr.kernels.bucket_histories.passes.pass_up`.
+        fold_values: (hands, folds * lines) what the player would get for a payoff of 1 where somebody folds.
+        end_values: (hands, ends * lines) the player's values where the betting ends.
+        values_before: (hands, lines) overwritten with the values on the lines that lead to the round.
+        scratch: overwritten.
+        now, ahead, mode: see :func:`rlccfr.kernels.bucket_histories.passes.pass_up`.
+        begin, end: range of histories.
+    """
+    begins = round_arrays.begins
+    columns = round_arrays.columns[player]
+    for place in range(begin, end):
+        history = round_arrays.history[begins[place]]
+        first_entry = round_arrays.first_entries[player] + history * columns
+        copy_lines(source, first_entry, columns, scratch.entries, 0)
+        for row in range(begins[place], begins[place + 1]):
+            go_up(
+                round_arrays, history, player, scratch.entries, first_entry, tables, pending, fold_values[row],
+                end_values[row], scratch, now, ahead, mode,
+            )  # fmt: skip
+            copy_lines(scratch.vectors, 0, round_arrays.lines, values_before[row], 0)
+
+
+@inlined
+def add_hand(reach, cards, holds_two, sums):
+    """Add a hand's reach to the sums of its cards, and to that of all hands.
+
+    Args:
+        reach: (columns,).
+        cards: (2,).
+        holds_two: 1 if a hand has two cards, 0 if it has one.
+        sums: (cards + 2, at least columns); the last row is of all hands, the one before always 0.
+    """
+    first = sums[cards[0]]
+    total = sums[len(sums) - 1]
+    for column in range(len(reach)):
+        first[column] += reach[column]
+        total[column] += reach[column]
+    if holds_two:
+        second = sums[cards[1]]
+        for column in range(len(reach)):
+            second[column] += reach[column]
+
+
+@released(None)
+def find_fold_values(hands, holds_two, reach, scale, scratch, begin, end):
+    """Replace the opponent's reach by the sum over all hands that share no card with a hand, times a factor.
+
+    Args:
+        hands: see :class:`BoardHands`.
+        holds_two: 1 if a hand has two cards, 0 if it has one.
+        reach: (hands, folds * lines) overwritten in these columns.
+        scale: (1,) the factor.
+        scratch: ``sums`` is overwritten.
+        begin, end: range of columns.
+    """
+    sums = scratch.sums[0]
+    total = sums[len(sums) - 1]
+    # A hand of two cards is taken away once for each of them.
+    twice = scratch.reciprocals[1] if holds_two else scratch.reciprocals[0]
+    for left in range(begin, end, sums.shape[1]):
+        right = min(left + sums.shape[1], end)
+        sums[:, :] = scratch.reciprocals[0]
+        for row in range(len(hands.cards)):
+            add_hand(reach[row, left:right], hands.cards[row], holds_two, sums)
+        for row in range(len(hands.cards)):
+            values = reach[row, left:right]
+            first = sums[hands.cards[row, 0]]
+            second = sums[hands.cards[row, 1]]
+            for column in range(len(values)):
+                values[column] = scale[0] * (total[column] - first[column] - second[column] + twice * values[column])
+
+
+@inlined
+def find_equals_values(hands, begin, end, reach, left, right, weaker, as_weak, factors):
+    """Replace the opponent's reach by the values of hands of equal strength; see :func:`find_showdown_values`.
+
+    Args:
+        begin, end: range of ``hands.order``.
+        left, right: range of columns.
+        weaker, as_weak: (cards + 2, columns) sums over weaker hands, and over these and the equal ones, each less half
+            of the sums over all hands.
+    """
+    weaker_total = weaker[len(weaker) - 1]
+    as_weak_total = as_weak[len(as_weak) - 1]
+    for k in range(begin, end):
+        row = hands.order[k] & HAND
+        values = reach[row, left:right]
+        weights = factors[left:right]
+        weaker_first = weaker[hands.cards[row, 0]]
+        weaker_second = weaker[hands.cards[row, 1]]
+        as_weak_first = as_weak[hands.cards[row, 0]]
+        as_weak_second = as_weak[hands.cards[row, 1]]
+        # The hand itself is in half of the differences with each sign, so it cancels.
+        for column in range(len(values)):
+            values[column] = weights[column] * (
+                (weaker_total[column] - weaker_first[column] - weaker_second[column])
+                + (as_weak_total[column] - as_weak_first[column] - as_weak_second[column])
+            )
+
+
+@released(None)
+def find_showdown_values(hands, holds_two, reach, factors, scratch, begin, end):
+    """Replace the opponent's reach by its sum over the hands that a hand beats, less that over those that beat it.
+
+    Only hands that share no card with it count.
+
+    Args:
+        hands, holds_two: see :func:`find_fold_values`.
+        reach: (hands, ends * lines) overwritten in these columns.
+        factors: (ends * lines,) factors of the columns.
+        scratch: ``sums`` is overwritten.
+        begin, end: range of columns.
+    """
+    weaker = scratch.sums[0]
+    as_weak = scratch.sums[1]
+    order = hands.order
+    last = len(weaker) - 1
+    minus_half = scratch.reciprocals.dtype.type(-0.5)
+    for left in range(begin, end, weaker.shape[1]):
+        right = min(left + weaker.shape[1], end)
+        # Both sums begin at minus half of all hands. So they add up to the weaker hands less the stronger ones.
+        weaker[:, :] = scratch.reciprocals[0]
+        for row in range(len(hands.cards)):
+            add_hand(reach[row, left:right], hands.cards[row], holds_two, weaker)
+        for k in range(len(weaker)):
+            for column in range(right - left):
+                weaker[k, column] *= minus_half
+                as_weak[k, column] = weaker[k, column]
+        first = 0
+        while first < len(order):
+            stop = first + 1
+            while stop < len(order) and not order[stop] & STRONGER:
+                stop += 1
+            for k in range(first, stop):
+                row = order[k] & HAND
+                add_hand(reach[row, left:right], hands.cards[row], holds_two, as_weak)
+            find_equals_values(hands, first, stop, reach, left, right, weaker, as_weak, factors)
+            # Their reach is overwritten now, but the sums of their cards have it.
+            for k in range(first, stop):
+                row = order[k] & HAND
+                copy_lines(as_weak[hands.cards[row, 0]], 0, right - left, weaker[hands.cards[row, 0]], 0)
+                copy_lines(as_weak[hands.cards[row, 1]], 0, right - left, weaker[hands.cards[row, 1]], 0)
+            copy_lines(as_weak[last], 0, right - left, weaker[last], 0)
+            first = stop
