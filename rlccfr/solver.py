@@ -74,22 +74,18 @@ class Solver:
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
             values, if that is predicted to save time. Numbers are then added in another order, and rounded differently:
             where regrets tie at 0, the iterates diverge, and exploitability may differ by tens of per cent.
-        threads: number of threads for exact passes over large games. It does not change the results. Each thread needs
-            its own core.
-        control: controller that chooses the update rule's settings during the run: ``"shipped"``, ``"schedule"``, a
-            file, or an object.
+        threads: number of threads for exact passes over large games, each on a core of its own; results do not change.
+        control: controller that steers the rule's settings: ``"shipped"``, ``"schedule"``, a file, or an object.
         blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies;
             on the way to a target, such mixtures are tried where they are likely to reach it. A public-tree game for
             which they do not fit into memory runs without them, with a warning.
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games. ``"int16"``
             takes half the memory, for exact passes: in tests on spots, exploitability was at most 1.1 times as high,
             plus 0.02 % of the pot.
-        by_hand: whether ``public_chance`` on hold'em in buckets has a row for each hand that a board allows, as in the
-            sampler's source, instead of one for each bucket history. Updates are the same up to rounding, but take
-            longer.
+        by_hand: whether ``public_chance`` on hold'em in buckets has a row for each hand on a board, as in its source,
+            not for each bucket history. Updates are the same up to rounding, but take longer.
         current: whether every measurement includes the current policy beside the average one. By default, those at a
-            curve's points do, except in games of 2 million sequences and more, where that takes seconds. The attribute
-            may be changed at any time, since it changes no iteration.
+            curve's points do, except in games of 2 million sequences and more. It may be changed at any time.
         lock: policies that are fixed at some decisions, in any form that :mod:`rlccfr.locks` lists. The run, its values
             and targets are those of the locked game, the attribute ``game``; policies returned are of the game itself.
 
@@ -103,8 +99,7 @@ class Solver:
         >>> solver = rlccfr.Solver(rlccfr.load_game("kuhn"), "dcfr")
         >>> solver.run(iterations=1000).iterations
         1000
-        >>> policy = solver.average_policy()
-        >>> round(policy.values().game[0], 3)  # in equilibrium, -1/18
+        >>> round(solver.average_policy().values().game[0], 3)  # in equilibrium, -1/18
         -0.056
     """
 
