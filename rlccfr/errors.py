@@ -103,7 +103,8 @@ def _says_out_of_memory(error: BaseException) -> bool:
     """Return whether this error, whatever it follows from, says that memory was refused."""
     if isinstance(error, SystemError):
         frames = traceback.extract_tb(error.__traceback__)
-        return bool(frames) and frames[-1].filename.startswith("<frozen importlib")
+        is_in_importer = bool(frames) and frames[-1].filename.startswith("<frozen importlib")
+        return is_in_importer or "_find_and_load" in str(error)  # the importer's entry, which C code has called
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
     if isinstance(error, (OSError, RuntimeError)):
