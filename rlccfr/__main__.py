@@ -11,15 +11,19 @@ BYTES_PER_CORE = 90_000_000
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C prints one line, even during the import."""
+    """Run the command line; Ctrl-C and a lack of memory print one line, even during the import."""
     if low := low_limit():
         print(f"error: {low}", file=sys.stderr)
         sys.exit(1)
     try:
         from rlccfr.cli import main as run
     except BaseException as error:
+        from rlccfr.errors import is_out_of_memory
         from rlccfr.interrupts import is_interrupt, settle_interrupt
 
+        if is_out_of_memory(error):
+            print("error: out of memory while the libraries were loaded; free some memory", file=sys.stderr)
+            sys.exit(1)
         if not is_interrupt(error):
             raise
         print("error: interrupted", file=sys.stderr)

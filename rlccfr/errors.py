@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import operator
 import os
 import sys
@@ -69,6 +70,46 @@ class InUseError(RLCCFRError):
     def __init__(self, path: object, holder: str, kind: str = "directory") -> None:
         self.holder = holder
         super().__init__(f"{path} is in use by {holder}; wait until it ends, or name another {kind}")
+
+
+REFUSED_MEMORY = ("can't start new thread", "can't allocate memory", "annot allocate memory", "failed to map segment")
+"""Texts of errors of Python, of PyTorch and of the system's loader that were refused memory."""
+
+
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Return whether an error, or one that it follows from, says that memory was refused.
+
+    Few of these errors are a ``MemoryError``: the loader of libraries raises an ``OSError``, a thread that can't start
+    a ``RuntimeError``, and Python itself, while it imports, a ``SystemError``. Errors of this library are not counted,
+    since they say by themselves what to do.
+
+    Example:
+        >>> from rlccfr.errors import is_out_of_memory
+        >>> is_out_of_memory(RuntimeError("can't start new thread"))
+        True
+        >>> is_out_of_memory(RuntimeError("no such layer"))
+        False
+    """
+    seen: set[int] = set()  # an error may be its own cause
+    while error is not None and id(error) not in seen and not isinstance(error, RLCCFRError):
+        seen.add(id(error))
+        if _says_out_of_memory(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _says_out_of_memory(error: BaseException) -> bool:
+    """Return whether this error, whatever it follows from, says that memory was refused."""
+    if isinstance(error, SystemError):
+        frames = traceback.extract_tb(error.__traceback__)
+        is_in_importer = bool(frames) and frames[-1].filename.startswith("<frozen importlib")
+        return is_in_importer or "_find_and_load" in str(error)  # the importer's entry, which C code has called
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    if isinstance(error, (OSError, RuntimeError)):
+        return any(text in str(error) for text in REFUSED_MEMORY)
+    return isinstance(error, MemoryError)
 
 
 def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) -> int:

@@ -40,7 +40,7 @@ from rlccfr.cli.commands import (
 from rlccfr.cli.console import Interrupted
 from rlccfr.cli.mistakes import explained
 from rlccfr.cli.policies import explore, match, play, show
-from rlccfr.errors import RLCCFRError, first_line
+from rlccfr.errors import RLCCFRError, first_line, is_out_of_memory
 from rlccfr.interrupts import raise_if_interrupt, settle_interrupt, when_held
 
 
@@ -169,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except USAGE_ERROR as error:
         code = _fail(explained(error, words), 2)
     except MemoryError:
-        code = _fail("out of memory; choose a smaller game or budget", 1)
+        code = _fail("out of memory; choose a smaller game or budget, or free some memory", 1)
     except (KeyboardInterrupt, typer.Abort):  # some versions of Typer raise, others return the code
         code = _fail("interrupted", INTERRUPTED)
     except ImportError as error:
@@ -189,11 +189,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> Any:
-    """Run a command line and return its result; an error that Ctrl-C has caused is raised as ``KeyboardInterrupt``."""
+    """Run a command line and return its result.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C has caused an error.
+        MemoryError: memory was refused, and a library has raised an error of another kind.
+    """
     try:
         return app(arguments, prog_name="rlccfr", standalone_mode=False)
     except Exception as error:
         raise_if_interrupt(error)
+        if is_out_of_memory(error):
+            raise MemoryError from error
         raise
 
 

@@ -151,7 +151,7 @@ def test_a_container_that_kills_a_run_leaves_its_checkpoint(tmp_path, figures):
     solve = ("solve", "holdem(ranks=7)", "--checkpoint", str(path), "--checkpoint-every", "0.1", "--iterations")
     finished(rlccfr(tmp_path, *solve, "5"))
     kept = iterations_in(path)
-    with container(420) as group:
+    with container(320) as group:
         enter = f"open({str(group / 'cgroup.procs')!r}, 'w').write('0')"
         refused = rlccfr(tmp_path, "solve", "holdem", "--iterations", "1", before=enter)
         _, errors = refused.communicate(timeout=300)
@@ -160,7 +160,7 @@ def test_a_container_that_kills_a_run_leaves_its_checkpoint(tmp_path, figures):
     reached = iterations_in(path)
     finished(rlccfr(tmp_path, *solve, "1"))
     row = {"refused": errors.strip().splitlines()[-1], "signal": -killed.returncode, "iterations before": kept}
-    figures("A container with 420 MiB", [{**row, "kept": reached, "in the end": iterations_in(path)}])
+    figures("A container with 320 MiB", [{**row, "kept": reached, "in the end": iterations_in(path)}])
     assert refused.returncode == 1
     assert "GB are available" in row["refused"]
     assert killed.returncode == -9
@@ -186,6 +186,11 @@ time.time = lambda: steady() + draws.choice((-1, 1)) * draws.choice((0, 3600, 86
 """
 
 
+def is_same(ours: np.ndarray, theirs: np.ndarray) -> bool:
+    """Return whether two arrays are equal bit by bit; NaN stands for what a controller has not seen yet."""
+    return (ours.dtype, ours.shape, ours.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes())
+
+
 @pytest.mark.verify
 def test_a_clock_that_jumps_changes_nothing(tmp_path, figures):
     """The system's clock is seen to jump by an hour, a day or decades, back and forth, at every look."""
@@ -204,7 +209,7 @@ def test_a_clock_that_jumps_changes_nothing(tmp_path, figures):
     for name, path in (("train", "team/team.npz"), ("solve", "run.npz")):
         ours, theirs = read_archive(steady / path), read_archive(jumping / path)
         assert ours.keys() == theirs.keys()
-        alike = [key for key in ours if np.array_equal(ours[key], theirs[key])]
+        alike = [key for key in ours if is_same(ours[key], theirs[key])]
         equal[name] = len(alike)
         assert set(ours) - set(alike) <= {"header", "experience/entries"}  # they have CPU seconds and throughput
     figures("A clock that jumps", [{f"{name}: runs or arrays that are equal": count for name, count in equal.items()}])

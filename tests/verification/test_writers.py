@@ -51,7 +51,7 @@ def test_of_two_trainings_in_one_directory_the_second_is_refused(tmp_path, figur
 
 @pytest.mark.verify
 def test_a_checkpoint_that_two_runs_write_is_whole_at_every_moment(tmp_path, figures):
-    """The last to write wins; a reader never sees half of one."""
+    """The second run is refused, since it would drop what the first has done; a later one goes on from there."""
     path, reads = tmp_path / "run.npz", 0
     finished(rlccfr(tmp_path, "solve", "leduc", "--checkpoint", "run.npz", "--iterations", "5"))
     often = ("solve", "leduc", "--checkpoint", "run.npz", "--checkpoint-every", "0.01", "--seconds", "10")
@@ -59,13 +59,22 @@ def test_a_checkpoint_that_two_runs_write_is_whole_at_every_moment(tmp_path, fig
     while any(process.poll() is None for process in both):
         assert iterations_in(path) >= 5
         reads += 1
-    for process in both:
-        finished(process)
-    left = [one.name for one in tmp_path.iterdir() if one != path]
-    reached = Solver.load(path).result().iterations
-    figures("Two runs with one checkpoint", [{"whole at each of these reads": reads, "iterations in the end": reached}])
+    errors = [process.communicate()[1] for process in both]
+    codes = [process.returncode for process in both]
+    assert sorted(codes) == [0, 1], errors
+    says = errors[codes.index(1)].strip()
+    reached = iterations_in(path)
+    finished(rlccfr(tmp_path, "solve", "leduc", "--checkpoint", "run.npz", "--iterations", "5"))
+    left = {one.name for one in tmp_path.iterdir()} - {path.name, f".{path.name}{LOCK}"}
+    gone_on = Solver.load(path).result().iterations
+    row = {"exit codes": sorted(codes), "says": says, "whole at each of these reads": reads, "iterations": reached}
+    figures("Two runs with one checkpoint", [row | {"after five more": gone_on}])
+    assert len(says.splitlines()) == 1
+    assert "in use" in says
+    assert reached > 5
+    assert gone_on == reached + 5
     assert reads > 100
-    assert left == []
+    assert left == set()
 
 
 @pytest.mark.verify

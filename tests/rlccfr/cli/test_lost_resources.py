@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import importlib
 import re
 import resource
 import subprocess
@@ -14,6 +16,7 @@ from support import regrets
 import rlccfr
 from rlccfr.engine.public import public_state
 from rlccfr.engine.public.public_state import PublicState
+from rlccfr.errors import RLCCFRError, is_out_of_memory
 
 GAMES = ("holdem(ranks=4,suits=2,private=1,flop=1)", "bluff(dice=1,opponent_dice=1)")
 
@@ -83,6 +86,65 @@ def test_a_limit_of_memory_in_which_no_library_loads_is_named():
     assert re.fullmatch(
         r"error: ulimit -v allows 0.3 GB of memory, but the libraries need .* GB: raise it, .*\n", done.stderr
     )
+
+
+def loader_error() -> OSError:
+    """Return the error of llvmlite when the system's loader was refused memory."""
+    error = OSError("Could not find/load shared object file 'libllvmlite.so'")
+    error.__context__ = OSError("libllvmlite.so: failed to map segment from shared object")
+    return error
+
+
+def error_of_an_import(statement: str, folder) -> SystemError:
+    """Return the error of a module with this statement."""
+    (folder / "starved.py").write_text(statement)
+    sys.path.insert(0, str(folder))
+    try:
+        importlib.import_module("starved")
+    except SystemError as error:
+        return error
+    finally:
+        sys.path.remove(str(folder))
+        sys.modules.pop("starved", None)
+    raise AssertionError("the module was loaded")
+
+
+def test_a_lack_of_memory_is_known_by_what_libraries_raise():
+    reader = RLCCFRError("out of memory while loading run.npz")
+    reader.__cause__ = MemoryError()
+    for error, is_shortage in (
+        (MemoryError(), True),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), True),
+        (OSError(errno.ENOSPC, "No space left on device"), False),
+        (RuntimeError("can't start new thread"), True),
+        (RuntimeError("mat1 and mat2 shapes cannot be multiplied"), False),
+        (loader_error(), True),
+        (OSError("Could not find/load shared object file 'libllvmlite.so'"), False),
+        (SystemError("error return without exception set"), False),  # not while a module is loaded
+        (reader, False),  # says more by itself
+    ):
+        assert is_out_of_memory(error) is is_shortage, repr(error)
+
+
+def test_a_fault_of_a_module_is_not_taken_for_a_lack_of_memory(tmp_path):
+    assert not is_out_of_memory(error_of_an_import("raise SystemError('a fault')", tmp_path))
+
+
+def refuse_loading(*given):
+    """Raise what Python raises if it can't read a module for lack of memory; the frame's file is the importer's."""
+    exec(compile("raise SystemError('error return without exception set')", "<frozen importlib._bootstrap>", "exec"))
+
+
+def refuse_thread(*given):
+    raise RuntimeError("can't start new thread")
+
+
+@pytest.mark.parametrize("refuse", [refuse_loading, refuse_thread])
+def test_memory_that_a_library_is_refused_is_told_in_one_line(run, monkeypatch, refuse):
+    monkeypatch.setattr(PublicState, "at_start", refuse)
+    code, out, err = run(*solve(GAMES[0]))
+    assert (code, out) == (1, "")
+    assert err == "error: out of memory; choose a smaller game or budget, or free some memory\n"
 
 
 def refuse_reading(monkeypatch) -> None:
