@@ -110,8 +110,8 @@ class TargetRun(NamedTuple):
 class Form:
     """The parts of the library that serve one form of games.
 
-    The attributes from ``policy`` to ``played_pairs``, except for ``best_run``, ``least_blended`` and ``target_runs``,
-    are import paths, ``"module:name"``. They are imported when they are first needed, so that a game loads fast and
+    The attributes from ``policy`` to ``played_pairs``, except for those on runs (``best_run`` to ``target_runs``), are
+    import paths, ``"module:name"``. They are imported when they are first needed, so that a game loads fast and
     does not depend on the modules that serve it. :meth:`part` returns what they name. The first four are needed for
     runs. Each of the other paths may be empty; the library then raises an error where the part is needed.
 
@@ -131,11 +131,14 @@ class Form:
         lock: class that reads locks and makes locked games, a :class:`rlccfr.locks.LockReader`.
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
         iteration_cost: function ``(game)`` that predicts the nanoseconds of an exact iteration; needed if the best run
-            blends.
+            blends, or if there is a short run.
         best_run: arguments of :class:`rlccfr.Solver` for the run that reached the least exploitability within budgets;
             the default where no algorithm is named: ``update_rule`` or ``control``, and ``blend``.
         least_blended: smallest budget, in iterations, with which blending pays; with less, blends cost more than they
             gain.
+        short_run: arguments of the run that reached the least exploitability within budgets of CPU seconds that allow
+            fewer than ``least_passes`` exact iterations; empty if it is ``best_run`` there, too.
+        least_passes: see ``short_run``.
         target_runs: the runs that reached targets soonest; the first that serves a game and its target is used.
         states: function ``(policy, needles)`` that yields what players know at each state, and what the policy does
             there; see :mod:`rlccfr.policies.listing`.
@@ -168,7 +171,16 @@ class Form:
     played_pairs: str = ""
     best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
     least_blended: int = 350
+    short_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    least_passes: int = 0
     target_runs: tuple[TargetRun, ...] = ()
+
+    def run_of(self, iterations: float) -> dict[str, Any]:
+        """Return the arguments of the best run of exact passes within a number of iterations."""
+        arguments = dict(self.best_run)
+        if iterations < self.least_blended:
+            arguments.pop("blend", None)
+        return arguments
 
     def part(self, name: str) -> Any:
         """Return the object that an attribute names by its import path.

@@ -1,13 +1,12 @@
 """Solving a game by the method that is predicted to be fastest: ``rlccfr.solve(game)`` and ``rlccfr solve GAME``.
 
 There are two methods. A linear program solves a compiled game exactly; its time is predicted from the game's size. All
-other games, and coarse targets, are solved by iterations. The game's form names the runs to choose from. Some reached
-targets soonest (:attr:`rlccfr.game.Form.target_runs`); for compiled games, each of these has a law that predicts its
-number of iterations. One reached the least exploitability within budgets (:attr:`rlccfr.game.Form.best_run`): exact
-passes that end with blends, steered by a controller if the game is compiled.
+other games, and coarse targets, are solved by iterations. The game's form names the runs to choose from: those that
+reached targets soonest (:attr:`rlccfr.game.Form.target_runs`; for compiled games, laws predict their iterations), and
+those that were best within budgets (:attr:`rlccfr.game.Form.best_run` and, for few exact passes, ``short_run``).
 
-A prediction may be wrong, so it is corrected during the work. A linear program that takes much longer than predicted is
-given up, and iterations begin. Iterations end as soon as their own curve shows that a linear program would be faster.
+Predictions are corrected during the work. A linear program that takes much longer than predicted is given up, and
+iterations end as soon as their own curve shows that a linear program would be faster.
 """
 
 from __future__ import annotations
@@ -422,11 +421,11 @@ class _Work:
         """Return the solver of the best measured run to the target or, if that is out of reach, within the budget."""
         from rlccfr.solver import Solver
 
-        if self._target_run is not None and not self._is_out_of_reach:
+        passes = self._iterations_in_budget()
+        is_short = self.iterations is None and passes < self.game.form.least_passes
+        if self._target_run is not None and not (is_short or self._is_out_of_reach):
             return Solver(self.game, threads=self.threads, **self._target_run.arguments)
-        arguments = dict(self.game.form.best_run)
-        if arguments.get("blend") and self._iterations_in_budget() < self.game.form.least_blended:
-            del arguments["blend"]
+        arguments = dict(self.game.form.short_run) if is_short else self.game.form.run_of(passes)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".* runs without blends", RuntimeWarning)
             solver = Solver(self.game, threads=self.threads, **arguments)
@@ -441,10 +440,11 @@ class _Work:
         return is_slow or (self.iterations is not None and self.run_iterations > OUT_OF_REACH * self.iterations)
 
     def _iterations_in_budget(self) -> float:
-        """Return how many iterations the budget is predicted to allow."""
+        """Return how many exact iterations the budget is predicted to allow; infinite if this can't be predicted."""
         if self.iterations is not None:
             return self.iterations
-        return math.inf if self.seconds is None else self._seconds_left / self._iteration_seconds
+        can_predict = self.seconds is not None and self.game.form.iteration_cost
+        return self._seconds_left / self._iteration_seconds if can_predict else math.inf
 
     def _run(self, solver: Solver, watch: ProgramWatch | None) -> RunResult:
         """Continue the iterations; return their totals.
@@ -485,7 +485,8 @@ def _algorithm_of(solver: Solver) -> str:
     blends = " with blends" if solver.blends else ""
     if solver.update_rule.controller is not None:
         return f"steered exact passes{blends}"
-    return f"exact passes by {solver.update_rule.id}{blends}"
+    passes = "exact passes" if solver.sampler.exact else solver.sampler.id
+    return f"{passes} by {solver.update_rule.id}{blends}"
 
 
 def _surprise(predicted: float, taken: float) -> str:

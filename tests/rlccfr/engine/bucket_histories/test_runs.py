@@ -171,3 +171,16 @@ def test_a_game_is_freed_with_its_passes():
     del game
     gc.collect()
     assert reference() is None
+
+
+def test_the_default_draws_boards_where_exact_passes_are_few():
+    """Coarse targets and short budgets are reached sooner by draws, fine targets and long budgets by exact passes."""
+    game = in_buckets(*GAMES[0])
+    form = game.form
+    assert rlccfr.solve(game, until="2e-2x").why == "public_chance by lcfr"
+    assert rlccfr.solve(game, until="5e-3x").why == "exact passes by dcfr_plus"
+    assert rlccfr.solve(game, iterations=3).why == "exact passes by dcfr_plus"
+    assert rlccfr.solve(game, seconds=0.05).why == "exact passes by dcfr_plus"
+    cost = 1e-9 * form.part("iteration_cost")(game)
+    assert rlccfr.solve(game, seconds=40 * cost).why == "public_chance by lcfr"
+    assert rlccfr.solve(game, seconds=40 * cost, until="1e-6x").why.startswith("public_chance by lcfr")
