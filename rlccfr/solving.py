@@ -441,10 +441,9 @@ class _Work:
 
     def _iterations_in_budget(self) -> float:
         """Return how many exact iterations the budget is predicted to allow; infinite if this can't be predicted."""
-        if self.iterations is not None:
-            return self.iterations
-        can_predict = self.seconds is not None and self.game.form.iteration_cost
-        return self._seconds_left / self._iteration_seconds if can_predict else math.inf
+        has_law = self.seconds is not None and self.game.form.iteration_cost
+        predicted = self._seconds_left / self._iteration_seconds if has_law else math.inf
+        return predicted if self.iterations is None else self.iterations
 
     def _run(self, solver: Solver, watch: ProgramWatch | None) -> RunResult:
         """Continue the iterations; return their totals.
