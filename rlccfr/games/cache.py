@@ -132,13 +132,23 @@ def find_arrays(kind: str, parts: tuple[str, ...]) -> dict[str, np.ndarray] | No
     return arrays
 
 
-def keep_arrays(kind: str, parts: tuple[str, ...], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write tables of cards to the cache, if the cache can be written to; see :func:`find_arrays`."""
+def keep_arrays(
+    kind: str, parts: tuple[str, ...], arrays: Mapping[str, np.ndarray], replaces: tuple[str, ...] | None = None
+) -> None:
+    """Write tables of cards to the cache, if the cache can be written to; see :func:`find_arrays`.
+
+    Args:
+        kind, parts: see :func:`find_arrays`.
+        arrays: the tables.
+        replaces: texts of tables that are no longer needed once these are written; they are deleted.
+    """
     try:
         with written_atomically(_path_of_arrays(kind, parts), RLCCFRError) as file:
             write_archive(file, arrays)
     except RLCCFRError:
         return
+    if replaces is not None:
+        forget_arrays(kind, replaces)
     _keep_within(MOST_BYTES)
 
 
@@ -156,13 +166,15 @@ def kept_files() -> list[Path]:
 
 
 def _keep_within(most_bytes: int) -> None:
-    """Delete the least recently used files, until the remaining ones take at most this many bytes."""
+    """Delete the least recently used files that do not fit into this many bytes; the newest file always stays."""
     size = 0
     with contextlib.suppress(OSError):  # another process may delete the same ones
-        for path in kept_files():
-            size += path.stat().st_size
-            if size > most_bytes:
+        for number, path in enumerate(kept_files()):
+            with_file = size + path.stat().st_size
+            if number and with_file > most_bytes:
                 path.unlink()
+            else:
+                size = with_file
 
 
 def _forget_older() -> None:

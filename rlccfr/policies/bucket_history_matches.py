@@ -14,6 +14,7 @@ import numpy as np
 
 from rlccfr.engine.bucket_histories.draws import cards_of, kept_showdowns
 from rlccfr.engine.bucket_histories.stepper import sweeps_of
+from rlccfr.engine.bucket_histories.sweeps import all_rows
 from rlccfr.errors import PolicyError
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.games.bucket_histories.meetings import meetings_between
@@ -77,7 +78,7 @@ def played_pairs(
         PolicyError: the cards or the betting differ.
     """
     check_opponents(first, second)
-    rounds = tuple(sweeps_of(game, game.dtype).rounds)
+    rounds = tuple(all_rows(game, number, game.dtype) for number in range(len(game.rounds)))
     pots = game.rounds[-1].pots
     showdowns = kept_showdowns(game.bucketing)
     cards = cards_of(game.bucketing)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from rlccfr.errors import PolicyError, whole_number
+from rlccfr.errors import GameError, PolicyError, whole_number
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.policies.table_policy import TablePolicy, shares_of
 from rlccfr.policy import Policy
@@ -95,9 +95,16 @@ class BucketHistoryPolicy(TablePolicy):
         """
         game = self.game
         if isinstance(private, str):
-            path, board = game.split_path(path)
+            actions, board = game.split_path(path)
+            number, node, line = game.node(actions)
+            if len(board) != number:
+                raise GameError(
+                    f"{path!r} deals {len(board)} times, but the player acts after {number} deals: give the cards of "
+                    "each round between slashes, as in 'cc/7h5d2c/r'"
+                )
             private = game.bucketing.history_named(private, board)
-        number, node, line = game.node(path)
+        else:
+            number, node, line = game.node(path)
         probabilities = self.at(number, node, private)[:, line]
         return dict(zip(game.letters(number, node), probabilities.tolist(), strict=True))
 

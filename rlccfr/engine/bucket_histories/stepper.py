@@ -109,16 +109,19 @@ class DrawingStepper(BucketHistoryStepper):
         state = self.state
         rows = self.binding.rows(state.iteration + 1, min(iterations, CHUNK))
         logs = logs_of(rows[:-1, _DISCOUNTS])
-        # Passes read policies off regrets whose discounts are pending. That is sound unless a discount is 0.
-        resets = np.flatnonzero((rows[:-1, _DISCOUNTS[:2]] == 0).any(axis=1))
-        if len(resets) and resets[0] == 0 and state.iteration:
+        # Passes read policies off positive regrets whose discounts are pending. That is sound unless a discount is 0.
+        resets = np.flatnonzero(rows[:-1, POSITIVE_DISCOUNT] == 0)
+        if len(resets) and resets[0] == 0:
             with uninterrupted():
-                state.pending.clock[:] += logs[0]
-                state.settle()
-            logs[0] = 0.0
-        later_resets = resets[resets > 0]
-        end = int(later_resets[0]) if len(later_resets) else len(logs)
+                self._iterate_and_settle(rows[:2], logs[:1])
+            return
+        end = int(resets[0]) if len(resets) else len(logs)
         self._iterate(rows[: end + 1], logs[:end], max_nodes)
+
+    def _iterate_and_settle(self, rows: np.ndarray, logs: np.ndarray) -> None:
+        """Run one iteration, after which all pending discounts are applied."""
+        self._iterate(rows, logs, 1)
+        self.state.settle()
 
     @abstractmethod
     def _iterate(self, rows: np.ndarray, logs: np.ndarray, max_nodes: int) -> None:
@@ -176,9 +179,20 @@ class DealStepper(DrawingStepper):
         self._iterate(self.binding.rows(state.iteration + 1, 0), np.zeros((0, 3)), 0)
 
     def _iterate(self, rows: np.ndarray, logs: np.ndarray, max_nodes: int) -> None:
+        self._update(0, 2, rows, logs, max_nodes)
+
+    def _iterate_and_settle(self, rows: np.ndarray, logs: np.ndarray) -> None:
+        # Player 1's update meets player 0's new policy, also with hands that player 0's update has not met.
+        self._update(0, 1, rows, logs, 1)
+        self.state.settle([0])
+        self._update(1, 2, rows, np.zeros_like(logs), 1)
+        self.state.settle([1])
+
+    def _update(self, first_player: int, end_player: int, rows: np.ndarray, logs: np.ndarray, max_nodes: int) -> None:
+        """Run the updates of some players; an iteration counts once player 1 is updated."""
         state = self.state
         chance_iterations(
             self._rounds, state.tables, current(state.tables), state.pending, state.game.bucketing.tables,
             self._showdowns, self._cards, state.rng, self._pots, self._leaves, self._scratch, state.counts,
-            self._scheduled(rows), logs, self._cost, max_nodes,
+            self._scheduled(rows), logs, self._cost, max_nodes, first_player, end_player,
         )  # fmt: skip

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
 from itertools import count, pairwise
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,12 +87,14 @@ class Sweeps:
     def __init__(self, game: BucketHistoryGame, dtype: np.dtype, threads: int = 1) -> None:
         # No reference to the game is kept, since its passes are kept for as long as it lives.
         self.dtype = dtype
+        # Kernels and products let other threads run, and these may be passing over the same game.
+        self._lock = Lock()
         self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rlccfr") if threads > 1 else None
         self._pots = game.rounds[-1].pots.astype(dtype)
         self._root_reach = np.ones((1, 1), dtype)
         self._root_value = np.zeros((1, 1), dtype)
         self._scratches = [scratch_for(game, dtype) for _ in range(threads)]
-        self.rounds = [_all_rows(game, number, dtype) for number in range(len(game.rounds))]
+        self.rounds = [all_rows(game, number, dtype) for number in range(len(game.rounds))]
         self.pairs = PairMatrices([], np.zeros((0, 0), dtype))
         # At first the opponent's reach at the leaves of each round, then the player's values.
         self._folds: list[np.ndarray] = []
@@ -121,7 +124,7 @@ class Sweeps:
 
     def update(self, state: PassState) -> None:
         """Update both players' tables, player 0's first."""
-        with one_blas_thread():
+        with self._lock, one_blas_thread():
             for player in range(2):
                 self._find_leaf_values(player, state, UPDATE)
                 self._go_up(player, state, UPDATE)
@@ -133,7 +136,7 @@ class Sweeps:
             table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
         """
         state = PassState.of_policy(table, table)
-        with uninterrupted(), one_blas_thread():
+        with uninterrupted(), self._lock, one_blas_thread():
             self._find_leaf_values(0, state, BEST)
             value = self._go_up(0, state, MEAN)
             first = self._go_up(0, state, BEST)
@@ -154,7 +157,8 @@ class Sweeps:
         """
         state = PassState.of_policy(table, table)
         opponent_state = PassState.of_policy(opponent_table, opponent_table)
-        with uninterrupted(), one_blas_thread():
+        first, second = sorted((self._lock, opponent._lock), key=id)  # in one order, so that no two matches wait
+        with uninterrupted(), first, second, one_blas_thread():
             opponent._go_down(0, opponent_state, MEAN)
             self._multiply(pairs, opponent)
             return self._go_up(0, state, MEAN)
@@ -163,7 +167,7 @@ class Sweeps:
         """Return both players' best responses to a policy, (m,): 1 for the action taken, 0 for the others."""
         responses = np.zeros_like(table)
         state = PassState.of_policy(table, responses)
-        with uninterrupted(), one_blas_thread():
+        with uninterrupted(), self._lock, one_blas_thread():
             for player in range(2):
                 self._find_leaf_values(player, state, RESPOND)
                 self._go_up(player, state, RESPOND)
@@ -299,7 +303,7 @@ def scratch_for(game: BucketHistoryGame, dtype: np.dtype) -> Scratch:
     )
 
 
-def _all_rows(game: BucketHistoryGame, number: int, dtype: np.dtype) -> RoundArrays:
+def all_rows(game: BucketHistoryGame, number: int, dtype: np.dtype) -> RoundArrays:
     """Return a round, of which each bucket history is a row."""
     above = game.bucketing.above[number].astype(np.int64)
     num_before = game.num_bucket_histories[number - 1] if number else 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -15,6 +15,7 @@ from rlccfr.engine.public.public_state import Need, overwrite, require
 from rlccfr.errors import ComponentError
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.games.public.records import SHORT
+from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.bucket_histories.passes import NO_PENDING, Pending
 from rlccfr.kernels.layout import MATCHING_POWER, POSITIVE_DISCOUNT, PREDICTION
 from rlccfr.kernels.public.workspace import PublicTables
@@ -105,30 +106,43 @@ class BucketHistoryTables:
             pending = NO_PENDING if binding.sampler.exact else pending_for(self.game)
         return replace(self, tables=tables._replace(**arrays), pending=pending)
 
-    def settle(self) -> None:
-        """Apply the discounts that are pending."""
-        if self.pending.is_used:
-            self._settle(self.tables.regret, self.tables.policy_sum)
-            self.pending.regret_log[:] = self.pending.clock[:2]
-            self.pending.average_log[:] = self.pending.clock[2]
+    def settle(self, players: Sequence[int] = (0, 1)) -> None:
+        """Apply the discounts of some players that are pending."""
+        if not self.pending.is_used:
+            return
+        num_histories = sum(self.game.num_bucket_histories)
+        with uninterrupted():
+            for player in players:
+                entries = slice(player * num_histories, (player + 1) * num_histories)
+                self._settle_regrets(player, self.tables.regret)
+                self._settle_average(player)
+                self.pending.regret_log[entries] = self.pending.clock[:2]
+                self.pending.average_log[entries] = self.pending.clock[2]
 
-    def _settle(self, regret: np.ndarray, policy_sum: np.ndarray) -> None:
-        """Apply the pending discounts to tables, in place."""
-        pending = self.pending
-        regret_factors = np.exp(pending.clock[:2] - pending.regret_log)
-        average_factors = np.exp(pending.clock[2] - pending.average_log)
-        entry = 0
-        for player in range(2):
-            for number, count in enumerate(self.game.num_bucket_histories):
-                columns = self.game.rounds[number].columns[player]
-                first = int(self.game.first_entries[number, player])
-                for history in range(count):
-                    begin = first + history * columns
-                    regrets = regret[begin : begin + columns]
-                    positive, negative = regret_factors[entry]
-                    regrets *= np.where(regrets > 0, positive, negative)
-                    policy_sum[begin : begin + columns] *= average_factors[entry]
-                    entry += 1
+    def _settle_regrets(self, player: int, regret: np.ndarray) -> None:
+        """Apply a player's pending discounts to a table of regrets, in place."""
+        factors = np.exp(self.pending.clock[:2] - self.pending.regret_log)
+        for entry, entries in self._entries_of(player):
+            positive, negative = factors[entry]
+            regrets = regret[entries]
+            regrets *= np.where(regrets > 0, positive, negative)
+
+    def _settle_average(self, player: int) -> None:
+        """Apply a player's pending discounts to the policy sums."""
+        factors = np.exp(self.pending.clock[2] - self.pending.average_log)
+        for entry, entries in self._entries_of(player):
+            self.tables.policy_sum[entries] *= factors[entry]
+
+    def _entries_of(self, player: int) -> Iterator[tuple[int, slice]]:
+        """Yield the entry of pending discounts of each of a player's histories, and its table entries."""
+        entry = player * sum(self.game.num_bucket_histories)
+        for number, count in enumerate(self.game.num_bucket_histories):
+            columns = self.game.rounds[number].columns[player]
+            first = int(self.game.first_entries[number, player])
+            for history in range(count):
+                begin = first + history * columns
+                yield entry, slice(begin, begin + columns)
+                entry += 1
 
     def refresh(self, binding: Binding) -> None:
         """Change nothing yet: the tables are shared, and the switch may still fail; see :meth:`adopt`."""
@@ -163,7 +177,8 @@ class BucketHistoryTables:
         if not self.pending.is_used:
             return self.tables.regret
         regret = self.tables.regret.copy()  # so that the run is not changed by rounding
-        self._settle(regret, self.tables.policy_sum.copy())
+        for player in range(2):
+            self._settle_regrets(player, regret)
         return regret
 
     def saved(self) -> dict[str, np.ndarray]:

@@ -114,10 +114,17 @@ class Bucketing:
 
         Returns:
             (k, rounds of the board) history in each round; -1 if the hand holds a card of the board.
+
+        Raises:
+            GameError: a hand is none of the deck's.
         """
         hands = np.asarray(hands)
         deck = self.deck
-        numbers = np.searchsorted(codes_of(deck.hands, deck.size), codes_of(hands, deck.size))
+        codes = codes_of(deck.hands, deck.size)
+        wanted = codes_of(hands, deck.size)
+        numbers = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+        if (codes[numbers] != wanted).any():
+            raise GameError(f"hands must be sets of {deck.private} different cards from 0 to {deck.size - 1}")
         masks = self._masks(np.asarray(boards, np.int64))
         histories = np.zeros(masks.shape, np.int32)
         fill_hand_histories(self.tables, numbers, masks, histories)
@@ -160,8 +167,7 @@ class Bucketing:
         if [len(of_round) for of_round in dealt] != wanted or len(np.unique(cards)) < len(cards):
             given = "/".join([hand, *board])
             raise GameError(
-                f"{given!r} is not a hand and a board: give {deck.private} different cards for the hand, then "
-                f"{', '.join(map(str, self.boards.new_cards[1:]))} for the rounds after the first"
+                f"{given!r} is not a hand and a board: the numbers of cards must be {wanted}, and no card may come twice"
             )
         return int(self.histories_of(cards[None, : deck.private], cards[None, deck.private :])[0, -1])
 

@@ -117,7 +117,12 @@ class Meetings:
 
         Args:
             dtype: type of their numbers.
+
+        Raises:
+            GameError: they do not fit into memory.
         """
+        num_rows, num_columns = self.wins.shape
+        check_memory(2 * dtype.itemsize * num_rows * num_columns, f"the matrices of {num_rows:,} bucket histories")
         total = self.total
         met = np.empty(self.wins.shape, dtype)
         margins = np.empty(self.wins.shape, dtype)
@@ -171,7 +176,7 @@ def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meeti
         GameError: the matrix does not fit into memory.
     """
     size = bucketing.num_histories[-1]
-    check_memory(8 * size**2, f"the meetings of {size:,} bucket histories")
+    check_memory(12 * size**2, f"the meetings of {size:,} bucket histories")
     wins = _doubled_wins(bucketing, bucketing, progress)
     return Meetings(bucketing.above, wins, bucketing.above, wins)
 
@@ -189,7 +194,7 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
     if first.boards != second.boards:
         raise GameError("two players meet only with the same cards: use buckets of one deck and its boards")
     shape = first.num_histories[-1], second.num_histories[-1]
-    check_memory(16 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
+    check_memory(24 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
     first_wins = _doubled_wins(first, second, share_of(progress, 0.0, 0.5))
     second_wins = _doubled_wins(second, first, share_of(progress, 0.5, 1.0))
     return Meetings(first.above, first_wins, second.above, second_wins)
@@ -211,6 +216,7 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
         return _in_32_bits(wins)
     kept = find_arrays("meetings", parts)
     if kept is not None:
+        forget_arrays("meetings", unfinished)  # of another process that was interrupted
         return _in_32_bits(kept["wins"])
     done = 0
     kept = find_arrays("meetings", unfinished)
@@ -223,14 +229,13 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
             progress(boards_done / (len(first.boards.dealt[-1].begin) - 1))
         keeper.keep_sometimes(boards_done)
     wins = _in_32_bits(wins)
-    keep_arrays("meetings", parts, {"wins": wins})
-    forget_arrays("meetings", unfinished)
+    keep_arrays("meetings", parts, {"wins": wins}, replaces=unfinished)
     return wins
 
 
 def _in_32_bits(wins: np.ndarray) -> np.ndarray:
     """Return whole numbers in 32 bits, without signs, if they fit; otherwise as they are."""
-    return wins.astype(np.uint32) if wins.max() < 2**32 else wins
+    return wins.astype(np.uint32, copy=False) if wins.max() < 2**32 else wins
 
 
 class _Keeper:
@@ -246,7 +251,7 @@ class _Keeper:
         self._pause = SECONDS_BETWEEN_FILES
 
     def keep_sometimes(self, done: int) -> None:
-        """Write the file if the last one is old enough that writing takes little of all time."""
+        """Write the file if the last one is so old that files take a small part of the time."""
         begin = time.monotonic()
         if begin - self._last < self._pause:
             return

@@ -132,7 +132,7 @@ def winner_of(tables, showdowns, hands, mask):
 @kernel
 def chance_iterations(
     rounds, tables_of_run, source, pending, tables, showdowns, cards, rng, pots, leaves, scratch, counts, schedule,
-    logs, cost, max_nodes,
+    logs, cost, max_nodes, first_player, end_player,
 ):  # fmt: skip
     """Run up to ``len(schedule) - 1`` iterations, each with a deal for player 0's update and another for player 1's.
 
@@ -150,13 +150,14 @@ def chance_iterations(
         logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
         cost: number of bucket histories that an iteration meets.
         max_nodes: the iteration that meets more is the last.
+        first_player, end_player: range of the players who are updated; an iteration counts once player 1 is.
     """
     last = len(rounds) - 1
     met_before = counts[1]
     for t in range(len(schedule) - 1):
         for column in range(3):
             pending.clock[column] += logs[t, column]
-        for player in range(2):
+        for player in range(first_player, end_player):
             draw_hands_and_board(cards, 1 + showdowns.holds_two, rng)
             write_deal_histories(tables, cards.hands, cards.masks, cards.histories)
             winner = winner_of(tables, showdowns, cards.hands, cards.masks[last])
@@ -180,8 +181,9 @@ def chance_iterations(
                 )  # fmt: skip
                 if number:
                     copy_lines(scratch.vectors, 0, arrays.lines, leaves[1, number - 1], 0)
-        counts[0] += 1
-        counts[1] += cost
+        if end_player == 2:
+            counts[0] += 1
+            counts[1] += cost
         if counts[1] - met_before >= max_nodes:
             return
 

@@ -95,7 +95,7 @@ def deal_batch(game, count, rng):
         tuple(Sweeps(game, DOUBLE).rounds), tables, fixed_policy(game), pending_for(game), game.bucketing.tables,
         kept_showdowns(game.bucketing), cards_of(game.bucketing), rng, game.rounds[-1].pots,
         np.zeros((2, len(game.rounds), most_leaves)), scratch_for(game, DOUBLE), np.zeros(2, np.int64),
-        np.repeat(PLAIN[:1], count + 1, axis=0), np.zeros((count, 3)), 1, 2**62,
+        np.repeat(PLAIN[:1], count + 1, axis=0), np.zeros((count, 3)), 1, 2**62, 0, 2,
     )  # fmt: skip
     return tables.regret / count, tables.policy_sum / count
 
@@ -150,6 +150,19 @@ def test_discounts_wait_until_histories_are_met(sampler, rule):
         eager.run(iterations=1, curve=False)
         settle_public(eager)
     assert regrets(lazy) == pytest.approx(regrets(eager), rel=1e-12)
+
+
+def test_a_discount_of_zero_is_applied_as_by_exact_passes():
+    """With one round there is one board, so drawing it is an exact pass: policies are read before the discount."""
+    game = rlccfr.load_game("holdem(rounds=1,raises=2,ranks=6,suits=2,buckets=4)")
+    exact, drawn = (rlccfr.Solver(game, "cfr_reset(base=3)", sampler) for sampler in ("none", "public_chance"))
+    for solver in (exact, drawn):
+        place_public(solver, 3, 100 * (1 + np.random.default_rng(0).random(game.num_sequences)))
+    for _ in range(4):
+        for solver in (exact, drawn):
+            solver.run(iterations=5, curve=False)
+        assert regrets(drawn) == pytest.approx(regrets(exact), rel=1e-10, abs=1e-10)
+        assert drawn.average_policy().table == pytest.approx(exact.average_policy().table, rel=1e-10, abs=1e-10)
 
 
 @pytest.mark.parametrize("sampler", ["public_chance", "chance"])

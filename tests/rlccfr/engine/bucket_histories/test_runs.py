@@ -1,5 +1,7 @@
 """Runs on hold'em in buckets: beside the compiled abstract game, and with all options."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from support import abstract_game
@@ -184,3 +186,19 @@ def test_the_default_draws_boards_where_exact_passes_are_few():
     cost = 1e-9 * form.part("iteration_cost")(game)
     assert rlccfr.solve(game, seconds=40 * cost).why == "public_chance by lcfr"
     assert rlccfr.solve(game, seconds=40 * cost, until="1e-6x").why.startswith("public_chance by lcfr")
+
+
+def test_threads_of_python_do_not_disturb_each_other():
+    """Runs and evaluations on one game share their working arrays; threads must take turns."""
+    game = in_buckets("holdem(rounds=2,ranks=5,suits=2,private=1,flop=1", 4)
+    rules = ("cfr", "dcfr_plus")
+
+    def average_of(rule):
+        solver = rlccfr.Solver(game, rule)
+        solver.run(iterations=400)
+        return solver.average_policy().table
+
+    expected = [average_of(rule) for rule in rules]
+    with ThreadPoolExecutor(len(rules)) as pool:
+        for found in (list(pool.map(average_of, rules)) for _ in range(3)):
+            assert all(map(np.array_equal, found, expected))
