@@ -166,9 +166,7 @@ class Bucketing:
         cards = np.concatenate(dealt)
         if [len(of_round) for of_round in dealt] != wanted or len(np.unique(cards)) < len(cards):
             given = "/".join([hand, *board])
-            raise GameError(
-                f"{given!r} is not a hand and a board: the numbers of cards must be {wanted}, and no card may come twice"
-            )
+            raise GameError(f"{given!r} is not a hand and a board: give {wanted} cards, and no card twice")
         return int(self.histories_of(cards[None, : deck.private], cards[None, deck.private :])[0, -1])
 
     def _masks(self, boards: np.ndarray) -> np.ndarray:
