@@ -129,7 +129,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "than CS; on Bluff with two dice each, PCS is far ahead of CS. The paper has no exact passes. Here one of the "
         "players has one die, so that the runs fit an hour.",
         "",
-        "Figure 3 of that paper, on abstractions of limit Texas hold'em, is run by `rlccfr reproduce texas`.",
+        "Figure 3 of that paper, on abstractions of limit Texas hold'em, has [a page of its own](texas.md).",
     )
     for number, (title, game_rows) in enumerate(rows.groupby("game", sort=False)):
         name = f"pcs-{number}.svg"

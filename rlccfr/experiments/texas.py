@@ -286,8 +286,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "",
         f"Against a policy of exact passes with {bounds['first'].iloc[0]} buckets, both players' best responses by "
         f"hand and board were found below {len(bounds)} drawn flops; before the flop, they play the policy. On average "
-        f"they gain {interval(bounds['value'])} mbb/g, with an interval of 95 %. This is a lower bound of the policy's "
-        "exploitability in the game of cards.",
+        f"they gain {interval(bounds['value'])} mbb/g, with an interval of 95 %. The mean over all flops is a lower "
+        "bound of the policy's exploitability in the game of cards.",
     )
 
 
