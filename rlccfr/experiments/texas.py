@@ -151,7 +151,7 @@ def cases(quick: bool) -> list[Case]:
     """Return all cases, those with few buckets first; exact passes do not draw, so they have one seed."""
     name = QUICK_GAME if quick else GAME
     found = []
-    for buckets, times in ({2: (0.1, 0.3)} if quick else TIMES).items():
+    for buckets, times in ({2: (0.1, 0.3), 3: (0.1, 0.3)} if quick else TIMES).items():
         for algorithm, options in ALGORITHMS.items():
             num_seeds = 1 if quick or algorithm == "exact passes" else SEEDS[buckets]
             for seed in range(num_seeds):
