@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlccfr.engine.bucket_histories.card_responses import CardResponses
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
 from rlccfr.experiments.pages import Ratio, cell, draw, ends_of, grouped, interval, table, verdict_of
 from rlccfr.games.names import load_game
@@ -141,10 +140,7 @@ def bound(game: str, target: str, flops: int, seed: int) -> list[Row]:
     solver = Solver(loaded, "dcfr_plus")
     solver.run(until=target, curve=False)
     policy: Any = solver.average_policy()
-    responses = CardResponses(loaded, policy.table)
-    rng = np.random.default_rng(seed)
-    drawn = [loaded.bucketing.boards.drawn_flop(rng) for _ in range(flops)]
-    return [{"flop": str(flop), "value": in_mbb(sum(responses.gains(flop)) / 2, loaded)} for flop in drawn]
+    return [{"value": in_mbb(gain, loaded)} for gain in policy.card_exploitability(flops, seed).gains]
 
 
 def cases(quick: bool) -> list[Case]:

@@ -23,12 +23,12 @@ class LowerBound(NamedTuple):
     Attributes:
         value: the estimate: a mean over drawn boards.
         error: half-width of its 95 % interval.
-        boards: number of boards.
+        gains: mean gain of both players below each board.
     """
 
     value: float
     error: float
-    boards: int
+    gains: tuple[float, ...]
 
 
 class BucketHistoryPolicy(TablePolicy):
@@ -147,13 +147,13 @@ class BucketHistoryPolicy(TablePolicy):
 
         responses = CardResponses(self.game, self.table)
         rng = np.random.default_rng(seed)
-        means = []
+        gains = []
         for number in range(boards):
-            means.append(sum(responses.gains(self.game.bucketing.boards.drawn_flop(rng))) / 2)
+            gains.append(sum(responses.gains(self.game.bucketing.boards.drawn_flop(rng))) / 2)
             if progress is not None:
                 progress((number + 1) / boards)
-        error = float(stats.t.ppf(0.975, boards - 1) * stats.sem(means))
-        return LowerBound(float(np.mean(means)), error, boards)
+        error = float(stats.t.ppf(0.975, boards - 1) * stats.sem(gains))
+        return LowerBound(float(np.mean(gains)), error, tuple(gains))
 
     def seated_with(self, other: BucketHistoryPolicy) -> BucketHistoryPolicy:  # type: ignore[override]
         """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat."""

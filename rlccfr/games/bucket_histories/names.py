@@ -19,8 +19,11 @@ from rlccfr.games.public.names import PUBLIC
 PARAMETER = "buckets"
 """The parameter that makes a name one of a game in buckets."""
 
-BYTES_OF_PAIR = 16
-"""Bytes of a pair of bucket histories: one number in double precision, and two in single precision."""
+BYTES_OF_PAIR = 12
+"""Bytes of a pair of bucket histories: a count in 32 bits, and two numbers in single precision."""
+
+BYTES_OF_LEAF = 4
+"""Bytes of a bucket history where the betting of a round ends: its reach, then its value."""
 
 BYTES_OF_ENTRY = 8
 """Bytes per table entry of a run: two numbers in single precision."""
@@ -124,7 +127,11 @@ def _check_size(name: str, rules: Rules, rounds: tuple[BettingRound, ...]) -> No
     histories = most_histories(rules)
     num_infosets = sum(count * sum(betting.num_decisions) for betting, count in zip(rounds, histories, strict=True))
     num_entries = sum(count * sum(betting.columns) for betting, count in zip(rounds, histories, strict=True))
-    size = BYTES_OF_PAIR * histories[-1] ** 2 + BYTES_OF_ENTRY * num_entries
+    num_leaves = sum(
+        count * (betting.num_folds + betting.num_ends) * betting.num_lines
+        for betting, count in zip(rounds, histories, strict=True)
+    )
+    size = BYTES_OF_PAIR * histories[-1] ** 2 + BYTES_OF_ENTRY * num_entries + BYTES_OF_LEAF * num_leaves
     available = available_memory()
     if available is not None and size > available:
         raise GameError(

@@ -85,6 +85,21 @@ def test_tables_of_cards_are_kept_beside_games_and_within_the_same_limit(cache):
     assert game_cache.kept_files() == []
 
 
+def test_a_table_that_replaces_another_displaces_no_third_one(cache):
+    """The replaced table does not count, and a file that does not fit leaves room for smaller, older ones."""
+    for part, size in (("older", 100), ("unfinished", 2000)):
+        game_cache.keep_arrays("meetings", (part,), {"table": np.arange(size)})
+    game_cache.keep_arrays("meetings", ("finished",), {"table": np.arange(1000)}, replaces=("unfinished",))
+    assert game_cache.find_arrays("meetings", ("unfinished",)) is None
+    assert len(game_cache.kept_files()) == 2
+    sizes = sorted(path.stat().st_size for path in game_cache.kept_files())
+    game_cache._keep_within(sum(sizes))
+    assert len(game_cache.kept_files()) == 2
+    newest = game_cache.kept_files()[0]
+    game_cache._keep_within(1)
+    assert game_cache.kept_files() == [newest]
+
+
 @pytest.mark.slow
 def test_a_process_that_meets_a_kept_game_first_can_walk_it(cache):
     """A process that compiled the game can't show this: Numba takes records of equal layout for one type."""
