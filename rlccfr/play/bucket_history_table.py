@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlccfr.games.public.cards import action_in_words, names_of, strengths
+from rlccfr.games.public.cards import action_in_words, strengths
 from rlccfr.games.public.records import CHANCE, FOLD
+from rlccfr.play.tables import known_in_holdem
 from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 
 
@@ -42,13 +43,8 @@ class BucketHistoryTable:
         return kind if kind < CHANCE else None
 
     def known(self, player: int) -> str:
-        deck = self._game.bucketing.deck
-        fields = [f"Cards: {names_of(self._hands[player], deck.suits)}"]
-        board = self._board()
-        if len(board):
-            fields.append(f"Board: {names_of(board, deck.suits)}")
-        fields.append(f"Moves: {' '.join(self._moves) or 'none yet'}")
-        return "  ".join(fields)
+        board = self._whole_board[: self._game.bucketing.boards.sizes[self._round]]
+        return known_in_holdem(self._hands[player], board, self._game.bucketing.deck.suits, self._moves)
 
     def actions(self) -> Sequence[str]:
         letters = self._game.letters(self._round, self._node)
@@ -88,7 +84,3 @@ class BucketHistoryTable:
         """Return the record of the node in the round's tree."""
         record: np.void = self._game.rounds[self._round].nodes[self._node]
         return record
-
-    def _board(self) -> np.ndarray:
-        """Return the board cards that are dealt so far."""
-        return self._whole_board[: self._game.bucketing.boards.sizes[self._round]]

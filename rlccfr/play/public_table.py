@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlccfr.games.public.cards import codes_of, names_of
+from rlccfr.games.public.cards import codes_of
 from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.masses import allowed_on, root_reach
 from rlccfr.games.public.records import CHANCE, DICE, FOLD
+from rlccfr.play.tables import known_in_holdem
 from rlccfr.policies.public_policy import PublicPolicy
 
 
@@ -73,15 +74,10 @@ class PublicTable:
         return kind if kind < CHANCE else None
 
     def known(self, player: int) -> str:
-        if not self._game.deals:
-            fields = [f"Dice: {self._game.private_names[player][self._rows[player]]}"]
-        else:
-            suits = self._game.deals[0].deck.suits
-            fields = [f"Cards: {names_of(self._hands[player], suits)}"]
-            if len(self._board):
-                fields.append(f"Board: {names_of(self._board, suits)}")
-        fields.append(f"Moves: {' '.join(self._moves) or 'none yet'}")
-        return "  ".join(fields)
+        if self._game.deals:
+            return known_in_holdem(self._hands[player], self._board, self._game.deals[0].deck.suits, self._moves)
+        dice = self._game.private_names[player][self._rows[player]]
+        return f"Dice: {dice}  Moves: {' '.join(self._moves) or 'none yet'}"
 
     def actions(self) -> Sequence[str]:
         return self._game.action_words(self._node)

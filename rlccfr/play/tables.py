@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rlccfr.games.public.cards import names_of
 from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.games.words import knowledge_in, move_in_words
 from rlccfr.policy import Policy
@@ -33,6 +34,20 @@ class Table(Protocol):
 
     def payoffs(self) -> tuple[float, float]:
         """Return both players' payoffs; the game must have ended."""
+
+
+def known_in_holdem(hand: np.ndarray, board: np.ndarray, suits: int, moves: Sequence[str]) -> str:
+    """Return what a player knows in hold'em: its hand, the board and the moves so far.
+
+    Args:
+        hand, board: cards.
+        suits: number of suits in the deck.
+        moves: the moves in words, with a bar where a board is dealt.
+    """
+    fields = [f"Cards: {names_of(hand, suits)}"]
+    if len(board):
+        fields.append(f"Board: {names_of(board, suits)}")
+    return "  ".join([*fields, f"Moves: {' '.join(moves) or 'none yet'}"])
 
 
 class CompiledTable:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError, whole_number
-from rlccfr.games.bucket_histories.game import BucketHistoryGame
+from rlccfr.games.bucket_histories.game import BucketHistoryGame, split_path
 from rlccfr.policies.table_policy import TablePolicy, shares_of
 from rlccfr.policy import Policy
 
@@ -95,7 +95,7 @@ class BucketHistoryPolicy(TablePolicy):
         """
         game = self.game
         if isinstance(private, str):
-            actions, board = game.split_path(path)
+            actions, board = split_path(path)
             number, node, line = game.node(actions)
             if len(board) != number:
                 raise GameError(

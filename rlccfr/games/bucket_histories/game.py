@@ -226,15 +226,6 @@ class BucketHistoryGame:
             raise self._no_node(path)
         return len(before), node, line
 
-    def split_path(self, path: str) -> tuple[str, list[str]]:
-        """Split a path with cards, such as ``cc/7h5d2c/rc/Ks/``, into its actions and the cards dealt in each round.
-
-        Returns:
-            The path of the actions alone, ``cc/rc/``, and ``["7h5d2c", "Ks"]``.
-        """
-        parts = path.strip().split("/")
-        return "/".join(parts[::2]), parts[1::2]
-
     def _follow(self, number: int, steps: str, path: str) -> int:
         """Return the node of a round's tree that some actions lead to."""
         betting = self.rounds[number]
@@ -286,3 +277,14 @@ class BucketHistoryGame:
     def __repr__(self) -> str:
         size = f"infosets={self.num_infosets:,}, sequences={self.num_sequences:,}"
         return f"{type(self).__name__}({self.name!r}, {size})"
+
+
+def split_path(path: str) -> tuple[str, list[str]]:
+    """Split a path with cards into its actions and the cards dealt before each round after the first.
+
+    Examples:
+        >>> split_path("cc/7h5d2c/rc/Ks/")
+        ('cc/rc/', ['7h5d2c', 'Ks'])
+    """
+    parts = path.strip().split("/")
+    return "/".join(parts[::2]), parts[1::2]
