@@ -14,6 +14,7 @@ from torch import nn
 
 from rlccfr.networks.batches import Batches
 from rlccfr.networks.inputs import Inputs
+from rlccfr.networks.network_state import restored_adam, set_weights, state_of, weights_of
 from rlccfr.networks.settings import Approximator
 
 LARGEST_GRADIENT = 1.0
@@ -47,11 +48,15 @@ class Branches(nn.Module):
         joined = torch.relu(self.joined[0](torch.cat([cards, bets], 1)))
         for layer in self.joined[1:]:
             joined = torch.relu(layer(joined) + joined)
-        # Each row is normalised to mean 0 and standard deviation 1 before the last layer.
-        mean = joined.mean(1, keepdim=True)
-        standard_deviation = joined.std(1, keepdim=True)
-        outputs: torch.Tensor = self.head((joined - mean) / (standard_deviation + 1e-6))
+        outputs: torch.Tensor = self.head(normalised(joined))
         return outputs
+
+
+def normalised(values: torch.Tensor) -> torch.Tensor:
+    """Return the rows of a matrix, each with mean 0 and standard deviation 1."""
+    mean = values.mean(1, keepdim=True)
+    standard_deviation = values.std(1, keepdim=True)
+    return (values - mean) / (standard_deviation + 1e-6)
 
 
 class CardNetwork:
@@ -79,13 +84,13 @@ class CardNetwork:
         network = self._network
         if weights is not None:
             network = self._new_network()
-            nn.utils.vector_to_parameters(torch.from_numpy(weights), network.parameters())
+            set_weights(network, weights)
         with torch.inference_mode():
             output = network(self._matrix).numpy()
         return np.asarray(output.reshape(-1)[self._inputs.position], np.float64)
 
     def weights(self) -> np.ndarray:
-        return np.asarray(nn.utils.parameters_to_vector(self._network.parameters()).detach().numpy().copy())
+        return weights_of(self._network)
 
     def fit(self, target: np.ndarray, weight: np.ndarray, seed: Sequence[int], times: int = 1, steps: int = 0) -> None:
         if not steps:
@@ -99,33 +104,7 @@ class CardNetwork:
             self._adam.step()
 
     def state(self) -> dict[str, np.ndarray]:
-        parameters = list(self._network.parameters())
-        steps = next((int(adam_state["step"]) for adam_state in self._adam.state.values()), 0)
-        arrays = {}
-        for name in _MOMENTS:
-            # Adam has no moments before its first step.
-            moments = [
-                self._adam.state[parameter][name] if steps else torch.zeros_like(parameter) for parameter in parameters
-            ]
-            arrays[name] = nn.utils.parameters_to_vector(moments).numpy().copy()
-        return {"weights": self.weights(), **arrays, "steps": np.array([steps])}
+        return state_of(self._network, self._adam)
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        parameters = list(self._network.parameters())
-        nn.utils.vector_to_parameters(torch.from_numpy(state["weights"].copy()), parameters)
-        self._adam = torch.optim.Adam(parameters, lr=self._settings.learning_rate)
-        steps = float(state["steps"][0])
-        if not steps:
-            return
-        begin = 0
-        for parameter in parameters:
-            entries = slice(begin, begin + parameter.numel())
-            begin = entries.stop
-            self._adam.state[parameter] = {
-                "step": torch.tensor(steps),
-                **{name: torch.from_numpy(state[name][entries].copy()).view_as(parameter) for name in _MOMENTS},
-            }
-
-
-_MOMENTS = ("exp_avg", "exp_avg_sq")
-"""Names of Adam's moments in PyTorch: the means of the gradient and of its square."""
+        self._adam = restored_adam(self._network, self._settings.learning_rate, state)

@@ -13,12 +13,33 @@ from rlccfr.kernels.layout import NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
 from rlccfr.networks.averages import AverageModel, PlayedModels
 from rlccfr.networks.inputs import inputs_of
 from rlccfr.networks.learners import Advantages, State, prefixed, unprefixed
+from rlccfr.networks.settings import Networks
 
 # Second words of seeds; those of other models are in players.py and valued_histories.py.
 ADVANTAGES = 1
 AVERAGE = 2
 RETRAIN = 5
 KEPT_NETWORKS = 6
+
+
+def is_fit_due(networks: Networks, iteration: int) -> bool:
+    """Return whether a fit follows an iteration.
+
+    A fit always follows the first iteration, because until then all data are about the uniform policy.
+    """
+    return iteration == 1 or iteration % networks.train_every == 0
+
+
+def skips_fit(networks: Networks, iteration: int, seed: int, player: int) -> bool:
+    """Return whether a player's fit that is due after an iteration is skipped.
+
+    Args:
+        seed: the run's seed.
+    """
+    if networks.retrain is None or iteration == 1:
+        return False
+    draw = np.random.default_rng([seed, RETRAIN, player, iteration]).random()
+    return bool(draw >= networks.retrain(iteration))
 
 
 class Past(NamedTuple):
@@ -79,9 +100,9 @@ class DeepPlayer:
 
         Return None if no fit is due; the policies then stay the same. ``regrets`` are not used.
         """
-        if not self._fits_at(iteration):
+        if not is_fit_due(self._networks, iteration):
             return None
-        if self._skips(iteration):
+        if skips_fit(self._networks, iteration, self._seed, self._player):
             if not self._networks.skipped_steps:
                 return None
             self._advantages.step(self._networks.skipped_steps)
@@ -96,23 +117,8 @@ class DeepPlayer:
 
         The iteration's increments must have been recorded before.
         """
-        if self._average_model is not None and self._fits_at(iteration):
+        if self._average_model is not None and is_fit_due(self._networks, iteration):
             self._average_model.learn()
-
-    def _fits_at(self, iteration: int) -> bool:
-        """Return whether a fit follows an iteration.
-
-        A fit always follows the first iteration, because until then all data are about the uniform policy.
-        """
-        return iteration == 1 or iteration % self._networks.train_every == 0
-
-    def _skips(self, iteration: int) -> bool:
-        """Return whether a fit that is due is skipped."""
-        retrain_probability = self._networks.retrain
-        if retrain_probability is None or iteration == 1:
-            return False
-        draw = np.random.default_rng([self._seed, RETRAIN, self._player, iteration]).random()
-        return bool(draw >= retrain_probability(iteration))
 
     def _new_played(self, policy: np.ndarray, weight: float = 0.0) -> PlayedModels:
         return PlayedModels(policy, weight, self._networks.kept_networks, [self._seed, KEPT_NETWORKS, self._player])
