@@ -1,0 +1,65 @@
+"""The policies of networks as a table over a public tree, for exact evaluation and for policy files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from rlccfr.games.walked.holdem import ROW, HoldemWalks
+
+Outputs = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+"""Function of a player, rows and their legal actions, (rows, actions), that returns numbers (rows, actions)."""
+
+MOST_ROWS = 2**15
+"""Number of rows above which no further decision joins a batch."""
+
+
+def tabulated(walks: HoldemWalks, outputs: Outputs) -> np.ndarray:
+    """Return a table of numbers at all decisions, (m,), in the order of the game's table entries and in its type.
+
+    Args:
+        walks: the game.
+        outputs: what each player's network says of rows.
+    """
+    game = walks.game
+    table = np.zeros(game.num_sequences, game.dtype)
+    kinds = game.view.nodes["kind"][game.decisions]
+    for player in range(2):
+        for places in _batches(np.flatnonzero(kinds == player), game.rows):
+            _fill(walks, outputs, player, places, table)
+    return table
+
+
+def _batches(places: np.ndarray, sizes: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield decisions in batches of about :data:`MOST_ROWS` rows.
+
+    Args:
+        places: indices of decisions.
+        sizes: number of rows of each decision of the game.
+    """
+    number = np.cumsum(sizes[places]) // MOST_ROWS
+    yield from np.split(places, np.flatnonzero(np.diff(number)) + 1)
+
+
+def _fill(walks: HoldemWalks, outputs: Outputs, player: int, places: np.ndarray, table: np.ndarray) -> None:
+    """Write a player's entries at some decisions into a table."""
+    game = walks.game
+    nodes = game.view.nodes[game.decisions[places]]
+    counts = game.rows[places]
+    first_hands = game.view.deals["edge"][nodes["deal"], player]
+    ends = np.cumsum(counts)
+    rows = np.empty(int(ends[-1]) if len(ends) else 0, ROW)
+    rows["hand"] = np.repeat(first_hands - (ends - counts), counts) + np.arange(len(rows))
+    rows["line"] = np.repeat(walks.line[game.decisions[places]], counts)
+    found = outputs(player, rows, walks.legal(rows))
+    for first_entry, end, count, line in zip(
+        nodes["table"].tolist(),
+        ends.tolist(),
+        counts.tolist(),
+        walks.line[game.decisions[places]].tolist(),
+        strict=True,
+    ):
+        # A decision's entries are ordered by actions, then by rows.
+        entries = found[end - count : end, walks.actions_of(line)].T
+        table[first_entry : first_entry + entries.size] = entries.reshape(-1)

@@ -1,0 +1,1 @@
+"""Games as walks see them: many walks at once, which move from level to level of the game."""

@@ -1,0 +1,57 @@
+"""What a game must offer to walks that move in step.
+
+Many walks start together, and all of them make their first move before any of them makes its second. So a network
+answers all decisions of a level in one call. No table over the game's infosets is needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+TERMINAL = -1
+"""What stands for the player at a terminal history."""
+
+
+class WalkedGame(Protocol):
+    """A game for walks in step.
+
+    The histories that walks have reached are *states*: an object that only the game understands, for n histories. What
+    a player knows at a decision is a *row*, a record that is small enough to be stored millions of times.
+    """
+
+    @property
+    def row_type(self) -> np.dtype:
+        """Type of a row."""
+
+    @property
+    def num_actions(self) -> int:
+        """Number of different actions in the game; arrays over actions have a column for each."""
+
+    def begin(self, count: int, rng: np.random.Generator) -> Any:
+        """Return the states of ``count`` new walks; chance draws all its moves now or on the way."""
+
+    def actors(self, states: Any) -> np.ndarray:
+        """Return the player who acts at each state, (n,); :data:`TERMINAL` where nobody does."""
+
+    def legal(self, rows: np.ndarray) -> np.ndarray:
+        """Return whether each action is legal at each row, (rows, actions)."""
+
+    def rows(self, states: Any, chosen: np.ndarray) -> np.ndarray:
+        """Return what the player who acts knows at some states.
+
+        Args:
+            chosen: (rows,) indices of states at which somebody acts.
+        """
+
+    def child(self, states: Any, chosen: np.ndarray, action: np.ndarray) -> Any:
+        """Return the states that follow some states, after chance has moved.
+
+        Args:
+            chosen: (children,) index of each child's parent.
+            action: (children,) column of the action that leads to each child.
+        """
+
+    def payoffs(self, states: Any, chosen: np.ndarray) -> np.ndarray:
+        """Return player 0's payoff at some terminal states, in the game's units."""
