@@ -282,3 +282,21 @@ def decisions_of(solver: rlccfr.Solver) -> list[tuple[int, float]]:
 
     stepper.advance = one_by_one
     return made
+
+
+def learned_rows(solver: rlccfr.Solver):
+    """Return a function of a player that returns the rows and gains of its newest walks."""
+    newest: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    for player, learner in enumerate(solver._engine.stepper._advantages):
+
+        def observe(rows, target, rng, player=player, original=learner.observe):
+            newest[player] = rows.copy(), target.copy()
+            original(rows, target, rng)
+
+        learner.observe = observe
+    return lambda player: newest[player]
+
+
+def walked_advantages(solver: rlccfr.Solver, player: int, rows: np.ndarray) -> np.ndarray:
+    """Return what a player's network says of rows."""
+    return solver._engine.stepper._advantages[player].predict(rows)

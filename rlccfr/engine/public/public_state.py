@@ -11,6 +11,7 @@ import numpy as np
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions, refuse_by_hand
 from rlccfr.engine.public.draws import drawing_for, draws_of, first_entries, pending_bytes
+from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
 from rlccfr.game import Game
 from rlccfr.games.memory import available_memory, gigabytes, return_freed_memory
@@ -102,12 +103,22 @@ class PublicState:
         """Number of private states met."""
         return int(self.counts[1])
 
-    def ready_for(self, binding: Binding) -> PublicState:
+    def ready_for(self, binding: Binding) -> PublicState | WalkedTables:
         """Return this state with the arrays that a binding needs; the tables are shared, since they are large.
 
+        A rule with networks needs no tables, so it gets a state without them.
+
         Raises:
+            ComponentError: networks would have to take over from tables.
             RLCCFRError: the arrays do not fit into memory.
         """
+        if binding.rule.learns:
+            if self.iteration:
+                raise ComponentError(
+                    f"networks can't take over from the tables of {self.game.name!r}: start a new run with "
+                    f"{binding.rule.title}"
+                )
+            return WalkedTables.at_start(self.game, self.seed)
         tables = self.tables
         drawing = self.drawing
         # A plain rule's current policy follows from the regrets; any other has a table of its own.
@@ -260,11 +271,16 @@ def check_components(
         ComponentError: a component or an option can't.
     """
     refuse_by_hand(game, options)
+    if rule.learns:
+        from rlccfr.engine.walked.checks import check_networks
+
+        check_networks(game, rule, sampler, abstraction, options)
+        return
     where = f"{game.name!r} is solved on its public tree, where"
     has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
     if rule.controller is not None or rule.average_weight or has_functions:
         raise ComponentError(
-            f"{where} update rules can have schedules, but no functions, networks or controller: use dcfr_plus "
+            f"{where} update rules can have schedules, but no functions and no controller: use dcfr_plus "
             f"instead of {rule.id!r}"
         )
     if rule.output == "current" or rule.simultaneous:

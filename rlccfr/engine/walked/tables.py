@@ -1,0 +1,89 @@
+"""What a run of a deep rule keeps beside its networks: its counts. There are no tables over infosets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rlccfr.errors import ComponentError
+from rlccfr.games.public.view import PublicGame
+
+
+@dataclass(frozen=True, eq=False)
+class WalkedTables:
+    """The state of a run without tables, which its stepper changes in place; see :class:`rlccfr.game.RunTables`.
+
+    Attributes:
+        game: the solver's game.
+        seed: seed of the walks and the models.
+        counts: (2,) iterations done and histories met.
+        progress: (2,) which part of the present iteration comes next, and how much of it is done.
+    """
+
+    game: PublicGame
+    seed: int
+    counts: np.ndarray
+    progress: np.ndarray
+    merged: ClassVar[None] = None
+    chosen_dtype: ClassVar[None] = None
+
+    @classmethod
+    def at_start(cls, game: PublicGame, seed: int, dtype: str | None = None) -> WalkedTables:
+        """Return the state before the first iteration."""
+        return cls(game, seed, np.zeros(2, np.int64), np.zeros(2, np.int64))
+
+    @property
+    def iteration(self) -> int:
+        """Number of iterations done."""
+        return int(self.counts[0])
+
+    @property
+    def nodes(self) -> int:
+        """Number of histories met."""
+        return int(self.counts[1])
+
+    def ready_for(self, binding: Any) -> WalkedTables:
+        """Return this state for other components.
+
+        Raises:
+            ComponentError: they need tables, or they follow other networks.
+        """
+        if not binding.rule.learns:
+            raise ComponentError(
+                f"{binding.rule.title} needs tables, and this run on {self.game.name!r} has only networks: start a "
+                "new run"
+            )
+        return self
+
+    def refresh(self, binding: Any) -> None:
+        """Do nothing: there are no tables.
+
+        Raises:
+            ComponentError: the run has networks of another rule.
+        """
+        if self.iteration or self.progress.any():
+            raise ComponentError(
+                f"the networks of a run on {self.game.name!r} can't change to those of {binding.rule.title}: start a "
+                "new run"
+            )
+
+    def true_regret(self) -> np.ndarray:
+        """Raise an error.
+
+        Raises:
+            ComponentError: always; regrets are in networks.
+        """
+        raise ComponentError(f"a run of networks on {self.game.name!r} has no table of regrets")
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """Return the counts."""
+        return {"counts": self.counts, "progress": self.progress}
+
+    def restored(self, saved: Mapping[str, np.ndarray]) -> WalkedTables:
+        """Overwrite the counts in place; return the state."""
+        self.counts[:] = saved["counts"]
+        self.progress[:] = saved["progress"]
+        return self

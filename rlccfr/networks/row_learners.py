@@ -1,0 +1,199 @@
+"""Models of rows together with the data that they are fitted to: one player's advantages, or its average policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rlccfr.components import UpdateRule
+from rlccfr.networks.learners import State, prefixed, unprefixed
+from rlccfr.networks.row_models import Data, RowModel
+from rlccfr.networks.row_reservoir import RowReservoir
+from rlccfr.networks.settings import Approximator
+
+
+class RowLearner:
+    """A model and its data. A fit may be carried out in parts, between which it can be saved.
+
+    Args:
+        model: the model.
+        reservoir: its data.
+        settings: how the model is fitted.
+        unit: factor that turns the model's outputs into predictions; targets are divided by it.
+        seed: seed of the fits.
+
+    Attributes:
+        fits: number of completed fits.
+    """
+
+    def __init__(
+        self, model: RowModel, reservoir: RowReservoir, settings: Approximator, unit: float, seed: Sequence[int]
+    ) -> None:
+        self._model = model
+        self._reservoir = reservoir
+        self._settings = settings
+        self._unit = unit
+        self._seed = seed
+        self._mean_weight: float | None = None  # of the data; None if they have changed since it was computed
+        self.fits = 0
+
+    def discount(self, factor: float) -> None:
+        """Multiply the weight of all data so far by ``factor``."""
+        self._reservoir.discount(factor)
+        self._mean_weight = None
+
+    def observe(self, rows: np.ndarray, target: np.ndarray, rng: np.random.Generator) -> None:
+        """Add data of weight 1; see :meth:`RowReservoir.add`."""
+        self._reservoir.add(rows, target / self._unit, rng)
+        self._mean_weight = None
+
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        """Return the model's predictions, (rows, actions)."""
+        return self._model.predict(rows) * np.float32(self._unit)
+
+    def begin_fit(self) -> None:
+        """Begin a fit."""
+        if self._settings.from_scratch:
+            self._model.begin([*self._seed, self.fits])
+
+    @property
+    def steps(self) -> int:
+        """Number of training steps of a fit."""
+        return self._settings.steps_of_fit(1)
+
+    @property
+    def batch_size(self) -> int:
+        """Number of rows of a training step."""
+        return self._settings.batch_size
+
+    @property
+    def most_bytes(self) -> int:
+        """Number of bytes that the data take once the reservoir is full."""
+        return self._reservoir.most_bytes
+
+    def train(self, first: int, end: int) -> None:
+        """Take the training steps with numbers ``first`` to ``end - 1`` of a fit; without data, do nothing."""
+        if len(self._reservoir):
+            self._model.train(self, first, end, [*self._seed, self.fits])
+
+    def end_fit(self) -> None:
+        """End a fit."""
+        self.fits += 1
+        self._reservoir.mark_old()
+
+    def drawn(self, size: int, rng: np.random.Generator) -> Data:
+        """Return a batch of rows, drawn uniformly; see :class:`rlccfr.networks.row_models.Source`."""
+        return self._labelled(rng.integers(len(self._reservoir), size=size))
+
+    def whole(self) -> Data:
+        """Return all rows."""
+        return self._labelled(slice(None))
+
+    def _labelled(self, places: np.ndarray | slice) -> Data:
+        """Return rows with the targets of the present fit, and weights whose mean over all rows is 1."""
+        if isinstance(places, slice):
+            places = np.arange(len(self._reservoir))
+        if self._mean_weight is None:
+            self._mean_weight = self._reservoir.mean_weight()
+        rows, target, weight, is_old = self._reservoir.at(places)
+        return rows, self._targets(rows, target, is_old), weight / np.float32(self._mean_weight)
+
+    def _targets(self, rows: np.ndarray, target: np.ndarray, is_old: np.ndarray) -> np.ndarray:
+        """Return what the present fit takes as targets, (rows, actions), in the model's units."""
+        return target
+
+    def is_finite(self) -> bool:
+        """Return whether the model's weights are finite."""
+        return all(np.isfinite(array).all() for array in self._model.state().values())
+
+    def state(self) -> State:
+        arrays = {"fits": np.array([self.fits])}
+        return arrays | prefixed("memory", self._reservoir.state()) | prefixed("model", self._model.state())
+
+    def restore(self, state: State) -> None:
+        self.fits = int(state["fits"][0])
+        self._reservoir.restore(unprefixed("memory", state))
+        self._model.restore(unprefixed("model", state))
+
+
+class AdvantageLearner(RowLearner):
+    """One player's advantages V under a rule with networks; the policy is proportional to their positive parts.
+
+    Data older than the last fit are relabelled if the rule says so: their targets become the last fit's values under
+    the rule's floor and discounts. In the bootstrapped form, only the newest data are kept, and V, a sum of advantages,
+    is fitted to the last fit's V plus the newest advantages. See :class:`rlccfr.networks.settings.Networks`.
+    """
+
+    def __init__(
+        self, model: RowModel, reservoir: RowReservoir, rule: UpdateRule, unit: float, seed: Sequence[int]
+    ) -> None:
+        assert rule.networks is not None
+        super().__init__(model, reservoir, rule.networks.value, unit, seed)
+        self._networks = rule.networks
+        self._floor = rule.floor
+        self._negative_ratio = 1.0  # ratio of negative to positive regrets' discounts since the last fit
+        self._positive = 1.0  # discount of positive regrets since then
+        self._observed = 0  # iterations since then
+        self._previous: RowModel | None = None  # the last fit's model, during a fit that needs it
+
+    def note_iteration(self, positive: float, negative: float) -> None:
+        """Apply one iteration's discounts of positive and of negative regrets to the data so far."""
+        # Where the discount is 0, all earlier data are dropped, so the ratio does not change.
+        self._negative_ratio *= negative / positive if positive > 0 else 1.0
+        self._positive *= positive
+        self._observed += 1
+        self.discount(positive)
+
+    @property
+    def _needs_previous(self) -> bool:
+        return (self._networks.relabel or self._networks.bootstrapped) and self.fits > 0
+
+    def begin_fit(self) -> None:
+        if self._needs_previous:
+            self._previous = self._model.frozen()
+        super().begin_fit()
+
+    def end_fit(self) -> None:
+        super().end_fit()
+        self._previous = None
+        if self._networks.bootstrapped:
+            self._reservoir.clear()
+        self._negative_ratio = 1.0
+        self._positive = 1.0
+        self._observed = 0
+
+    def _targets(self, rows: np.ndarray, target: np.ndarray, is_old: np.ndarray) -> np.ndarray:
+        if self._networks.bootstrapped:
+            return np.float32(self._positive) * self._old_values(rows) + np.float32(self._observed) * target
+        if self._networks.relabel and is_old.any():
+            target[is_old] = self._old_values(rows[is_old])
+        return target
+
+    def _old_values(self, rows: np.ndarray) -> np.ndarray:
+        """Return the last fit's values under the rule's floor and discounts, (rows, actions), in the model's units.
+
+        The reservoir's discount treats all values as positive, so negative ones need only the ratio of the discounts.
+        """
+        if self._previous is None:
+            return np.zeros((len(rows), self._reservoir.num_targets), np.float32)
+        values = np.maximum(self._previous.predict(rows), np.float32(self._floor / self._unit))
+        old_values: np.ndarray = np.where(values > 0, values, np.float32(self._negative_ratio) * values)
+        return old_values
+
+    def state(self) -> State:
+        numbers = np.array([self._negative_ratio, self._positive, self._observed])
+        state = super().state() | {"since_fit": numbers}
+        if self._previous is not None:
+            state |= prefixed("previous", self._previous.state())
+        return state
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._negative_ratio, self._positive, observed = state["since_fit"].tolist()
+        self._observed = int(observed)
+        previous = unprefixed("previous", state)
+        self._previous = None
+        if previous:
+            self._previous = self._model.frozen()
+            self._previous.restore(previous)

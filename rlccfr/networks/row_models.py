@@ -1,0 +1,204 @@
+"""Models of functions of rows: a network over hands and lines, and a table to compare it with.
+
+A row is what a player knows at a decision; see :class:`rlccfr.games.walked.walked_game.WalkedGame`. No model depends on
+how many infosets the game has.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import nn
+
+from rlccfr.networks.card_network import LARGEST_GRADIENT
+from rlccfr.networks.hand_networks import HandBranches, HandInputs, HandNetwork, HandPerceptron
+from rlccfr.networks.network_state import restored_adam, state_of
+from rlccfr.networks.settings import Approximator
+
+Data = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Rows (n,), the targets of their actions (n, actions), and their weights (n,)."""
+
+MOST_ROWS = 2**15
+"""Largest number of rows that a network reads at once; more would not fit into the processor's cache."""
+
+
+class Source(Protocol):
+    """The data of a fit."""
+
+    def drawn(self, size: int, rng: np.random.Generator) -> Data:
+        """Return a batch of rows that are drawn uniformly, with replacement."""
+
+    def whole(self) -> Data:
+        """Return all rows."""
+
+
+class RowModel(Protocol):
+    """A function from rows to a number for each action."""
+
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        """Return predictions, (rows, actions) float32."""
+
+    def begin(self, seed: Sequence[int]) -> None:
+        """Start anew, from weights drawn with a seed."""
+
+    def train(self, source: Source, first: int, end: int, seed: Sequence[int]) -> None:
+        """Take the training steps with numbers ``first`` to ``end - 1`` of a fit.
+
+        Args:
+            source: the fit's data.
+            seed: seed of the fit's draws.
+        """
+
+    def frozen(self) -> RowModel:
+        """Return a copy that later training does not change."""
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all that the next step depends on."""
+
+    def restore(self, state: dict[str, np.ndarray]) -> None: ...
+
+
+class RowTable:
+    """A table over the rows of the last fit, which fits their targets' weighted means; other rows have zeros."""
+
+    def __init__(self, num_actions: int) -> None:
+        self._keys = np.zeros(0, np.int64)
+        self._values = np.zeros((0, num_actions), np.float32)
+
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        values = np.zeros((len(rows), self._values.shape[1]), np.float32)
+        if not len(self._keys):
+            return values
+        keys = _keys_of(rows)
+        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        is_known = self._keys[places] == keys
+        values[is_known] = self._values[places[is_known]]
+        return values
+
+    def begin(self, seed: Sequence[int]) -> None:
+        self._keys = self._keys[:0]
+        self._values = self._values[:0]
+
+    def train(self, source: Source, first: int, end: int, seed: Sequence[int]) -> None:
+        if first > 0:  # the first step fits all targets
+            return
+        rows, target, weight = source.whole()
+        keys, infoset = np.unique(_keys_of(rows), return_inverse=True)
+        mass = np.bincount(infoset, weight)
+        means = [np.bincount(infoset, weight * column) / mass for column in target.T]
+        self._keys = keys
+        self._values = np.stack(means, axis=1).astype(np.float32)
+
+    def frozen(self) -> RowTable:
+        return copy.copy(self)
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {"keys": self._keys, "values": self._values}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        self._keys = state["keys"]
+        self._values = state["values"]
+
+
+def _keys_of(rows: np.ndarray) -> np.ndarray:
+    """Return a number for each pair of a hand and a line, (rows,)."""
+    keys: np.ndarray = rows["hand"].astype(np.int64) << 16 | rows["line"]
+    return keys
+
+
+class HandModel:
+    """A network over hands and lines, trained by Adam on the weighted squared error.
+
+    Args:
+        inputs: what the network reads.
+        settings: settings of the model.
+        legal: (lines, actions) whether each action is legal; other outputs are not trained.
+        seed: seed of the first weights.
+    """
+
+    def __init__(self, inputs: HandInputs, settings: Approximator, legal: np.ndarray, seed: Sequence[int]) -> None:
+        self._inputs = inputs
+        self._settings = settings
+        self._cards = torch.from_numpy(inputs.cards)
+        self._lines = torch.from_numpy(inputs.lines)
+        self._legal = torch.from_numpy(legal.astype(np.float32))
+        self.begin(seed)
+
+    def begin(self, seed: Sequence[int]) -> None:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(np.random.SeedSequence([*seed, 0]).generate_state(1)[0]))
+            self._network = self._new_network()
+        self._adam = self._new_adam()
+
+    def _new_adam(self) -> torch.optim.Adam:
+        return torch.optim.Adam(self._network.parameters(), lr=self._settings.learning_rate)
+
+    def _new_network(self) -> HandNetwork:
+        if self._settings.kind == "cards":
+            return HandBranches(self._inputs, self._settings.hidden)
+        return HandPerceptron(self._inputs, self._settings.hidden, self._settings.layers)
+
+    @torch.inference_mode()
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        hands, place = np.unique(rows["hand"], return_inverse=True)
+        codes_of_cards = self._codes_of_hands(hands)
+        codes_of_lines = self._network.codes_of_lines(self._lines)
+        outputs = np.empty((len(rows), self._inputs.num_actions), np.float32)
+        lines = torch.from_numpy(rows["line"].astype(np.int64))
+        hand_of_row = torch.from_numpy(place)
+        for begin in range(0, len(rows), MOST_ROWS):
+            part = slice(begin, begin + MOST_ROWS)
+            codes = codes_of_cards[hand_of_row[part]] + codes_of_lines[lines[part]]
+            outputs[part] = self._network.outputs(codes).numpy()
+        return outputs
+
+    def _codes_of_hands(self, hands: np.ndarray) -> torch.Tensor:
+        """Return the codes, (hands, width), of hands that are given by their numbers."""
+        numbers = torch.from_numpy(hands.astype(np.int64))
+        parts = torch.split(numbers, MOST_ROWS)
+        return torch.cat([self._network.codes_of_cards(self._cards[part].int()) for part in parts])
+
+    def train(self, source: Source, first: int, end: int, seed: Sequence[int]) -> None:
+        network = self._network
+        for step in range(first, end):
+            rows, target, weight = source.drawn(self._settings.batch_size, np.random.default_rng([*seed, 1, step]))
+            line = torch.from_numpy(rows["line"].astype(np.int64))
+            cards = self._cards[torch.from_numpy(rows["hand"].astype(np.int64))].int()
+            codes = network.codes_of_cards(cards) + network.codes_of_lines(self._lines)[line]
+            errors = (network.outputs(codes) - torch.from_numpy(target)) * self._legal[line]
+            scale = torch.from_numpy(weight / len(rows))
+            self._adam.zero_grad()
+            loss = (scale[:, None] * errors**2).sum().div(2)
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
+            self._adam.step()
+
+    def frozen(self) -> HandModel:
+        twin = copy.copy(self)
+        twin._network = copy.deepcopy(self._network)
+        twin._adam = twin._new_adam()
+        return twin
+
+    def state(self) -> dict[str, np.ndarray]:
+        return state_of(self._network, self._adam)
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        self._adam = restored_adam(self._network, self._settings.learning_rate, state)
+
+
+def make_row_model(
+    inputs: Callable[[], HandInputs], settings: Approximator, legal: np.ndarray, seed: Sequence[int]
+) -> RowModel:
+    """Return a new model of the settings' kind.
+
+    Args:
+        inputs: function that returns what networks read; it is not called for a table.
+        legal: (lines, actions) whether each action is legal.
+    """
+    if settings.kind == "table":
+        return RowTable(legal.shape[1])
+    return HandModel(inputs(), settings, legal, seed)
