@@ -123,14 +123,26 @@ NETWORK_SETTINGS = {
     "fast": FAST,
     "paper": PAPER,
     "steinberger": replace(PAPER, retrain_from_scratch=False),
+    "holdem": replace(
+        FAST,
+        layers=3,
+        traversals=30_000,
+        train_steps=600,
+        policy_steps=200,
+        batch_size=4096,
+        memory=4_000_000,
+        train_every=1,
+    ),
 }
-"""Network settings by name: for little, normal and plenty of time, and those of Steinberger (2019).
+"""Network settings by name: for little, normal and plenty of time; those of Steinberger (2019); and for hold'em.
 
 ``paper`` and ``steinberger`` have Steinberger's sizes for Leduc poker, and differ in the start of value networks. With
 ``paper``, each fit begins with new weights, as in Brown et al. With ``steinberger``, it begins with the weights of the
 previous fit, as in Steinberger. Both differ from Steinberger in the network of the average policy: there, it is trained
 from scratch at each measured iteration, for 5,000 steps; here, it continues from its last weights, for ``policy_steps``
 after each fit. Steinberger's data have linear weights, as in deep_lcfr.
+
+``holdem`` is for games with millions of infosets, of which few are met twice; use it with ``model="cards"``.
 """
 
 

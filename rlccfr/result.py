@@ -56,9 +56,9 @@ class RunResult:
             per bucket; None for an abstraction without buckets.
         target: exploitability at which the run was to end, in the game's units; None if there was no target.
         game: name of the game, used as the title of pictures; empty if unknown.
-        unfinished: whether the run stopped within an iteration of many walks. The next call of
-            :meth:`rlccfr.Solver.run` resumes that iteration. The average policy includes its walks so far, but the
-            regrets do not, and ``iterations`` does not count it.
+        unfinished: whether the run stopped within an iteration of many walks or training steps. The next call of
+            :meth:`rlccfr.Solver.run` resumes that iteration. The average policy may include a part of it, and
+            ``iterations`` does not count it.
     """
 
     exploitability: float

@@ -156,7 +156,7 @@ def _print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> N
     """
     first_value, second_value = facts["value"]
     target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
-    unfinished = ", and some walks of an unfinished one" if facts["unfinished"] else ""
+    unfinished = ", and part of an unfinished one" if facts["unfinished"] else ""
     blending = f"; blends took {facts['blending_seconds']:.3g}" if facts["blending_seconds"] else ""
     rows = [
         ("exploitability", facts["exploitability"], f"NashConv / 2 of the {facts['output']} policy{target}"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 EXPERIMENTS = {
     "ddcfr": "rlccfr.experiments.ddcfr:EXPERIMENT",
     "deep-cfr": "rlccfr.experiments.deep_cfr:EXPERIMENT",
+    "deep-holdem": "rlccfr.experiments.deep_holdem:EXPERIMENT",
     "discovered": "rlccfr.experiments.discovered:EXPERIMENT",
     "escher": "rlccfr.experiments.escher:EXPERIMENT",
     "meyer": "rlccfr.experiments.meyer:EXPERIMENT",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from rlccfr.games.public.view import ranges
 from rlccfr.games.walked.holdem import ROW, HoldemWalks
 
 Outputs = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
@@ -43,23 +44,13 @@ def _batches(places: np.ndarray, sizes: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _fill(walks: HoldemWalks, outputs: Outputs, player: int, places: np.ndarray, table: np.ndarray) -> None:
-    """Write a player's entries at some decisions into a table."""
+    """Write a player's entries at some decisions, given by their indices in ``game.decisions``, into a table."""
     game = walks.game
-    nodes = game.view.nodes[game.decisions[places]]
+    decisions = game.decisions[places]
     counts = game.rows[places]
-    first_hands = game.view.deals["edge"][nodes["deal"], player]
-    ends = np.cumsum(counts)
-    rows = np.empty(int(ends[-1]) if len(ends) else 0, ROW)
-    rows["hand"] = np.repeat(first_hands - (ends - counts), counts) + np.arange(len(rows))
-    rows["line"] = np.repeat(walks.line[game.decisions[places]], counts)
-    found = outputs(player, rows, walks.legal(rows))
-    for first_entry, end, count, line in zip(
-        nodes["table"].tolist(),
-        ends.tolist(),
-        counts.tolist(),
-        walks.line[game.decisions[places]].tolist(),
-        strict=True,
-    ):
-        # A decision's entries are ordered by actions, then by rows.
-        entries = found[end - count : end, walks.actions_of(line)].T
-        table[first_entry : first_entry + entries.size] = entries.reshape(-1)
+    first_hands = game.view.deals["edge"][game.view.nodes["deal"][decisions], player]
+    rows = np.empty(int(counts.sum()), ROW)
+    rows["hand"] = ranges(first_hands, counts)
+    rows["line"] = np.repeat(walks.line[decisions], counts)
+    legal = walks.legal(rows)
+    table[walks.entries(rows)[legal]] = outputs(player, rows, legal)[legal]

@@ -80,11 +80,31 @@ class HoldemWalks:
         """Number of different actions."""
         return len(self.actions)
 
-    def actions_of(self, line: int) -> list[int]:
-        """Return the columns of a line's legal actions, in the order of the public tree."""
-        places = self._place[line]
-        columns: list[int] = np.argsort(places, kind="stable")[np.sum(places < 0) :].tolist()
-        return columns
+    @cached_property
+    def _deal_of_hand(self) -> np.ndarray:
+        """Deal of each hand, (hands,)."""
+        return np.repeat(np.arange(len(self.game.view.deals)), self.game.view.deals["rows"][:, 0])
+
+    @cached_property
+    def _node_after(self) -> np.ndarray:
+        """The decision that a line leads to on a deal, (deals, lines); -1 if there is none."""
+        nodes = np.full((len(self.game.view.deals), len(self.line_moves)), -1)
+        decisions = self.game.decisions
+        nodes[self.game.view.nodes["deal"][decisions], self.line[decisions]] = decisions
+        return nodes
+
+    def entries(self, rows: np.ndarray) -> np.ndarray:
+        """Return the index of each row's and action's entry in a table of the game, (rows, actions); -1 if illegal."""
+        view = self.game.view
+        deal = self._deal_of_hand[rows["hand"]]
+        first_entry = view.nodes["table"][self._node_after[deal, rows["line"]]]
+        edge = view.deals["edge"][deal, 0]
+        num_rows = view.deals["rows"][deal, 0]
+        # A decision's entries are ordered by actions, then by rows.
+        places = self._place[rows["line"]]
+        first_of_row = first_entry + rows["hand"] - edge
+        entries: np.ndarray = np.where(places >= 0, first_of_row[:, None] + places * num_rows[:, None], -1)
+        return entries
 
     @cached_property
     def _round_of_deal(self) -> np.ndarray:

@@ -35,11 +35,11 @@ def by_row(walks: HoldemWalks, table: np.ndarray) -> np.ndarray:
     """Return a table of a game as an array (hands, lines, actions), as networks know its entries."""
     game = walks.game
     found = np.zeros((len(walks.cards), len(walks.line_moves), walks.num_actions))
-    kinds = game.view.nodes["kind"][game.decisions]
-    for node, kind, rows in zip(game.decisions.tolist(), kinds.tolist(), game.rows.tolist(), strict=True):
+    for node in game.decisions.tolist():
         record = game.view.nodes[node]
-        first, hand = int(record["table"]), int(game.view.deals["edge"][record["deal"], kind])
-        columns = walks.actions_of(int(walks.line[node]))
+        first, hand = int(record["table"]), int(game.view.deals["edge"][record["deal"], record["kind"]])
+        rows = int(game.view.deals["rows"][record["deal"], record["kind"]])
+        columns = [walks.actions.index(letter) for letter in game.letters(node)]
         entries = table[first : first + rows * len(columns)].reshape(len(columns), rows)
         for column, of_action in zip(columns, entries, strict=True):
             found[hand : hand + rows, walks.line[node], column] = of_action
