@@ -427,11 +427,11 @@ class Solver:
         average policy (Steinberger, Single deep counterfactual regret minimization, 2019: trajectory sampling).
 
         Raises:
-            ComponentError: the update rule does not have ``average="value_networks"``, no iteration has been run yet,
-                or ``seed`` is not a non-negative integer.
+            ComponentError: the rule does not have ``average="value_networks"``, no iteration was run, or a wrong seed.
         """
         rng = np.random.default_rng(whole_number(seed, "seed", 0, ComponentError))
-        return Policy(self.game, self._engine.stepper.draw_policy(rng)).unlocked()
+        drawn: Policy = policy_class(self.game)(self.game, self._engine.stepper.draw_policy(rng))
+        return drawn.unlocked()
 
     def current_policy(self) -> Policy:
         """Return the current policy, that of the last iteration."""

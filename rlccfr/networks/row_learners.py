@@ -8,7 +8,7 @@ import numpy as np
 
 from rlccfr.components import UpdateRule
 from rlccfr.networks.learners import State, prefixed, unprefixed
-from rlccfr.networks.row_models import Data, RowModel
+from rlccfr.networks.row_models import Data, HandModel, RowModel
 from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
 
@@ -51,6 +51,16 @@ class RowLearner:
     def predict(self, rows: np.ndarray) -> np.ndarray:
         """Return the model's predictions, (rows, actions)."""
         return self._model.predict(rows) * np.float32(self._unit)
+
+    def snapshot(self) -> np.ndarray:
+        """Return a one-dimensional array from which :meth:`predict_at` reproduces the predictions of a network."""
+        assert isinstance(self._model, HandModel)
+        return self._model.snapshot()
+
+    def predict_at(self, snapshot: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return what :meth:`predict` returned when the snapshot was taken, (rows, actions)."""
+        assert isinstance(self._model, HandModel)
+        return self._model.at_snapshot(snapshot).predict(rows) * np.float32(self._unit)
 
     def begin_fit(self) -> None:
         """Begin a fit."""

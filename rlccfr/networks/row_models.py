@@ -16,7 +16,7 @@ from torch import nn
 
 from rlccfr.networks.card_network import LARGEST_GRADIENT
 from rlccfr.networks.hand_networks import HandBranches, HandInputs, HandNetwork, HandPerceptron
-from rlccfr.networks.network_state import restored_adam, state_of
+from rlccfr.networks.network_state import restored_adam, set_weights, state_of, weights_of
 from rlccfr.networks.settings import Approximator
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -181,6 +181,16 @@ class HandModel:
         twin = copy.copy(self)
         twin._network = copy.deepcopy(self._network)
         twin._adam = twin._new_adam()
+        return twin
+
+    def snapshot(self) -> np.ndarray:
+        """Return a one-dimensional copy of the network's weights."""
+        return weights_of(self._network)
+
+    def at_snapshot(self, snapshot: np.ndarray) -> HandModel:
+        """Return this model as it was when a snapshot was taken."""
+        twin = self.frozen()
+        set_weights(twin._network, snapshot)
         return twin
 
     def state(self) -> dict[str, np.ndarray]:

@@ -37,9 +37,12 @@ def check_networks(
         raise ComponentError(
             f"{rule.id!r} has two networks per player, which {game.name!r} does not support: use deep_lcfr"
         )
-    if networks.average != "network" or networks.skipped_steps:
-        setting = f"average={networks.average!r}" if networks.average != "network" else "skipped_steps"
-        raise ComponentError(f"{where} has a network of the average policy: leave out {setting}")
+    if networks.average == "table":
+        raise ComponentError(f"{where} has no table of the average policy: leave out average='table'")
+    if networks.skipped_steps:
+        raise ComponentError(f"{where} takes no steps in place of a skipped fit: leave out skipped_steps")
+    if networks.average == "value_networks" and networks.value.kind == "table":
+        raise ComponentError(f"average='value_networks' needs networks: leave out model='table' for {game.name!r}")
     if options.simultaneous or options.pre_averaging or options.threads > 1 or options.walks > 1:
         raise ComponentError(
             f"{where} is solved on one thread, with updates in alternation and the rule's own number of walks: leave "

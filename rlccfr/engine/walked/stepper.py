@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.learning.deep_player import ADVANTAGES, AVERAGE, is_fit_due, skips_fit
+from rlccfr.engine.learning.deep_player import ADVANTAGES, AVERAGE, KEPT_NETWORKS, is_fit_due, skips_fit
 from rlccfr.engine.public.evaluation import public_values
 from rlccfr.engine.public.public_state import Need, require
 from rlccfr.engine.stepper import Stepper
 from rlccfr.engine.walked.tables import WalkedTables
-from rlccfr.engine.walked.tabulated import Outputs, tabulated
+from rlccfr.engine.walked.tabulated import Outputs, tabulated, weigh_by_reach
 from rlccfr.engine.walked.walk import external_walks
 from rlccfr.games.walked.holdem import HoldemWalks
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
+from rlccfr.networks.averages import PlayedModels
 from rlccfr.networks.hand_networks import HandInputs
 from rlccfr.networks.learners import State, prefixed, unprefixed
 from rlccfr.networks.models import one_thread
@@ -51,7 +52,8 @@ class WalkedStepper(Stepper[WalkedTables]):
 
     _walks: HoldemWalks
     _advantages: list[AdvantageLearner]
-    _averages: list[RowLearner]
+    _averages: list[RowLearner]  # empty under average="value_networks"
+    _played: list[PlayedModels]  # empty under average="network"
 
     def __init__(self, state: WalkedTables, binding: Binding, previous: Stepper[WalkedTables] | None = None) -> None:
         super().__init__(state, binding, previous)
@@ -61,14 +63,19 @@ class WalkedStepper(Stepper[WalkedTables]):
         self._valued_at: tuple[int, ...] = (-1,)
         self._average_value = (np.nan, np.nan, np.nan)
         if isinstance(previous, WalkedStepper):
-            walks, advantages, averages = previous._walks, previous._advantages, previous._averages
+            walks, advantages, averages, played = (
+                previous._walks, previous._advantages, previous._averages, previous._played
+            )  # fmt: skip
         else:
             walks = HoldemWalks(state.game)
             advantages = [self._new_advantages(walks, player) for player in PLAYERS]
-            averages = [self._new_average(walks, player) for player in PLAYERS]
+            has_network = self._networks.average == "network"
+            averages = [self._new_average(walks, player) for player in PLAYERS] if has_network else []
+            played = [] if has_network else [self._new_played(player) for player in PLAYERS]
         self._walks = walks
         self._advantages = advantages
         self._averages = averages
+        self._played = played
         self._require_memory()
 
     def _new_reservoir(self, walks: HoldemWalks) -> RowReservoir:
@@ -86,6 +93,11 @@ class WalkedStepper(Stepper[WalkedTables]):
         model = make_row_model(partial(_inputs_of, walks), self._networks.policy, walks.legal_actions, seed)
         return RowLearner(model, self._new_reservoir(walks), self._networks.policy, 1.0, seed)
 
+    def _new_played(self, player: int) -> PlayedModels:
+        """Return no models that a player has played; number 0, the uniform policy, needs no array."""
+        seed = [self.state.seed, KEPT_NETWORKS, player]
+        return PlayedModels(np.zeros(0), capacity=self._networks.kept_networks, seed=seed)
+
     def _require_memory(self) -> None:
         """Check that full reservoirs fit into memory.
 
@@ -95,7 +107,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         learners: list[RowLearner] = [*self._advantages, *self._averages]
         size = sum(learner.most_bytes for learner in learners)
         rows = self._networks.memory
-        require(self.state.game, [Need(size, f"four reservoirs of {rows:,} rows", "use a smaller memory=")])
+        require(self.state.game, [Need(size, f"{len(learners)} reservoirs of {rows:,} rows", "use a smaller memory=")])
 
     @property
     def unfinished(self) -> bool:
@@ -111,11 +123,9 @@ class WalkedStepper(Stepper[WalkedTables]):
         if part in (WALKS_0, WALKS_1):
             done = self._walk(0 if part == WALKS_0 else 1, done)
         elif part in (FIT_0, FIT_1):
-            player = 0 if part == FIT_0 else 1
-            done = self._fit(self._advantages[player], done, is_due=self._learns_now(player))
+            done = self._fit_advantages(0 if part == FIT_0 else 1, done)
         else:
-            player = 0 if part == FIT_AVERAGES_0 else 1
-            done = self._fit(self._averages[player], done, is_due=is_fit_due(self._networks, self.state.iteration + 1))
+            done = self._fit_average(0 if part == FIT_AVERAGES_0 else 1, done)
         if done:
             self.state.progress[:] = part, done
         elif part + 1 < NUM_PARTS:
@@ -123,12 +133,6 @@ class WalkedStepper(Stepper[WalkedTables]):
         else:
             self.state.progress[:] = 0
             self.state.counts[0] += 1
-
-    def _learns_now(self, player: int) -> bool:
-        """Return whether a player's advantages are fitted in this iteration."""
-        iteration = self.state.iteration + 1
-        is_skipped = skips_fit(self._networks, iteration, self.state.seed, player)
-        return is_fit_due(self._networks, iteration) and not is_skipped
 
     def _walk(self, player: int, done: int) -> int:
         """Run some of a player's walks; return how many are done, or 0 if all are.
@@ -139,24 +143,44 @@ class WalkedStepper(Stepper[WalkedTables]):
         row = self.binding.rows(self.state.iteration + 1, 0)[0]
         if not done:
             self._advantages[player].note_iteration(row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
-            self._averages[1 - player].discount(row[AVERAGE_DECAY])
+            if self._averages:
+                self._averages[1 - player].discount(row[AVERAGE_DECAY])
+            else:
+                self._played[1 - player].play(row[AVERAGE_DECAY])
         count = min(WALKS_TOGETHER, self._networks.traversals - done)
         rng = np.random.default_rng([self.state.seed, WALK, self.state.iteration, player, done])
         found = external_walks(self._walks, player, self._policies, count, rng)
         self._advantages[player].observe(found.own_rows, found.gains, rng)
-        self._averages[1 - player].observe(found.opponent_rows, found.opponent_policies, rng)
+        if self._averages:
+            self._averages[1 - player].observe(found.opponent_rows, found.opponent_policies, rng)
         self.state.counts[1] += found.num_states
         done += count
         return done if done < self._networks.traversals else 0
 
-    def _fit(self, learner: RowLearner, done: int, *, is_due: bool) -> int:
-        """Take some steps of a fit; return how many are done, or 0 if all are, or if the fit is not due.
+    def _fit_advantages(self, player: int, done: int) -> int:
+        """Take some steps of a player's fit of advantages, unless none is due; see :meth:`_fit`."""
+        iteration = self.state.iteration + 1
+        if not is_fit_due(self._networks, iteration):
+            return 0
+        if skips_fit(self._networks, iteration, self.state.seed, player):
+            return 0
+        done = self._fit(self._advantages[player], done)
+        if not done and self._played:
+            self._played[player].add(self._advantages[player].snapshot())
+        return done
+
+    def _fit_average(self, player: int, done: int) -> int:
+        """Take some steps of the fit of a player's average policy, unless none is due; see :meth:`_fit`."""
+        if not self._averages or not is_fit_due(self._networks, self.state.iteration + 1):
+            return 0
+        return self._fit(self._averages[player], done)
+
+    def _fit(self, learner: RowLearner, done: int) -> int:
+        """Take some steps of a fit; return how many are done, or 0 if all are.
 
         Args:
             done: number of steps done so far.
         """
-        if not is_due:
-            return 0
         if not done:
             learner.begin_fit()
         end = min(learner.steps, done + max(1, ROWS_TOGETHER // learner.batch_size))
@@ -169,17 +193,31 @@ class WalkedStepper(Stepper[WalkedTables]):
     def _policies(self, player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
         """Return what a player plays now at some rows, (rows, actions)."""
         learner = self._advantages[player]
-        uniform: np.ndarray = legal / legal.sum(axis=1, keepdims=True)
         if not learner.fits:  # until the first fit, all policies are uniform
-            return uniform
-        advantages = np.where(legal, learner.predict(rows), -np.inf)
+            return _uniform(legal)
+        return self._matched(learner.predict(rows), legal)
+
+    def _matched(self, advantages: np.ndarray, legal: np.ndarray) -> np.ndarray:
+        """Return policies in proportion to positive advantages, (rows, actions); where there are none, the fallback."""
+        advantages = np.where(legal, advantages, -np.inf)
         positive = np.maximum(advantages, 0.0)
         total = positive.sum(axis=1, keepdims=True)
-        fallback = uniform
+        fallback = _uniform(legal)
         if self.binding.rule.fallback == "argmax":
             differ = advantages.max(axis=1) > np.where(legal, advantages, np.inf).min(axis=1)
-            fallback = np.where(differ[:, None], np.eye(legal.shape[1])[advantages.argmax(axis=1)], uniform)
+            fallback = np.where(differ[:, None], np.eye(legal.shape[1])[advantages.argmax(axis=1)], fallback)
         policies: np.ndarray = np.where(total > 0, positive / np.where(total > 0, total, 1.0), fallback)
+        return policies
+
+    def _played_policies(self, number: int) -> Outputs:
+        """Return the policies of the model with a number among those that were played; 0 is the uniform policy."""
+
+        def policies(player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+            if not number:
+                return _uniform(legal)
+            snapshot = self._played[player].snapshots[number - 1]
+            return self._matched(self._advantages[player].predict_at(snapshot, rows), legal)
+
         return policies
 
     def _average_outputs(self, player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
@@ -190,20 +228,41 @@ class WalkedStepper(Stepper[WalkedTables]):
         outputs: np.ndarray = np.maximum(learner.predict(rows), 0.0)
         return outputs
 
-    def _table(self, outputs: Outputs) -> np.ndarray:
-        with one_thread():
-            return tabulated(self._walks, outputs)
-
     def average_sums(self) -> np.ndarray:
-        return self._table(self._average_outputs)
+        with one_thread():
+            return tabulated(self._walks, self._average_outputs) if self._averages else self._mixture()
+
+    def _mixture(self) -> np.ndarray:
+        """Return sums, (m,), of the policies that were played, each weighted by its share and its player's reach."""
+        game = self.state.game
+        sums = np.zeros(game.num_sequences, game.dtype)
+        for player, played in zip(PLAYERS, self._played, strict=True):
+            for number, share in enumerate(played.shares().tolist()):
+                if share:
+                    table = tabulated(self._walks, self._played_policies(number), [player])
+                    weigh_by_reach(game, player, table)
+                    table *= share
+                    sums += table
+        return sums
+
+    def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
+        if not self._played:
+            return super().draw_policy(rng)
+        game = self.state.game
+        policy = np.zeros(game.num_sequences, game.dtype)
+        with one_thread():
+            for player, played in zip(PLAYERS, self._played, strict=True):
+                policy += tabulated(self._walks, self._played_policies(played.draw(rng)), [player])
+        return policy
 
     def current_sums(self) -> np.ndarray:
-        return self._table(self._policies)
+        with one_thread():
+            return tabulated(self._walks, self._policies)
 
     def average_value(self) -> tuple[float, float, float]:
         """See :meth:`Stepper.average_value`; kept until the average changes, since large games need seconds for it."""
-        now = tuple(learner.fits for learner in self._averages)
-        if self._valued_at != now or self.unfinished:
+        now = (self.state.iteration, *self.state.progress.tolist())
+        if self._valued_at != now:
             self._average_value = public_values(self.state.game, self.average_sums())
             self._valued_at = now
         return self._average_value
@@ -218,15 +277,23 @@ class WalkedStepper(Stepper[WalkedTables]):
         state: State = {}
         for player in PLAYERS:
             state |= prefixed(f"advantages{player}", self._advantages[player].state())
-            state |= prefixed(f"average{player}", self._averages[player].state())
+            average = self._averages[player].state() if self._averages else self._played[player].state()
+            state |= prefixed(f"average{player}", average)
         return state
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         state: Any = dict(saved)
         for player in PLAYERS:
             self._advantages[player].restore(unprefixed(f"advantages{player}", state))
-            self._averages[player].restore(unprefixed(f"average{player}", state))
+            average: RowLearner | PlayedModels = (self._averages or self._played)[player]
+            average.restore(unprefixed(f"average{player}", state))
         self._valued_at = (-1,)
+
+
+def _uniform(legal: np.ndarray) -> np.ndarray:
+    """Return the uniform policies over legal actions, (rows, actions)."""
+    policies: np.ndarray = legal / legal.sum(axis=1, keepdims=True)
+    return policies
 
 
 def _inputs_of(walks: HoldemWalks) -> HandInputs:

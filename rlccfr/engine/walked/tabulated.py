@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from rlccfr.games.public.view import ranges
+from rlccfr.games.public.records import CHANCE
+from rlccfr.games.public.view import PublicGame, ranges
 from rlccfr.games.walked.holdem import ROW, HoldemWalks
 
 Outputs = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
@@ -16,17 +17,18 @@ MOST_ROWS = 2**15
 """Number of rows above which no further decision joins a batch."""
 
 
-def tabulated(walks: HoldemWalks, outputs: Outputs) -> np.ndarray:
+def tabulated(walks: HoldemWalks, outputs: Outputs, players: Sequence[int] = (0, 1)) -> np.ndarray:
     """Return a table of numbers at all decisions, (m,), in the order of the game's table entries and in its type.
 
     Args:
         walks: the game.
         outputs: what each player's network says of rows.
+        players: the players at whose decisions numbers are written; those of the other player are 0.
     """
     game = walks.game
     table = np.zeros(game.num_sequences, game.dtype)
     kinds = game.view.nodes["kind"][game.decisions]
-    for player in range(2):
+    for player in players:
         for places in _batches(np.flatnonzero(kinds == player), game.rows):
             _fill(walks, outputs, player, places, table)
     return table
@@ -54,3 +56,29 @@ def _fill(walks: HoldemWalks, outputs: Outputs, player: int, places: np.ndarray,
     rows["line"] = np.repeat(walks.line[decisions], counts)
     legal = walks.legal(rows)
     table[walks.entries(rows)[legal]] = outputs(player, rows, legal)[legal]
+
+
+def weigh_by_reach(game: PublicGame, player: int, table: np.ndarray) -> None:
+    """Multiply a player's action probabilities, in a table (m,), by the player's own reach of their rows, in place.
+
+    Sums of such tables are proportional to the mixture of the policies.
+    """
+    view = game.view
+    waiting = [(0, np.ones(int(view.deals["rows"][0, player]), table.dtype))]  # nodes, with the reach of their rows
+    while waiting:
+        number, reach = waiting.pop()
+        node = view.nodes[number]
+        kind = int(node["kind"])
+        children = range(int(node["first_child"]), int(node["first_child"]) + int(node["num_children"]))
+        if kind == player:
+            first_entry = int(node["table"])
+            entries = table[first_entry : first_entry + len(children) * len(reach)].reshape(len(children), len(reach))
+            entries *= reach
+            waiting.extend(zip(children, entries, strict=True))
+        elif kind < CHANCE:
+            waiting.extend((child, reach) for child in children)
+        elif kind == CHANCE:
+            for child in children:
+                deal = view.deals[view.nodes["deal"][child]]
+                edge = int(deal["edge"][player])
+                waiting.append((child, reach[view.above[edge : edge + int(deal["rows"][player])]]))

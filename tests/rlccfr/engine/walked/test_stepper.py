@@ -73,9 +73,16 @@ def test_networks_converge(model):
     assert run.run(iterations=10).exploitability < 0.5 * uniform
 
 
-@pytest.mark.parametrize("rule", ["deep_lcfr", "deep_dcfr", "deep_cfr_plus"])
-def test_a_run_that_is_saved_within_a_fit_continues_as_if_it_had_not_been(tmp_path, rule):
-    spec = f"{rule}({NETWORK})"
+@pytest.mark.parametrize(
+    "spec",
+    [
+        f"deep_lcfr({NETWORK})",
+        f"deep_dcfr({NETWORK})",
+        f"deep_cfr_plus({NETWORK}, mode='bootstrapped')",
+        f"deep_lcfr({NETWORK}, average='value_networks', kept_networks=1)",
+    ],
+)
+def test_a_run_that_is_saved_within_a_fit_continues_as_if_it_had_not_been(tmp_path, spec):
     whole = solver(spec, seed=3)
     whole.run(iterations=2)
     parted = solver(spec, seed=3)
@@ -91,6 +98,34 @@ def test_a_run_that_is_saved_within_a_fit_continues_as_if_it_had_not_been(tmp_pa
     np.testing.assert_array_equal(parted.current_policy().table, whole.current_policy().table)
 
 
+def test_the_average_of_value_networks_is_the_mixture_of_what_was_played():
+    """Its payoff against any policy is the mean of the payoffs of the policies that iterations played."""
+    run = solver(f"deep_lcfr({NETWORK}, average='value_networks')", seed=2)
+    game = run.game
+    opponent = policy_class(game).from_sums(game, np.random.default_rng(5).random(game.num_sequences))
+    payoffs = []
+    for _ in range(4):  # the policy of player 1 in each iteration, before its own fit
+        payoffs.append(opponent.value_against(run.current_policy()))
+        run.run(iterations=1, curve=False)
+    expected = np.average(payoffs, weights=[1, 2, 3, 4])
+    assert opponent.value_against(run.average_policy()) == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_policy_is_drawn_from_the_mixture():
+    run = solver(f"deep_lcfr({NETWORK}, average='value_networks')", seed=2)
+    drawn = []
+    for _ in range(3):
+        drawn.append(run.current_policy().probabilities)
+        run.run(iterations=1, curve=False)
+    second = run.game.view.nodes["kind"][run.game.decisions]
+    of_second = np.repeat(second == 1, run.game.rows * run.game.actions)
+    policies = [run.draw_policy(seed).probabilities for seed in range(20)]
+    met = {min(range(3), key=lambda number: np.abs(policy - drawn[number])[of_second].max()) for policy in policies}
+    assert met == {0, 1, 2}
+    for policy in policies:
+        assert min(np.abs(policy - other)[of_second].max() for other in drawn) < 1e-6
+
+
 def test_a_full_memory_keeps_a_sample():
     run = solver(f"deep_lcfr({NETWORK}, memory=500)")
     run.run(iterations=3)
@@ -104,6 +139,7 @@ def test_a_full_memory_keeps_a_sample():
         (("deep_lcfr", "outcome"), SMALL, "use sampler='external'"),
         (("deep_ecfr", "external"), SMALL, "use deep_lcfr"),
         (("deep_lcfr(average='table')", "external"), SMALL, "leave out average='table'"),
+        (("deep_lcfr(model='table', average='value_networks')", "external"), SMALL, "leave out model='table'"),
         (("deep_lcfr", "external"), "bluff", "use dcfr_plus"),
     ],
 )
