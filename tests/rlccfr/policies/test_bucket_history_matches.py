@@ -169,7 +169,7 @@ def test_policies_are_asked_by_cards():
 @pytest.mark.parametrize(
     ("path", "hand", "message"),
     [
-        ("cc/4c2d/c", "2c", "is not a hand and a board: give .2, 2. cards, and no card twice"),
+        ("cc/4c2d/c", "2c", "is not a hand and a board: give 2, 2 cards between the slashes, and no card twice"),
         ("cc/4c/c", "2c4d", "is not a hand and a board"),
         ("cc/4c2c/c", "2c4d", "is not a hand and a board"),
         ("cc/4c9h/c", "2c4d", "'9h' in '4c9h' is no card of the deck: cards are a rank of 234, .* suit of cd"),
