@@ -274,7 +274,7 @@ def test_too_little_memory_is_told_in_one_line(monkeypatch):
 
 
 def test_other_cards_do_not_meet():
-    with pytest.raises(GameError, match="use buckets of one deck"):
+    with pytest.raises(GameError, match="must be of the same deck and boards"):
         meetings_between(bucketing_for(NAMES[0], 2), bucketing_for(NAMES[1], 2))
 
 
