@@ -167,14 +167,14 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         yield from ablations(str(game), runs, folder / f"deep-cfr-{number}.svg")
     exact_run = rows[rows["case"] == "flop"].iloc[0]
     target = str(exact_run["target"]).removesuffix("mbb")
-    what = "A small hold'em" if quick else "Flop hold'em"
+    where = "a small hold'em" if quick else "flop hold'em"
     yield from (
         "",
         "## Flop hold'em, by exact passes",
         "",
-        f"There Deep CFR reached {DEEP_CFR} mbb/g, and NFSP {NFSP}. {what} takes `dcfr_plus` by exact passes over its "
-        f"public tree {exact_run['seconds']:.3g} CPU seconds of one core, {exact_run['iterations']:,.0f} iterations, "
-        f"until {target} mbb/g.",
+        f"There Deep CFR reached {DEEP_CFR} mbb/g, and NFSP {NFSP}. On {where}, `dcfr_plus` by exact passes over the "
+        f"public tree reaches {target} mbb/g after {exact_run['iterations']:,.0f} iterations, in "
+        f"{exact_run['seconds']:.3g} CPU seconds on one core.",
     )
 
 

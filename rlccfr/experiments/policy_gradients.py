@@ -236,7 +236,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         f"layers of {WIDTH} units (PPO: 64, as in OpenSpiel). NFSP has the settings of OpenSpiel's example on Kuhn "
         "poker; OpenSpiel's examples play 3 million games of Kuhn poker and 20 million of Leduc, many more than here. "
         "The figures of A2C and PPO are those of the current policy, NFSP's those of its average policy. An episode is "
-        "a game. For Deep CFR it is a walk, and for PCFR+ one pass over the tree for a player, which touches all histories.",
+        "a game. For Deep CFR it is a walk, and for PCFR+ one pass over the tree for a player, which touches all "
+        "histories.",
         "",
         'A benchmark of 7,000 runs (Rudolph et al., "Reevaluating policy gradient methods for imperfect-information '
         'games", ICLR 2026) found deep CFR forms no better than tuned policy gradients on mid-size games. The agents '

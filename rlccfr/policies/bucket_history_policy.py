@@ -68,7 +68,7 @@ class BucketHistoryPolicy(TablePolicy):
         """
         num_histories = self.game.num_bucket_histories[number]
         if not 0 <= history < num_histories:
-            raise PolicyError(f"the history must be from 0 to {num_histories - 1}, not {history}")
+            raise PolicyError(f"the bucket history must be from 0 to {num_histories - 1}, not {history}")
         decision = next(d for d in self.game.decisions if (d.round, d.node) == (number, node))
         probabilities: np.ndarray = shares_of(decision.of(self.table)[history : history + 1])[0]
         return probabilities

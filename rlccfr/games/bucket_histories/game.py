@@ -3,7 +3,7 @@
 A *bucket history* is the sequence of buckets that a player's hand has been in, one for each round. Players forget the
 boards. So the abstract game is given by its betting and by two matrices over pairs of histories of the last round: how
 often the players have them, and how much more often player 0 has the stronger hand. Once these are known, exact passes
-need no boards; only samplers deal them.
+need no boards.
 """
 
 from __future__ import annotations
