@@ -181,7 +181,7 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
     tree = first.game
     if not tree.form.has_histories:
         raise PolicyError(
-            f"{tree.name!r} is represented {tree.form.title}, so it has no list of infosets at which to compare policies"
+            f"{tree.name!r} is represented {tree.form.title}, so it has no list of infosets to compare policies at"
         )
     gaps = np.abs(first.probabilities - second.probabilities)
     total_variation = np.add.reduceat(gaps, tree.view.first_sequence[:-1]) / 2
