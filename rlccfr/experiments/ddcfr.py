@@ -28,7 +28,8 @@ class Published(NamedTuple):
         game: the game's name in this library; for a river, its title.
         dcfr: published exploitability of DCFR; NaN if none is published.
         ddcfr: published exploitability of DDCFR; NaN if none is published.
-        differs: whether DCFR's exploitability on this library's game differs, so that it can't be the same game.
+        differs: whether DCFR's exploitability on this library's game differs from the published one, so that the two
+            can't be the same game.
     """
 
     game: str
@@ -62,7 +63,7 @@ ON_RIVERS = {
     "HUNL-4 as published": Published("HUNL-4 as published", 2.54e-3, 2.00e-3),
     **{title: Published(title, math.nan, math.nan) for title in libratus.CORRECTED},
 }
-"""The same for its rivers. Each is here with right tables, too, for which no figures are published."""
+"""The same for the rivers of DDCFR, with its tables and with right tables; no figures are published for the latter."""
 
 FIGURES = {**PUBLISHED, **ON_RIVERS}
 """The figures of all games by their titles."""
@@ -151,8 +152,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "schedule; it asks for the exploitability at each decision, and does not count that cost. The controller here "
         "is the one that the library ships. `ddcfr_schedule` is DDCFR's mean schedule as a fixed rule. Published "
         "figures are those that come with DDCFR's code. The tables of its river subgames of no-limit hold'em, HUNL-3 "
-        "and HUNL-4, have errors, which are told below; here are both with its tables and with right ones. On them the "
-        f"exploitability is {libratus.MEASURE}, and controllers do not run.",
+        "and HUNL-4, have errors, which are described below; each is here with its tables and with right ones. There, "
+        f"the exploitability is {libratus.MEASURE}, and controllers do not run.",
         "",
     )
     reached = ends(rows)

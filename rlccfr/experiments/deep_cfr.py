@@ -157,23 +157,24 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
     base = ", ".join(f"{name}={value!r}" for name, value in BASE.items())
     yield from (
-        "The published ablations are on flop hold'em, with networks and walks that do not fit an hour of two cores. "
-        f"Here they are on Leduc: linear weights, external sampling, and the settings `{base}`. The base's networks "
-        "are plain layers over information state tensors; the card network is that of the source's appendix C. A ratio "
-        "above 1 means that a line ends higher than the base, seed by seed, with Student's 95 % interval.",
+        "The published ablations are on flop hold'em, with networks and walks that would not fit into an hour on two "
+        f"cores. Here they are on Leduc: linear weights, external sampling, and the settings `{base}`. The base's "
+        "networks are plain layers over information state tensors; the card network is that of the source's appendix "
+        "C. A ratio above 1 means that a line ends higher than the base. Runs are paired by seed; intervals are "
+        "Student's 95 % intervals.",
     )
     for number, (game, runs) in enumerate(parsed(rows).groupby("game", sort=False)):
         yield from ablations(str(game), runs, folder / f"deep-cfr-{number}.svg")
     exact_run = rows[rows["case"] == "flop"].iloc[0]
     target = str(exact_run["target"]).removesuffix("mbb")
-    what = "A small hold'em" if quick else "Flop hold'em"
+    where = "a small hold'em" if quick else "flop hold'em"
     yield from (
         "",
         "## Flop hold'em, by exact passes",
         "",
-        f"There Deep CFR reached {DEEP_CFR} mbb/g, and NFSP {NFSP}. {what} takes `dcfr_plus` by exact passes over its "
-        f"public tree {exact_run['seconds']:.3g} CPU seconds of one core, {exact_run['iterations']:,.0f} iterations, "
-        f"until {target} mbb/g.",
+        f"There Deep CFR reached {DEEP_CFR} mbb/g, and NFSP {NFSP}. On {where}, `dcfr_plus` by exact passes over the "
+        f"public tree reaches {target} mbb/g after {exact_run['iterations']:,.0f} iterations, in "
+        f"{exact_run['seconds']:.3g} CPU seconds on one core.",
     )
 
 

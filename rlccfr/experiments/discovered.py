@@ -79,7 +79,7 @@ ROUNDING = 1e-13
 """Exploitability below which differences are due to rounding."""
 
 CLOSE = 2.0
-"""Largest ratio of two exploitabilities that count as comparable."""
+"""Ratio of two exploitabilities below which the first counts as comparable with the second, or better."""
 
 
 class Measure(NamedTuple):
@@ -138,7 +138,7 @@ PRINTED_ON_RIVERS = {"APCFR+": (1.02e-3, 7.53e-4), "SAPCFR+": (9.44e-4, 7.83e-4)
 """Figures on HUNL-3 and HUNL-4 that Meng et al. print, keyed by the rule's name."""
 
 FAR_BELOW = 0.25
-"""Largest ratio of two exploitabilities at which the first counts as far below the second."""
+"""Ratio of two exploitabilities below which the first counts as far below the second."""
 
 DERIVED = ("apdcfr_plus",)
 """Rules of Table 2 whose definition was not available."""
@@ -381,8 +381,8 @@ def _introduction() -> Iterator[str]:
         "up to six raises a round.",
         "",
         "HUNL-3 and HUNL-4 are the river subgames of no-limit hold'em in DDCFR's and APCFR+'s papers. Their tables "
-        "have errors, which [Learned schedules](ddcfr.md) tells; so each is here as published and with right tables. "
-        "Rules that are not schedules do not run on them. "
+        "have errors, which [Learned schedules](ddcfr.md) describes; so each is here as published and with right "
+        "tables. Rules that are not schedules do not run on them. "
         "Li et al. print curves but no figures; their exploitability is NashConv / 2 for two players. "
         "[Learned schedules](ddcfr.md) judges what DDCFR's paper says.",
         "",
@@ -454,11 +454,10 @@ def _beside_published(ends: Ends) -> Iterator[str]:
         "The figures of Xu et al. come with their code; `ddcfr_schedule` is the mean of the schedules that their "
         "networks choose, not a run of these. The figures of Meng et al. on Leduc are those of their Table 2. Their "
         "text defines exploitability as NashConv / 2, but the table is read as NashConv here: a verdict below tests "
-        "that. "
-        "The appendix that defines APDCFR+ was not at hand, and `apdcfr_plus` is derived here from PDCFR+ and APCFR+, "
-        "so its ratios also tell how near that comes to the source's rule. That Meng et al. solve the rivers as "
-        "published is inferred, since their code was not at hand: on these, `sapcfr_plus` is nearer to their figures "
-        "than with right tables.",
+        "that. The appendix that defines APDCFR+ was not available, and `apdcfr_plus` is derived here from PDCFR+ and "
+        "APCFR+, so its ratios also show how near that comes to the source's rule. That Meng et al. solve the rivers "
+        "as published is inferred, since their code was not available: `sapcfr_plus` is nearer to their figures on "
+        "these than on the rivers with right tables.",
     )
     if different:
         yield f"On {', '.join(different)}, DCFR's published figure is not that of the game here: no ratio is given."

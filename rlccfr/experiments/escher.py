@@ -67,6 +67,15 @@ ITERATIONS = 100
 PLUS_ITERATIONS = 100_000
 """Number of iterations after which CFR+ is compared with CFR."""
 
+QUICK_ITERATIONS = 20
+"""As :data:`ITERATIONS`, in a quick run."""
+
+QUICK_PLUS_ITERATIONS = 5_000
+"""As :data:`PLUS_ITERATIONS`, in a quick run."""
+
+QUICK_PRESET = "sweep"
+"""Named settings of networks in a quick run."""
+
 VARIANCE_WALKS = 20_000
 """Number of walks of each player from which a variance is estimated."""
 
@@ -82,7 +91,7 @@ WALKS = network_settings("fast").traversals
 """Number of walks of each player in an iteration."""
 
 SCALES = {"weighted": True, "not weighted": False}
-"""Kinds of estimates whose scale is measured: whether they are divided by the probability of the traverser's draws."""
+"""Whether estimates of each kind are divided by the probability of the traverser's draws; both scales are measured."""
 
 KINDS = {
     "ESCHER": "not weighted",
@@ -189,7 +198,9 @@ def curve(rule: str, sampler: str, nodes: int, seed: int) -> list[Row]:
 def cases(quick: bool) -> list[Case]:
     """Return all cases."""
     games = list(GAMES)[:1] + list(GAMES)[-1:] if quick else list(GAMES)
-    seeds, iterations, walks, preset = (1, 20, 2_000, "sweep") if quick else (3, ITERATIONS, VARIANCE_WALKS, "fast")
+    seeds, iterations, walks, preset = (
+        (1, QUICK_ITERATIONS, 2_000, QUICK_PRESET) if quick else (3, ITERATIONS, VARIANCE_WALKS, "fast")
+    )
     # Variances of all estimators, and the scale of the estimates, which bounds their rounding errors.
     all_cases = [
         Case(f"variance/{game}/{name}/{seed}", partial(variance, GAMES[game], name, seed, iterations, walks, preset))
@@ -203,8 +214,9 @@ def cases(quick: bool) -> list[Case]:
         for kind, weighted in SCALES.items()
     ]
     # Whether baselines make CFR+ usable under sampling.
+    plus_iterations = QUICK_PLUS_ITERATIONS if quick else PLUS_ITERATIONS
     all_cases += [
-        Case(f"plus/{name}/{rule}/{seed}", partial(reached, rule, sampler, 5_000 if quick else PLUS_ITERATIONS, seed))
+        Case(f"plus/{name}/{rule}/{seed}", partial(reached, rule, sampler, plus_iterations, seed))
         for name, sampler in BASELINES.items()
         for rule in ("cfr", "cfr_plus")
         for seed in range(2 if quick else 10)
@@ -222,8 +234,8 @@ def cases(quick: bool) -> list[Case]:
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
     rows = parsed(rows)
-    yield from variances(rows[rows["part"].isin(["variance", "scale"])])
-    yield from plus(rows[rows["part"] == "plus"])
+    yield from variances(rows[rows["part"].isin(["variance", "scale"])], quick)
+    yield from plus(rows[rows["part"] == "plus"], quick)
     uniform = Policy.uniform(load_game("leduc")).exploitability()
     for kind, text in (("tables", "plain CFR"), ("networks", "deep rules, with the settings `fast`")):
         curves = rows[rows["part"] == kind].rename(columns={"name": "sampler"})
@@ -339,7 +351,7 @@ def beside(rows: pd.DataFrame, rival: str) -> dict[str, Beside]:
 
 
 def rounding(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:
-    """Return the largest rounding error of a variance, by game and kind of estimates.
+    """Return a bound on the rounding error of a variance, by game and kind of estimates.
 
     The relative error of a sum of n squares in double precision is at most n times the machine epsilon.
     """
@@ -358,20 +370,22 @@ def plus_ratios(rows: pd.DataFrame) -> dict[str, Ratio]:
     }
 
 
-def variances(rows: pd.DataFrame) -> Iterator[str]:
+def variances(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
     """Yield the section on the variance of estimates."""
+    iterations, preset = (QUICK_ITERATIONS, QUICK_PRESET) if quick else (ITERATIONS, "fast")
+    walks = network_settings(preset).traversals
     yield from (
         "## Variance of the estimates",
         "",
         "These are the regrets that single walks estimate, at the infosets that a walk visits: their variance, as the "
         "mean over actions and over visits. Policies and networks are those that CFR with the same estimator has "
-        f"reached: {ITERATIONS} iterations of {WALKS} walks a player, with the network settings `fast`. DREAM's "
+        f"reached: {iterations} iterations of {walks} walks a player, with the network settings `{preset}`. DREAM's "
         "network gives baselines; ESCHER's gives the values themselves. Ablation 1 is DREAM's estimate times the reach "
         "of the fixed sampling policy, ablation 2 is ESCHER's divided by it. The published figures are those of "
-        "McAleer et al. (ICLR 2023). Their definition is not at hand, so that orders of magnitude can be compared, and "
-        "the order of the estimators. If all walks give the same estimate, the figure is rounding error, written as 0: "
-        "it is no larger than the machine epsilon times the number of walks times the mean square of the same kind of "
-        "estimate with exact values under the uniform policy. "
+        "McAleer et al. (ICLR 2023). Their definition was not available, so only orders of magnitude and the order of "
+        "the estimators can be compared. If all walks give the same estimate, the figure is rounding error, written as "
+        "0: it is no larger than the machine epsilon times the number of walks times the mean square of the same kind "
+        "of estimate with exact values under the uniform policy. "
         "Phantom tic-tac-toe and Dark Hex 4 and 5 are too large for a compiled tree.",
         "",
     )
@@ -391,15 +405,16 @@ def variances(rows: pd.DataFrame) -> Iterator[str]:
     yield from table(("game", *ESTIMATORS), lines)
 
 
-def plus(rows: pd.DataFrame) -> Iterator[str]:
+def plus(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
     """Yield the section on CFR+ under sampling."""
+    iterations = QUICK_PLUS_ITERATIONS if quick else PLUS_ITERATIONS
     yield from (
         "",
         "## CFR+ with baselines",
         "",
-        f"Exploitability on Leduc after {PLUS_ITERATIONS:,} iterations of one walk a player, over the same seeds. "
-        "Schmid et al. (AAAI 2019) say that baselines are what lets CFR+ be used with sampling. A ratio below 1 means "
-        "that CFR+ is better.",
+        f"Exploitability on Leduc after {iterations:,} iterations of one walk a player, over the same seeds. Schmid et "
+        "al. (AAAI 2019) say that baselines are what lets CFR+ be used with sampling. A ratio below 1 means that CFR+ "
+        "is better.",
         "",
     )
     reached_by = grouped(rows, "name", "other")

@@ -24,7 +24,7 @@ VERDICTS = (HOLDS, FAILS, ALIKE, OPEN)
 runs can only show that no difference is seen."""
 
 NO_STAND_IN = "-"
-"""Stand-in for a claim that is judged on the games, and by the algorithms, of its source: nothing stands in."""
+"""Value of :attr:`Claim.stand_in` for a claim that is judged on its source's own games and algorithms."""
 
 
 class Case(NamedTuple):

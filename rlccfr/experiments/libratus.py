@@ -237,13 +237,13 @@ def section(rows: pd.DataFrame) -> Iterator[str]:
         "- *The ranges are swapped.* A file's first range is that of the player who acts first. The code gives it to "
         "seat 0, and lets seat 1 act first.",
         "- *Six cards are misread where hands are compared.* The dictionary `id_2d_to_str_dict` in the copy of PokerRL "
-        "has two keys for each card, (rank, suit) and (suit, rank). Where both numbers are below 4, keys of different "
-        f"cards are the same, and the later entry stays: {misread}. Which hands exclude each other is as it should be, "
-        "so a hand can hold a card twice: 4d 3s counts as 3s 3s. On HUNL-4, whose board has three spades, the "
+        "has two keys for each card, (rank, suit) and (suit, rank). Where both numbers are below 4, different cards "
+        f"have the same key, and the later entry stays: {misread}. Whether hands share a card is decided correctly, "
+        "so a misread hand can hold a card twice: 4d 3s counts as 3s 3s. On HUNL-4, whose board has three spades, the "
         "published figures fit if such a flush loses to all other hands.",
         "",
-        "How this was found: no algorithm changes the exploitability of the uniform policy, and the published one is "
-        "met only with both errors.",
+        "How this was found: the exploitability of the uniform policy does not depend on an algorithm, and the "
+        "published one is reached only with both errors.",
         "",
     )
     readings_of_files = rows[rows["case"].str.startswith(f"{EVIDENCE}readings")]
@@ -256,10 +256,10 @@ def section(rows: pd.DataFrame) -> Iterator[str]:
     yield from _evidence(uniform, "tables", {"value": "uniform policy"}, ".5f")
     yield from (
         "",
-        "With both, CFR has the published curve, too. For this check it is written a second time, with matrices, and "
-        "in the order of the published code: the player who acts second is updated first, and a policy enters its "
-        "average before it is updated. All other figures on this page are those of the engine, which updates the first "
-        "player first, and adds policies to averages after their updates.",
+        "With both errors, CFR also has the published curve. For this check, CFR is written a second time, with "
+        "matrices and in the order of the published code: the player who acts second is updated first, and a policy "
+        "enters its average before it is updated. All other figures on this page are those of the engine, which "
+        "updates the first player first, and adds policies to averages after their updates.",
         "",
     )
     curves = rows[rows["case"].str.startswith(f"{EVIDENCE}order")]

@@ -156,7 +156,7 @@ def dice(sampler: str, outcomes: int, seed: int) -> list[Row]:
 
     Args:
         sampler: name of the sampler.
-        outcomes: number of iterations of outcome sampling that touch these histories.
+        outcomes: number of iterations of outcome sampling that touch as many histories.
         seed: seed of the run.
     """
     nodes = touched_by_outcome(outcomes)
@@ -321,7 +321,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "",
         f"After {2_000 if quick else LIKELY_ITERATIONS:,} iterations of external sampling on Leduc, "
         f"{interval(100 * shares)} % of the infosets have an action of probability above {LIKELY} in the average "
-        "policy; Meyer has 23.7 %, by a definition that is not at hand.",
+        "policy; Meyer has 23.7 %, but his definition was not available.",
     )
     yield from same_histories(rows[rows["part"] == "histories"])
     for game, iterations in GAMES.items():
@@ -341,7 +341,7 @@ def curves(rows: pd.DataFrame, picture: Path, title: str) -> Iterator[str]:
     yield from (
         f"![Exploitability]({picture.name})",
         "",
-        "A locus (section 5.3) has each of its three criteria alone, as in Figure 5.4.",
+        "Each locus (section 5.3) has only one of the three criteria, as in Figure 5.4.",
         "",
     )
     ends = ends_of(rows, "sampler")
@@ -360,11 +360,11 @@ def same_histories(rows: pd.DataFrame) -> Iterator[str]:
     seeds = rows["seed"].nunique()
     yield from (
         "",
-        "## leduc, after as many histories",
+        "## leduc, after equal numbers of histories",
         "",
-        f"Exploitability as soon as a run has touched so many histories: the mean over {seeds} seeds with half of its "
-        f"95 % interval. Own actions are drawn on-policy, and horizons are {GAMES['leduc']:,} iterations. Ratios are "
-        "taken seed by seed.",
+        f"Exploitability as soon as a run has touched this many histories: the mean over {seeds} seeds with half the "
+        f"width of its 95 % interval. The traverser's actions are drawn on-policy, and horizons are {GAMES['leduc']:,} "
+        "iterations. Ratios are paired by seed.",
         "",
     )
     reached_by = by_histories(rows)
@@ -398,7 +398,7 @@ def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
         "## Table 5.1: exploration",
         "",
         f"CFR on Leduc, {TABLE_ITERATIONS:,} iterations of one walk a player. Exploitability as the mean over "
-        f"{seeds} seeds with half of its 95 % interval; the uniform policy has {uniform:.3g}. A column is "
+        f"{seeds} seeds with half the width of its 95 % interval; the uniform policy has {uniform:.3g}. A column is "
         "a share of exploration. With 0, estimates are biased, because an action of probability 0 is not sampled again "
         "where one action is drawn.",
         "",

@@ -17,7 +17,7 @@ LEVEL = 0.95
 """Confidence level of all intervals."""
 
 MUCH = 0.01
-"""Largest ratio of two numbers at which the first counts as smaller by orders of magnitude."""
+"""Ratio of two numbers below which the first counts as smaller by orders of magnitude."""
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
@@ -99,14 +99,14 @@ class Ratio(NamedTuple):
         return self.below(1.0)
 
     def below(self, bound: float) -> str:
-        """Return the verdict on the claim that the ratio is below a bound."""
+        """Return the verdict on the claim that the ratio is below a bound; :data:`OPEN` without an interval."""
         if self.high < bound:
             return HOLDS
         return FAILS if self.low > bound else OPEN
 
     @property
     def above_one(self) -> str:
-        """Verdict on the claim that the ratio is above 1."""
+        """Verdict on the claim that the ratio is above 1; :data:`OPEN` without an interval."""
         if self.low > 1:
             return HOLDS
         return FAILS if self.high < 1 else OPEN

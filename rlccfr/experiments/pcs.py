@@ -27,7 +27,7 @@ GAMES = {
     "[2-4] hold'em": ("holdem(raises=4)", 40.0),
     "Bluff(2,1)": ("bluff(dice=2)", 30.0),
 }
-"""For each title, the game's name, and the CPU seconds of a run."""
+"""For each title, the game's name and the CPU seconds of a run."""
 
 QUICK = {"hold'em with 6 ranks of 2 suits": ("holdem(ranks=6,suits=2)", 1.0), "Bluff(1,1)": ("bluff", 1.0)}
 TIMES = (0.3, 1.0, 3.0, 10.0, 20.0)
@@ -119,7 +119,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
     rows = parsed(rows)
     yield from (
-        f"The update rule is `{RULE}`, on one thread. What draws has {rows['seed'].nunique()} seeds. Exact passes meet "
+        f"The update rule is `{RULE}`, on one thread. Samplers have {rows['seed'].nunique()} seeds. Exact passes visit "
         "all boards and private states. Public chance sampling (PCS) draws a public outcome at each chance node. OPCS "
         "also draws the opponent's private state, SPCS the player's own, and CS both (Johanson, Bard, Lanctot, Gibson "
         "and Bowling, AAMAS 2012). A number is the exploitability of the average policy, as the geometric mean over "
@@ -127,7 +127,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "",
         "In the figures of that paper, PCS converges fastest on [2-1] and [2-4] hold'em, and OPCS and SPCS are slower "
         "than CS; on Bluff with two dice each, PCS is far ahead of CS. The paper has no exact passes. Here one of the "
-        "players has one die, so that the runs fit an hour.",
+        "players has one die, so that the runs fit into an hour.",
         "",
         "Figure 3 of that paper, on abstractions of limit Texas hold'em, has [a page of its own](texas.md).",
     )

@@ -183,7 +183,7 @@ class PlainRiver:
         return expected
 
     def _add_to_average(self, player: int, node: int, reach: np.ndarray) -> None:
-        """Add a player's policy at a node and below it to the sums, weighted by ``reach``, the player's, (hands,)."""
+        """Add a player's policy at a node and below it to the sums, weighted by its own ``reach``, (hands,)."""
         kind = self.betting.kinds[node]
         first_child = self.betting.first_child[node]
         reaches = [reach] * self.betting.counts[node]

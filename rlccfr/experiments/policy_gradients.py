@@ -1,4 +1,4 @@
-"""Policy gradients and NFSP, as OpenSpiel implements them, as a reference for CFR."""
+"""Policy gradients and NFSP, as OpenSpiel implements them, compared with CFR."""
 
 from __future__ import annotations
 
@@ -233,10 +233,11 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     rows = parsed(rows)
     yield from (
         "A2C, PPO and NFSP are OpenSpiel's implementations in PyTorch, in self-play, with OpenSpiel's settings and "
-        f"layers of {WIDTH} units (PPO: 64, as in OpenSpiel). NFSP has those of OpenSpiel's example on Kuhn poker; its "
-        "examples play 3 million games of Kuhn poker and 20 million of Leduc, many more than here. The figures of A2C "
-        "and PPO are those of the current policy, NFSP's those of its average policy. An episode is a game. For Deep "
-        "CFR it is a walk, and for PCFR+ one pass over the tree for a player, which touches all histories.",
+        f"layers of {WIDTH} units (PPO: 64, as in OpenSpiel). NFSP has the settings of OpenSpiel's example on Kuhn "
+        "poker; OpenSpiel's examples play 3 million games of Kuhn poker and 20 million of Leduc, many more than here. "
+        "The figures of A2C and PPO are those of the current policy, NFSP's those of its average policy. An episode is "
+        "a game. For Deep CFR it is a walk, and for PCFR+ one pass over the tree for a player, which touches all "
+        "histories.",
         "",
         'A benchmark of 7,000 runs (Rudolph et al., "Reevaluating policy gradient methods for imperfect-information '
         'games", ICLR 2026) found deep CFR forms no better than tuned policy gradients on mid-size games. The agents '

@@ -284,7 +284,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     parts = parsed(rows)
     yield from table_4(parts)
     yield from figures(parts, folder)
-    yield ('The paper speaks of "eight" methods and lists seven, and of "three" games and lists four.')
+    yield 'The paper speaks of "eight" methods and lists seven, and of "three" games and lists four.'
     if len(parts.teams):
         yield from scales(parts.teams)
         yield from claims_by_scale(parts)
@@ -294,9 +294,9 @@ def figures(parts: Parts, folder: Path) -> Iterator[str]:
     """Yield the section on Figures 2 to 5, and draw them."""
     yield from ("", "## Figures 2 to 5: exploitability against iterations", "")
     yield (
-        "The curves are runs of the shipped measurement, one of a judging seed for each algorithm; an algorithm that "
-        "draws nothing has one run. ECFR by the paper's formula (theorem 3), and by that of Li et al., which sets "
-        "negative regrets to W beta, are drawn beside the catalog's. Captions name the reward weights, which count "
+        "The curves are runs of the shipped measurement: for each algorithm, one with a judging seed, or the only run "
+        "if it draws nothing. ECFR with the paper's formula (theorem 3), and with that of Li et al., which sets "
+        "negative regrets to W beta, is drawn beside the catalog's. Captions name the reward weights, which count "
         "speed too, so that a pick need not be the lowest line. The reward is the printed one: e is the "
         "exploitability itself."
     )
@@ -328,9 +328,9 @@ def table_4(parts: Parts) -> Iterator[str]:
     yield from (
         "## Table 4: iterations per second on Kuhn poker",
         "",
-        "Over 1,000 and 10,000 iterations. Machines differ, so that multiples of CFR are to be compared. RLCCFR is "
+        "Over 1,000 and 10,000 iterations. Speeds depend on the machine, so compare the multiples of CFR's. RLCCFR is "
         f"what the shipped team picks under the caption's weights: `{fastest_pick()}`. Where that is one of the "
-        "other rows' algorithms, the two rows are two timings of the same, and their difference is noise.",
+        "other rows' algorithms, the two rows are two timings of one algorithm, and their difference is noise.",
         "",
     )
     columns = [f"{count:,} iterations" for count in ITERATIONS]

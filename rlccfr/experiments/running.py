@@ -67,7 +67,7 @@ def measure(
 
 
 def _require_files(cases: Iterable[Case]) -> None:
-    """Download the files of cases that are not on this machine, so that a run does not stop for them after an hour.
+    """Download the cases' files that are not on this machine, so that a missing file does not stop a run halfway.
 
     Raises:
         RLCCFRError: a file can't be downloaded, or differs from the file that was published.
@@ -165,7 +165,7 @@ def write_page(experiment: Experiment, rows: pd.DataFrame, out: Path, quick: boo
         "",
         f"Source: {experiment.source}.",
         "",
-        *["This is a quick run, of a small part, with few iterations and seeds: it shows that all works.", ""] * quick,
+        *["This is a quick run of a small part, with few iterations and seeds. It shows that all works.", ""] * quick,
         *experiment.page(rows.copy(), path.parent, quick),
     ]
     # A quick run is too short for verdicts.
@@ -189,7 +189,7 @@ def write_claims(store: Path, out: Path) -> Path:
         "",
         f"Written by `rlccfr reproduce claims`, {version()}; not edited by hand. A claim about a ratio is judged by "
         "its 95 % interval, which has to lie on one side of 1. Each verdict names the games that were run, the number "
-        "of seeds, and what stands in for the source's game or algorithm. Each page says more of what was run.",
+        "of seeds, and what stands in for the source's game or algorithm. Each page says more about what was run.",
     ]
     for id in EXPERIMENTS:
         experiment = load_experiment(id)

@@ -228,10 +228,10 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "keeps the value networks, and its average is exact.",
         "",
         "Steinberger starts each value network from an earlier one's weights. The lines named *warm start* do so, with "
-        "`retrain_from_scratch=False`; the others start each value network anew, as Brown et al. do. Steinberger "
-        "trains the average network from scratch at each measured iteration, for 5,000 steps; here it continues from "
-        "its last weights after each iteration. His other games, a Leduc of 6,178,561 histories and a hold'em, do not "
-        "fit an hour.",
+        "`retrain_from_scratch=False`; the others train each value network from scratch, as Brown et al. do. "
+        "Steinberger trains the average network from scratch at each measured iteration, for 5,000 steps; here it "
+        "continues from its last weights after each iteration. His other games, a Leduc of 6,178,561 histories and a "
+        "hold'em, do not fit into an hour.",
     )
     small = rows[rows["part"].isin([*STARTS, "kept"]) & rows["exploitability"].notna()]
     draw(small, "iterations", "average", folder / "sd-cfr.svg", "leduc")
@@ -246,7 +246,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         yield from ("", f"## Match and distance on {name}", "")
         if name == f"`{LARGE}`":
             changed = ", ".join(f"{key}={value:,}" for key, value in LARGE_SETTINGS.items())
-            yield f"Here the settings are others: `{changed}`, and {LARGE_ITERATIONS} iterations, with one seed."
+            yield f"The settings differ here: `{changed}`, and {LARGE_ITERATIONS} iterations, with one seed."
             yield ""
         yield from match(runs)
         yield ""
@@ -260,7 +260,7 @@ def ends(rows: pd.DataFrame) -> Iterator[str]:
     yield from table(("average", "seeds", f"exploitability after {rows['iterations'].max():,.0f} iterations"), lines)
     yield ""
     yield from (
-        f"SD-CFR's is {ratio} times Deep CFR's, seed by seed ({start})."
+        f"Paired by seed, SD-CFR's exploitability is {ratio} times Deep CFR's ({start})."
         for start, ratio in to_deep_cfr(reached).items()
     )
 
@@ -280,8 +280,8 @@ def match(rows: pd.DataFrame) -> Iterator[str]:
 def distances_by_depth(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the table of distances by depth."""
     yield (
-        "Total variation between the two averages by depth, the number of moves before. Steinberger's figures are of "
-        "his hold'em, without the formula; they grow with depth."
+        "Total variation between the two averages by depth, the number of earlier moves. Steinberger's figures are "
+        "those of his hold'em, and he gives no formula for them; they grow with depth."
     )
     yield ""
     lines = []

@@ -1,8 +1,9 @@
 """Matches of policies in hold'em in buckets, also with different numbers of buckets.
 
-Two policies that know different buckets still play the same game of cards. The expected payoff is exact, from how often
-the bucket histories of both meet; computing that takes minutes for a new pair of buckets in Texas hold'em, and is kept.
-Games can also be played out with real cards, which needs no such table.
+Two policies that use different buckets still play the same game of cards. Their expected payoffs are exact: they follow
+from how often the players have each pair of bucket histories. In Texas hold'em, counting these deals takes minutes for
+a new pair of numbers of buckets; the counts are kept on disk. Games can also be played out with real cards, which needs
+no such counts.
 """
 
 from __future__ import annotations
@@ -41,14 +42,16 @@ def check_opponents(first: TablePolicy, second: Any) -> None:
 
 
 def value_between(first: TablePolicy, second: TablePolicy, progress: Callable[[float], None] | None = None) -> float:
-    """Return player 0's expected payoff if it plays one policy, and player 1 another one of a game with other buckets.
+    """Return player 0's expected payoff if the players use policies of games with different buckets.
 
     Args:
-        progress: function called with the share that is done of counting how often the bucket histories meet.
+        first, second: the policies of player 0 and of player 1.
+        progress: function called repeatedly with the share that is done of counting the deals of all pairs of bucket
+            histories.
 
     Raises:
-        PolicyError: the cards or the betting differ.
-        GameError: the tables do not fit into memory.
+        PolicyError: the cards or the betting of the two games differ.
+        GameError: the counts do not fit into memory.
     """
     check_opponents(first, second)
     dtype = np.promote_types(first.table.dtype, second.table.dtype)
@@ -67,6 +70,7 @@ def played_pairs(
     """Play pairs of games with the same cards; the policies change seats in the second game of each pair.
 
     Args:
+        first, second: the policies; the first one is player 0 in the first game of each pair.
         game: the first policy's game.
         pairs: number of pairs.
         seed: seed of all draws.

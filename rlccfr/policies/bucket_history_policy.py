@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class LowerBound(NamedTuple):
-    """An estimate of a lower bound of an exploitability, in the game's units.
+    """An estimate of a lower bound on a policy's exploitability, in the game's units.
 
     Attributes:
-        value: the estimate: a mean over drawn boards.
+        value: the estimate, which is the mean of ``gains``.
         error: half-width of its 95 % interval.
-        gains: mean gain of both players below each board.
+        gains: for each drawn board, the mean of the two players' gains by best responses below it.
     """
 
     value: float
@@ -68,20 +68,20 @@ class BucketHistoryPolicy(TablePolicy):
         """
         num_histories = self.game.num_bucket_histories[number]
         if not 0 <= history < num_histories:
-            raise PolicyError(f"the history must be from 0 to {num_histories - 1}, not {history}")
+            raise PolicyError(f"the bucket history must be from 0 to {num_histories - 1}, not {history}")
         decision = next(d for d in self.game.decisions if (d.round, d.node) == (number, node))
         probabilities: np.ndarray = shares_of(decision.of(self.table)[history : history + 1])[0]
         return probabilities
 
     def action_probabilities(self, path: str, private: int | str) -> dict[str, float]:
-        """Return a player's policy at a decision: each action's probability by its letter.
+        """Return a player's policy at a decision: the probability of each action, keyed by its letter.
 
         Args:
-            path: the actions that lead to the decision, and, if a hand is given, the cards dealt between them.
+            path: the actions that lead to the decision; if a hand is given, also the cards dealt between them.
             private: the hand, such as ``AsKs``, or the number of the player's bucket history in that round.
 
         Raises:
-            GameError: no player acts there, or the cards can't be dealt.
+            GameError: no player acts there, or the hand and the board can't be dealt.
             PolicyError: there is no such history.
 
         Example:
@@ -99,8 +99,8 @@ class BucketHistoryPolicy(TablePolicy):
             number, node, line = game.node(actions)
             if len(board) != number:
                 raise GameError(
-                    f"{path!r} deals {len(board)} times, but the player acts after {number} deals: give the cards of "
-                    "each round between slashes, as in 'cc/7h5d2c/r'"
+                    f"{path!r} has the cards of {len(board)} deals, but {number} come before the decision: give the "
+                    "cards of each round between slashes, as in 'cc/7h5d2c/r'"
                 )
             private = game.bucketing.history_named(private, board)
         else:
@@ -117,11 +117,12 @@ class BucketHistoryPolicy(TablePolicy):
     def card_exploitability(
         self, boards: int = 10, seed: int = 0, progress: Callable[[float], None] | None = None
     ) -> LowerBound:
-        """Return a lower bound of the policy's exploitability by opponents that see the real cards.
+        """Estimate a lower bound on the policy's exploitability by opponents that see the real cards.
 
-        ``exploitability()`` is about opponents that know buckets alone. Here, boards of the second round (flops) are
-        drawn, and both players' best responses by hand and board are found below each of them. With the cards of Texas
-        hold'em, a flop takes some minutes.
+        ``exploitability()`` assumes opponents that know only their bucket histories. Here, boards of the second round
+        (flops) are drawn. Below each of them, both players' best responses are found, which depend on the hand and the
+        board; before the flop, the responding player follows the policy. With the cards of Texas hold'em, a flop takes
+        some minutes.
 
         Args:
             boards: number of flops to draw, at least 2.
@@ -140,7 +141,7 @@ class BucketHistoryPolicy(TablePolicy):
         """
         whole_number(boards, "boards", 2, PolicyError)
         if len(self.game.rounds) < 2:
-            raise PolicyError(f"{self.game.name!r} has one round, without a board")
+            raise PolicyError(f"{self.game.name!r} has only one round: use a game with board cards")
         from scipy import stats
 
         from rlccfr.engine.bucket_histories.card_responses import CardResponses
@@ -164,7 +165,7 @@ class BucketHistoryPolicy(TablePolicy):
         return type(self)(self.game, table)
 
     def value_against(self, other: Policy, progress: Callable[[float], None] | None = None) -> float:
-        """See :meth:`Policy.value_against`; the other policy may be one of a game with other buckets."""
+        """See :meth:`Policy.value_against`; the other policy's game may have different buckets."""
         if self.game.content_hash == other.game.content_hash:
             return super().value_against(other)
         from rlccfr.policies.bucket_history_matches import value_between

@@ -20,8 +20,8 @@ class State(NamedTuple):
 
     Attributes:
         player: 0 or 1.
-        text: what the player knows: OpenSpiel's information state string, or in a public-tree game the path of public
-            actions and cards and the private hand or roll.
+        text: what the player knows: OpenSpiel's information state string; in a public-tree game, the path of public
+            actions and cards, followed by the private hand or roll.
         words: the text in words that are easy to read, if the game's cards have names; otherwise ``text`` itself.
         actions: names of the actions.
         probabilities: probability of each action.

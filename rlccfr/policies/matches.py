@@ -47,12 +47,13 @@ def exact_match(first: Policy, second: Policy, progress: Callable[[float], None]
     """Return the expected payoffs of the first policy against the second.
 
     Args:
-        progress: function called with the share that is done of the tables that policies of different games need.
+        progress: function called repeatedly with the share of the work that is done, if the policies are for hold'em
+            in different numbers of buckets, where counting deals may take minutes.
 
     Raises:
-        PolicyError: the policies are for different games, or for different versions of a game; only policies of hold'em
-            in different numbers of buckets can play each other.
-        GameError: those tables do not fit into memory.
+        PolicyError: the policies are for different games, or for different versions of a game. Policies for hold'em in
+            different numbers of buckets can play each other if the cards and the betting are the same.
+        GameError: the counts of these deals do not fit into memory.
     """
     value_as_player_0 = first.value_against(second, progress)
     value_of_opponent = second.value_against(first, progress)  # the second policy's, as player 0
@@ -74,14 +75,14 @@ def played_match(
     so the same cards are dealt, and the luck of the deal cancels out in part (duplicate poker).
 
     Args:
-        first, second: a policy; or a function from a seed to a policy, which is called for each pair.
+        first, second: each a policy; or, in compiled games, a function from a seed to a policy, called for each pair.
         game: the game; the first policy's, if the policies are for hold'em in different numbers of buckets.
         pairs: number of pairs, at least 2.
         seed: seed of all draws.
-        progress: function called repeatedly with the share that is done.
+        progress: function called repeatedly with the share of the pairs that have been played.
 
     Raises:
-        BudgetError: too few pairs, or a negative seed.
+        BudgetError: there are too few pairs, or the seed is negative.
         PolicyError: a policy is for another game, or the game is solved by its public tree.
     """
     whole_number(pairs, "pairs", 2, BudgetError)
@@ -172,7 +173,7 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
         these infosets of the total variation distance between the policies, from 0 to 1.
 
     Raises:
-        PolicyError: the policies are for different games, or the game is solved by its public tree.
+        PolicyError: the policies are for different games, or the game is not stored as a tree of histories.
     """
     import pandas as pd
 
@@ -180,7 +181,7 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
     tree = first.game
     if not tree.form.has_histories:
         raise PolicyError(
-            f"{tree.name!r} is represented {tree.form.title}, without a list of infosets by which policies are compared"
+            f"{tree.name!r} is represented {tree.form.title}, so it has no list of infosets to compare policies at"
         )
     gaps = np.abs(first.probabilities - second.probabilities)
     total_variation = np.add.reduceat(gaps, tree.view.first_sequence[:-1]) / 2

@@ -54,7 +54,7 @@ class Saved(NamedTuple):
 
 
 def checked_path(path: str | Path) -> Path:
-    """Return a path that a policy can be written to or read from.
+    """Return a path after checking that its suffix names a format of policies.
 
     Raises:
         RLCCFRError: the suffix does not name a format.
@@ -179,7 +179,7 @@ def _read(path: Path) -> Saved:
     try:
         data = read_bytes(path)
     except OSError as error:
-        raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
+        raise CheckpointError(f"can't read {path} ({error.strerror}); give a file that a policy was saved to") from None
     try:
         return read(data, path)
     except CheckpointError:

@@ -53,7 +53,7 @@ class PublicPolicy(TablePolicy):
         return self._at(int(places[0]))
 
     def action_probabilities(self, node: int, private: str) -> dict[str, float]:
-        """Return a player's policy with one hand or roll: the probability of each action, by the action's letters.
+        """Return a player's policy with one hand or roll: the probability of each action, keyed by its letters.
 
         Args:
             node: index of a public node at which a player acts, for example from ``game.node("rc/KhQd2c/")``.
@@ -78,8 +78,8 @@ class PublicPolicy(TablePolicy):
     def values_by_hand(self, player: int) -> dict[str, float]:
         """Return a player's expected payoff with each possible hand or roll if both players follow the policy.
 
-        A hand is found in either order of its cards. In a subgame of no-limit hold'em, the payoff plus half of the pot,
-        ``game.pot / 2``, is the expected value that other programs print.
+        The keys of hands may have their cards in either order. In a subgame of no-limit hold'em, the payoff plus half
+        of the pot, ``game.pot / 2``, is the expected value that other programs show.
 
         Args:
             player: 0 or 1; in a subgame, 0 is out of position.

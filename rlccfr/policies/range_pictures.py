@@ -161,7 +161,7 @@ def _draw_rolls(rolls: list[str], probabilities: np.ndarray, moves: list[str], a
     moves = [_in_words(moves[action]) for action in drawn]
     picture = axes.imshow(probabilities, aspect="auto", cmap="viridis", vmin=0, vmax=1, interpolation="nearest")
     axes.set(xticks=range(len(rolls)), yticks=range(len(moves)), xlabel="the player's roll")
-    axes.set_ylabel(f"quantity and face of the bid; those below {LEAST_PROBABILITY:.0%} are left out")
+    axes.set_ylabel(f"quantity and face of the bid; bids below {LEAST_PROBABILITY:.0%} are left out")
     axes.set_xticklabels(rolls, rotation=90 if len(rolls) > 10 else 0)
     axes.set_yticklabels(moves)
     axes.figure.colorbar(picture, ax=axes, label="probability")

@@ -20,9 +20,9 @@ class TablePolicy(Policy):
 
     Args:
         game: the game.
-        table: shape (game.num_sequences,) array of entries; the action probabilities are proportional to their positive
-            parts. If none of an infoset's entries is positive, its policy is uniform. float32 is kept,
-            int16 is converted to float32, and all other types to float64.
+        table: (game.num_sequences,) entries; action probabilities are proportional to their positive parts. If none of
+            an infoset's entries is positive, its policy is uniform. The type float32 is kept, int16 is converted to
+            float32, and all others to float64.
 
     Attributes:
         game: the game.
@@ -96,7 +96,7 @@ class TablePolicy(Policy):
 
     @classmethod
     def load(cls, path: str | Path, game: Any = None) -> Self:
-        """Read a policy that was saved as .npz, as one of the class that its game's policies have.
+        """Read a policy that was saved as .npz; its class is that of its game's policies.
 
         Args:
             path: the file.

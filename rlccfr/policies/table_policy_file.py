@@ -20,11 +20,11 @@ FORMAT = "rlccfr-public-policy-1"
 """Name and version of the format, in a file's header; it dates from when only public-tree games had such files."""
 
 MOST_ROWS = 2_000_000
-"""Largest number of table entries of a game whose policies can be written as CSV."""
+"""Largest number of table entries for which a policy can be written as CSV."""
 
 
 def checked_table_path(path: Path, game: Any) -> Path:
-    """Return a path that a policy of a game can be written to.
+    """Return a path after checking that a policy of a game can be written to it.
 
     Raises:
         RLCCFRError: the suffix does not name a format, or the game is too large for the format.
@@ -71,10 +71,10 @@ def _read(path: Path) -> tuple[str, str, np.ndarray]:
     try:
         with opened_archive(path) as archive:
             header = json.loads(str(archive["header"]))
-            check_format(header["format"], FORMAT, path, "public-tree policy")
+            check_format(header["format"], FORMAT, path, "hold'em or Bluff policy")
             return header["game"], header["game_hash"], np.asarray(archive["table"])
     except OSError as error:
-        raise CheckpointError(f"can't read {path} ({error.strerror}); name a file that a policy was saved to") from None
+        raise CheckpointError(f"can't read {path} ({error.strerror}); give a file that a policy was saved to") from None
     except CheckpointError:
         raise
     except Exception as error:  # the errors of damaged files have no common base

@@ -65,7 +65,7 @@ def cards_of(bucketing: Bucketing) -> Cards:
 
 
 def pending_for(game: BucketHistoryGame) -> Pending:
-    """Return pending discounts of 1 for each player's histories of each round."""
+    """Return pending discounts, all of them 1, for both players' histories of all rounds."""
     num_entries = 2 * sum(game.num_bucket_histories)
     return Pending(
         is_used=True, regret_log=np.zeros((num_entries, 2)), average_log=np.zeros(num_entries), clock=np.zeros(3)
@@ -73,7 +73,7 @@ def pending_for(game: BucketHistoryGame) -> Pending:
 
 
 class DrawnSweeps(Sweeps, ABC):
-    """Base of passes over the hands on one board, which :meth:`draw` draws; the rows differ.
+    """Base of passes over one board, which :meth:`draw` draws; subclasses differ in what their rows are.
 
     Args:
         game: the game.
@@ -82,7 +82,7 @@ class DrawnSweeps(Sweeps, ABC):
     """
 
     def _set_up(self, game: BucketHistoryGame) -> None:
-        """Make room for what is on a board."""
+        """Allocate the arrays that passes over a board need."""
         self._bucketing = game.bucketing
         self._showdowns = kept_showdowns(self._bucketing)
         self._cards = cards_of(self._bucketing)
@@ -95,10 +95,10 @@ class DrawnSweeps(Sweeps, ABC):
 
     @abstractmethod
     def _set_up_rows(self, game: BucketHistoryGame, num_possible: int) -> None:
-        """Make room for the rows, given the number of hands that a board leaves possible."""
+        """Allocate the arrays of the rows, given the number of hands that share no card with a board."""
 
     def draw(self, rng: np.ndarray) -> int:
-        """Draw a board; return how many bucket histories an iteration then meets, each as often as it is a row.
+        """Draw a board; return how many bucket histories an iteration meets on it, counted once for each row.
 
         Args:
             rng: (1,) state of the generator, advanced in place.
@@ -117,7 +117,7 @@ class DrawnSweeps(Sweeps, ABC):
     def _set_rows(self, number: int, history: np.ndarray, above: np.ndarray, begins: np.ndarray) -> int:
         """Set a round's rows; return how many bucket histories an iteration meets in it."""
         arrays = self.rounds[number] = self.rounds[number]._replace(history=history, above=above, begins=begins)
-        # Twice for each player, since a pass meets the histories of both.
+        # An iteration has two passes, each of which meets the histories of both players.
         return 4 * len(history) * arrays.lines * len(arrays.nodes)
 
 
@@ -174,8 +174,9 @@ class BoardSweeps(DrawnSweeps):
 class HandSweeps(DrawnSweeps):
     """Passes over all hands that a board allows; see :class:`DrawnSweeps` for the arguments.
 
-    They make the updates of :class:`BoardSweeps` up to rounding, for rules without a floor, a prediction or a momentum.
-    :meth:`values` and :meth:`responses` have no use: their best responses would know the hand, not its history alone.
+    They make the updates of :class:`BoardSweeps` up to rounding, for rules without a floor, a prediction or momentum.
+    :meth:`values` and :meth:`responses` must not be called: their best responses would depend on the hand, not only on
+    its history.
     """
 
     _pass_down = staticmethod(pass_hands_down)
@@ -185,7 +186,7 @@ class HandSweeps(DrawnSweeps):
         num_rounds = len(game.rounds)
         self._make_room(game, [num_possible] * num_rounds)
         self._root_value = np.zeros((num_possible, 1), self.dtype)
-        # A hand continues itself, and in the first round the only row of the root.
+        # A row continues the same hand's row in the round before; in the first round, it continues the only root.
         self._above = [np.zeros(num_possible, np.int64), *[np.arange(num_possible)] * (num_rounds - 1)]
         self._places = np.zeros(game.num_bucket_histories[-1] + 1, np.int64)
         self._hands = BoardHands(
@@ -219,7 +220,7 @@ class HandSweeps(DrawnSweeps):
         self._showdown_values()(0, 0, self._scratches[0])
 
     def _find_leaf_values(self, player: int, state: PassState, mode: int) -> None:
-        # Threads share histories, not hands, because the hands of a history change the same entries.
+        # Work is divided by histories, not by hands, because the hands of a history change the same entries.
         for number, arrays in enumerate(self.rounds):
             self._share(len(arrays.begins) - 1, 1, self._down(number, player, state, mode))
         for number, folds in enumerate(self._folds):
@@ -227,7 +228,7 @@ class HandSweeps(DrawnSweeps):
         self._share(self._ends[-1].shape[1], COLUMNS_AT_ONCE, self._showdown_values())
 
     def _fold_values(self, number: int) -> Work:
-        """Return the work of turning reach into values where somebody folds in a round; its ranges are of columns."""
+        """Return the work of turning reach into values at a round's folds; its ranges are ranges of columns."""
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
             holds_two = self._showdowns.holds_two
@@ -236,7 +237,7 @@ class HandSweeps(DrawnSweeps):
         return work
 
     def _showdown_values(self) -> Work:
-        """Return the work of turning reach into values at showdowns; its ranges are of columns."""
+        """Return the work of turning reach into values at showdowns; its ranges are ranges of columns."""
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
             holds_two = self._showdowns.holds_two

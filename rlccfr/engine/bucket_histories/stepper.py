@@ -1,4 +1,4 @@
-"""Iterations on hold'em in buckets: exact passes over bucket histories, and passes over those of drawn cards."""
+"""Iterations on hold'em in buckets: exact passes over all bucket histories, or passes over those of drawn cards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _sweeps: WeakKeyDictionary[BucketHistoryGame, dict[np.dtype, Sweeps]] = WeakKeyD
 
 
 def sweeps_of(game: BucketHistoryGame, dtype: np.dtype) -> Sweeps:
-    """Return passes on one thread, whose working arrays all runs and evaluations in one precision share."""
+    """Return a game's passes on one thread; all runs and evaluations in one precision share their working arrays."""
     by_dtype = _sweeps.setdefault(game, {})
     if dtype not in by_dtype:
         by_dtype[dtype] = Sweeps(game, dtype)
@@ -53,7 +53,7 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
         self._all_sweeps = (
             sweeps_of(state.game, state.dtype) if threads == 1 else Sweeps(state.game, state.dtype, threads)
         )
-        self._valued_at = -1  # iteration of the values kept
+        self._valued_at = -1  # iteration after which the kept values were computed
         self._average_value = (np.nan, np.nan, np.nan)
         self._prepare()
 
@@ -67,7 +67,7 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
             self.state.adopt(self.binding)
 
     def _scheduled(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows of the rule's schedule as kernels take them: in the tables' type."""
+        """Return rows of the rule's schedule as kernels read them: the columns they use, in the tables' type."""
         columns = rows.shape[1] if self.binding.rule.momentum is not None else PARAMETERS
         return np.ascontiguousarray(rows[:, :columns], self.state.dtype)
 
@@ -75,7 +75,7 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
         count = min(iterations, CHUNK, -(-max_nodes // self.nodes_per_iteration))
         schedule = self._scheduled(self.binding.rows(self.state.iteration + 1, count))
         for t in range(count):
-            with uninterrupted():  # several calls make one iteration
+            with uninterrupted():  # an iteration takes several kernel calls
                 self._all_sweeps.iterate(self.state.tables, self.state.pending, schedule[t : t + 2])
                 np.add(self.state.counts, (1, self.nodes_per_iteration), out=self.state.counts)
 
@@ -86,7 +86,7 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
         return current(self.state.tables).copy()
 
     def average_value(self) -> tuple[float, float, float]:
-        """See :meth:`Stepper.average_value`; kept until the policy changes, because large games take seconds."""
+        """See :meth:`Stepper.average_value`; kept until the policy changes, since it takes seconds in large games."""
         if self._valued_at != self.state.iteration:
             self._average_value = self._all_sweeps.values(self.average_sums())
             self._valued_at = self.state.iteration
@@ -103,13 +103,14 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
 
 
 class DrawingStepper(BucketHistoryStepper):
-    """Base of steppers that draw cards, and pass over the bucket histories that these give."""
+    """Base of steppers that draw cards, and make passes over the bucket histories that these give."""
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state = self.state
         rows = self.binding.rows(state.iteration + 1, min(iterations, CHUNK))
         logs = logs_of(rows[:-1, _DISCOUNTS])
-        # Passes read policies off positive regrets whose discounts are pending. That is sound unless a discount is 0.
+        # Passes read policies off positive regrets whose discounts are pending. That is correct unless a discount is 0,
+        # since a policy depends only on the ratios of positive regrets.
         resets = np.flatnonzero(rows[:-1, POSITIVE_DISCOUNT] == 0)
         if len(resets) and resets[0] == 0:
             with uninterrupted():
@@ -130,14 +131,14 @@ class DrawingStepper(BucketHistoryStepper):
         Args:
             rows: (iterations + 1, 5 + p).
             logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
-            max_nodes: the iteration that meets more is the last.
+            max_nodes: the iteration in which this many bucket histories have been met is the last.
         """
 
 
 class BoardStepper(DrawingStepper):
-    """Stepper that draws a board in each iteration, and passes over the bucket histories that hands have on it.
+    """Stepper that draws a board in each iteration, and makes passes over the bucket histories of the hands on it.
 
-    With the option ``by_hand``, it passes over the hands themselves, which makes the same updates.
+    With the option ``by_hand``, the passes go over the hands themselves, which makes the same updates.
     """
 
     def _prepare(self) -> None:
@@ -163,7 +164,7 @@ class BoardStepper(DrawingStepper):
 
 
 class DealStepper(DrawingStepper):
-    """Stepper that draws a deal for each update, and passes over the bucket histories that the players then have."""
+    """Stepper that draws a deal for each player's update, which visits the bucket histories of the two hands."""
 
     def _prepare(self) -> None:
         state = self.state
@@ -182,7 +183,8 @@ class DealStepper(DrawingStepper):
         self._update(0, 2, rows, logs, max_nodes)
 
     def _iterate_and_settle(self, rows: np.ndarray, logs: np.ndarray) -> None:
-        # Player 1's update meets player 0's new policy, also with hands that player 0's update has not met.
+        # Player 1's update plays against player 0's new policy, even at histories that player 0's update did not visit.
+        # So player 0's discounts are applied in between.
         self._update(0, 1, rows, logs, 1)
         self.state.settle([0])
         self._update(1, 2, rows, np.zeros_like(logs), 1)

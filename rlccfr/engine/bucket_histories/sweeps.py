@@ -7,8 +7,8 @@ has the history h and the opponent g. If somebody folds there, the player's coun
 
 and at a showdown P is replaced by the margin W(h, g): the probability that the player has h, the opponent has g, and
 the player wins, less the probability of the same if the opponent wins. So one product of matrices gives the values of
-all histories on all lines at once. Both players share P and W: P is symmetric; and W(g, h) = -W(h, g) for player 0 is
-what player 1 wins with h against g.
+all histories on all lines at once. Both players have the same buckets and are dealt hands alike, so they share P and W:
+P(g, h) = P(h, g), and W(g, h) = -W(h, g).
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ from rlccfr.kernels.bucket_histories.passes import (
 from rlccfr.kernels.public.workspace import PublicTables
 
 LINES_AT_ONCE = 512
-"""Number of columns of one matrix product. It does not depend on the threads, so results do not, either."""
+"""Number of columns of one matrix product. It does not depend on the number of threads, so neither do the results."""
 
 RANGES_PER_THREAD = 8
-"""Number of ranges of work per thread; threads take one after another, so that they end at the same time."""
+"""Number of ranges of work per thread; an idle thread takes the next, so that all finish at about the same time."""
 
 Work = Callable[[int, int, Scratch], None]
-"""Function that does the work of a range, from ``begin`` to ``end``, with working arrays."""
+"""Function that does the work of a range, given its ``begin`` and ``end``, with a thread's working arrays."""
 
 
 NANOSECONDS_PER_PRODUCT = 0.021
-"""Time of a multiplication and an addition in products of large matrices, in single precision, on a 2022 processor."""
+"""Time per multiplication and addition in products of large matrices, in single precision, on a 2022 processor."""
 
 NANOSECONDS_PER_ENTRY = 5.0
-"""Time of a table entry in passes down and up."""
+"""Time per table entry in passes down and up."""
 
 
 def iteration_cost(game: BucketHistoryGame) -> float:
@@ -78,14 +78,14 @@ class Sweeps:
 
     Attributes:
         rounds: the rounds, with the rows that passes go through.
-        pairs: the probabilities of each pair of rows, and of winning.
+        pairs: the probability of each pair of rows, and the margin at showdown.
     """
 
     _pass_down = staticmethod(pass_down)
     _pass_up = staticmethod(pass_up)
 
     def __init__(self, game: BucketHistoryGame, dtype: np.dtype, threads: int = 1) -> None:
-        # No reference to the game is kept, since its passes are kept for as long as it lives.
+        # The passes of a game are kept until the game is deleted, so they must not refer to it.
         self.dtype = dtype
         # Kernels and products let other threads run, and these may be passing over the same game.
         self._lock = Lock()
@@ -102,12 +102,12 @@ class Sweeps:
         self._set_up(game)
 
     def _set_up(self, game: BucketHistoryGame) -> None:
-        """Set the matrices, and make room for values of all rows."""
+        """Set the matrices, and allocate the values of all rows."""
         self.pairs = game.matrices(self.dtype)
         self._make_room(game, game.num_bucket_histories)
 
     def _make_room(self, game: BucketHistoryGame, num_rows: Sequence[int]) -> None:
-        """Make room for the values of some rows of each round."""
+        """Allocate the values of a number of rows in each round."""
         for betting, num_of_round in zip(game.rounds, num_rows, strict=True):
             self._folds.append(np.zeros((num_of_round, betting.num_folds * betting.num_lines), self.dtype))
             self._ends.append(np.zeros((num_of_round, betting.num_ends * betting.num_lines), self.dtype))
@@ -153,11 +153,11 @@ class Sweeps:
             table: (m,) entries of player 0's policy, whose game these passes are for.
             opponent: passes for player 1's game, which must not be these.
             opponent_table: entries of player 1's policy.
-            pairs: how the histories of both games meet.
+            pairs: probabilities and margins of pairs of both games' histories.
         """
         state = PassState.of_policy(table, table)
         opponent_state = PassState.of_policy(opponent_table, opponent_table)
-        first, second = sorted((self._lock, opponent._lock), key=id)  # in one order, so that no two matches wait
+        first, second = sorted((self._lock, opponent._lock), key=id)  # in one order, so that two matches can't deadlock
         with uninterrupted(), first, second, one_blas_thread():
             opponent._go_down(0, opponent_state, MEAN)
             self._multiply(pairs, opponent)
@@ -206,7 +206,7 @@ class Sweeps:
         return float(self._root_value[0, 0])
 
     def _down(self, number: int, player: int, state: PassState, mode: int) -> Work:
-        """Return the work of a round on the way down; its ranges are of the round's rows."""
+        """Return the work of a round on the way down; its ranges are ranges of the round's rows."""
         reach_before = self._ends[number - 1] if number else self._root_reach
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
@@ -218,7 +218,7 @@ class Sweeps:
         return work
 
     def _up(self, number: int, player: int, state: PassState, mode: int) -> Work:
-        """Return the work of a round on the way up; its ranges are of the rows of the round before."""
+        """Return the work of a round on the way up; its ranges are ranges of the rows of the round before."""
         values_before = self._ends[number - 1] if number else self._root_value
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
@@ -230,7 +230,7 @@ class Sweeps:
         return work
 
     def _share(self, size: int, least: int, work: Work) -> None:
-        """Do the work of the numbers up to ``size`` in ranges, by all threads.
+        """Divide the work from 0 to ``size`` into ranges, and let all threads do it.
 
         Args:
             least: the ranges begin at multiples of this number.
@@ -277,15 +277,15 @@ class PassState(NamedTuple):
 
 @cache
 def _thread_pools() -> ThreadpoolController:
-    """Return what controls the threads of NumPy's products; it is made once, because it looks at all libraries."""
+    """Return the controller of the threads of NumPy's products; it is created once, because it scans all libraries."""
     return ThreadpoolController()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Return a context in which a product of matrices takes one thread.
+    """Return a context in which a product of matrices uses one thread.
 
-    Otherwise NumPy would use all cores, whatever the run's number of threads, and a run's CPU seconds, which are those
-    of its main thread, would leave out the others.
+    Otherwise NumPy would use all cores, whatever the run's number of threads. A run's CPU seconds, which are those of
+    its main thread, would then leave out the work of the others.
     """
     limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
     return limited
@@ -304,7 +304,7 @@ def scratch_for(game: BucketHistoryGame, dtype: np.dtype) -> Scratch:
 
 
 def all_rows(game: BucketHistoryGame, number: int, dtype: np.dtype) -> RoundArrays:
-    """Return a round, of which each bucket history is a row."""
+    """Return a round as kernels read it, with a row for each bucket history."""
     above = game.bucketing.above[number].astype(np.int64)
     num_before = game.num_bucket_histories[number - 1] if number else 1
     return round_arrays(

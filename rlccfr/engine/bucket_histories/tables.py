@@ -30,11 +30,11 @@ class BucketHistoryTables:
 
     Attributes:
         game: the game.
-        tables: regrets and policy sums, (m,) each, in the game's units; and, for rules with a prediction or a momentum,
-            what these need.
+        tables: regrets and policy sums, (m,) each, in the game's units; and the further tables of rules with a
+            prediction or momentum.
         counts: (2,) iterations done and bucket histories met.
         rng: (1,) state of the generator of draws.
-        pending: the discounts that are pending where no pass has been.
+        pending: the discounts not yet applied to histories that no pass has visited since.
     """
 
     game: BucketHistoryGame
@@ -50,7 +50,7 @@ class BucketHistoryTables:
 
         Args:
             seed: seed of the draws.
-            dtype: type of the tables' numbers; None for single precision if the game is large.
+            dtype: type of the tables' numbers; None for single precision if the game is large, and double otherwise.
 
         Raises:
             RLCCFRError: the tables do not fit into memory.
@@ -107,7 +107,7 @@ class BucketHistoryTables:
         return replace(self, tables=tables._replace(**arrays), pending=pending)
 
     def settle(self, players: Sequence[int] = (0, 1)) -> None:
-        """Apply the discounts of some players that are pending."""
+        """Apply the pending discounts of some players."""
         if not self.pending.is_used:
             return
         num_histories = sum(self.game.num_bucket_histories)
@@ -134,7 +134,7 @@ class BucketHistoryTables:
             self.tables.policy_sum[entries] *= factors[entry]
 
     def _entries_of(self, player: int) -> Iterator[tuple[int, slice]]:
-        """Yield the entry of pending discounts of each of a player's histories, and its table entries."""
+        """Yield, for each of a player's histories, its entry of pending discounts and its table entries."""
         entry = player * sum(self.game.num_bucket_histories)
         for number, count in enumerate(self.game.num_bucket_histories):
             columns = self.game.rounds[number].columns[player]
@@ -216,7 +216,7 @@ def check_components(
     """Check that components and options run on hold'em in buckets.
 
     Raises:
-        ComponentError: one of them does not.
+        ComponentError: a component or an option does not run there.
     """
     where = f"{game.name!r} is solved {game.form.title}, where"
     has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
@@ -235,7 +235,7 @@ def check_components(
     draws_cards = draws_chance_alone and not has_walk_settings and sampler.chance in ("public", "one")
     if not sampler.exact and not draws_cards:
         raise ComponentError(
-            f"{where} samplers can draw deals or boards: use sampler='public_chance' or 'chance' instead of "
+            f"{where} samplers can draw only deals or boards: use sampler='public_chance' or 'chance' instead of "
             f"{sampler.id!r}"
         )
     if options.walks > 1 and not sampler.exact:
@@ -249,20 +249,20 @@ def check_components(
 
 
 def _check_by_hand(where: str, rule: UpdateRule, sampler: Sampler) -> None:
-    """Check that passes with a row for each hand make the update that passes with a row for each history make.
+    """Check that passes with a row for each hand make the same update as passes with a row for each history.
 
-    The hands of a history add to its regrets one by one. A floor would hold after each of them, and a prediction or a
-    momentum would see the last one alone.
+    The hands of a history add to its regrets one by one. A floor would be applied after each of them, and a prediction
+    or momentum would be made from the last one alone.
 
     Args:
-        where: how messages begin.
+        where: the beginning of messages.
 
     Raises:
         ComponentError: they do not.
     """
     if sampler.exact or sampler.chance != "public":
         raise ComponentError(
-            f"{where} passes by hand are over drawn boards: use sampler='public_chance' instead of {sampler.id!r}, or "
+            f"{where} passes by hand need drawn boards: use sampler='public_chance' instead of {sampler.id!r}, or "
             "leave out by_hand=True"
         )
     if not rule.is_plain or rule.floor > -np.inf:

@@ -1,4 +1,4 @@
-"""Boards of a deck up to permutations of suits, as sets and as the order in which rounds deal them."""
+"""Boards of a deck up to permutations of suits: as sets of cards, and round by round as they are dealt."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from rlccfr.kernels.bucket_histories.boards import (
 )
 
 Progress = Callable[[float], None]
-"""Function that is called now and then with the share of the work that is done."""
+"""Function that is called repeatedly with the share of the work that is done."""
 
 LEAST_KEPT = 10_000_000
-"""Smallest number of hands on whole boards for which tables are kept on disk; with fewer, they take no time."""
+"""Smallest size of a table over whole boards and hands that is kept on disk; smaller ones are quick to compute."""
 
 
 def share_of(progress: Progress | None, begin: float, end: float) -> Progress | None:
-    """Return the function to call with the share of a part of the work that is done.
+    """Return the progress function for one part of the work.
 
     Args:
         progress: called with the share of all work that is done.
-        begin, end: shares of all work before and after the part.
+        begin, end: shares of all work that are done when the part begins and when it ends.
     """
     if progress is None:
         return None
@@ -40,17 +40,19 @@ def share_of(progress: Progress | None, begin: float, end: float) -> Progress | 
 
 @dataclass(frozen=True, eq=False)
 class Dealt:
-    """The boards of a round in the order in which rounds deal them; those equal up to permutations of suits are one.
+    """The boards of a round, distinguished by which cards came in which round.
+
+    Of boards that differ only by a permutation of suits, there is only one, which stands for all of them.
 
     Attributes:
         mask: (boards,) all cards of each board, as bits.
-        symmetry: (boards,) permutations that leave the cards of every round as they are, as bits.
-        before: (boards,) the board of the round before that each board follows, ascending.
-        begin: (boards of the round before + 1,) first board that follows each of them.
-        images: (boards,) number of boards after the same board of the round before that each stands for.
-        all_images: (boards,) number of boards that each stands for.
-        row: (boards,) number of each board's set of cards among the first images, see :class:`Boards`.
-        turning: (boards,) permutation that turns each board's set of cards into its first image.
+        symmetry: (boards,) permutations of suits that map each round's cards onto themselves, as bits.
+        before: (boards,) index of the board in the round before that each board continues, ascending.
+        begin: (boards of the round before + 1,) first board that continues each of them; then the number of boards.
+        images: (boards,) number of boards that each stands for, among those that continue the same board.
+        all_images: (boards,) number of boards that each stands for, among all.
+        row: (boards,) index of the first image of each board's set of cards, see :class:`Boards`.
+        turning: (boards,) index of the permutation that maps each board's set of cards to its first image.
     """
 
     mask: np.ndarray
@@ -67,8 +69,8 @@ class Dealt:
 class Boards:
     """The boards of a deck.
 
-    Sets of cards that differ only by a permutation of suits share a row in tables, that of their *first image*, which
-    has the smallest mask.
+    Sets of cards that differ only by a permutation of suits share a row in tables: that of their canonical set, the
+    *first image*, which has the smallest mask of them.
 
     Attributes:
         deck: the cards, and how many of them each player holds.
@@ -91,7 +93,7 @@ class Boards:
 
     @property
     def are_many(self) -> bool:
-        """Whether there are so many hands and boards that what is computed of them is kept on disk."""
+        """Whether tables over the boards and hands are so large that they are kept on disk."""
         return self.num_rows[-1] * self.deck.num_hands >= LEAST_KEPT
 
     @cached_property
@@ -112,7 +114,7 @@ class Boards:
 
     @cached_property
     def hands(self) -> np.ndarray:
-        """All hands, (hands, 2) cards; a hand of one card has the number of cards in the deck in place of a second."""
+        """All hands, (hands, 2) cards; if hands have one card, the size of the deck stands in for the second."""
         hands = np.full((self.deck.num_hands, 2), self.deck.size)
         hands[:, : self.deck.private] = self.deck.hands
         return hands
@@ -125,14 +127,14 @@ class Boards:
 
     @cached_property
     def image(self) -> np.ndarray:
-        """Number of the hand that each permutation makes of each hand, (permutations, hands)."""
+        """Index of the hand to which each permutation maps each hand, (permutations, hands)."""
         codes = codes_of(self.deck.hands, self.deck.size)  # ascending
         images = [codes_of(permutation[self.deck.hands], self.deck.size) for permutation in self.permutations]
         return np.searchsorted(codes, np.array(images)).astype(np.int16)
 
     @cached_property
     def origin(self) -> np.ndarray:
-        """Number of the hand of which each permutation makes each hand, (permutations, hands)."""
+        """Index of the hand that each permutation maps to each hand, (permutations, hands): ``image`` inverted."""
         return np.argsort(self.image, axis=1).astype(np.int16)
 
     @cached_property
@@ -153,12 +155,12 @@ class Boards:
 
     @property
     def row(self) -> np.ndarray:
-        """(sets,) for each set of board cards of each round in turn, the number of its first image in its round."""
+        """(sets,) index of each set's first image among those of its round; the first round's sets come first."""
         return self._numbered[0]
 
     @property
     def turning(self) -> np.ndarray:
-        """(sets,) for each set of board cards, the permutation that turns it into its first image."""
+        """(sets,) index of the permutation that maps each set of board cards to its first image."""
         return self._numbered[1]
 
     @property
@@ -175,14 +177,14 @@ class Boards:
         sets = slice(self.set_begin[number], self.set_begin[number + 1])
         rest = np.flatnonzero(self.turning[sets] == 0)
         cards = np.zeros((len(rest), self.sizes[number]), np.int64)
-        # The highest card of the set with some number is the largest one for which as many sets of lower cards fit in.
+        # A set's number is a sum of binomial coefficients, from which its cards follow, the highest first.
         for k in range(self.sizes[number], 0, -1):
             cards[:, k - 1] = np.searchsorted(self.choose[:, k], rest, side="right") - 1
             rest = rest - self.choose[cards[:, k - 1], k]
         return cards
 
     def hands_on_board(self, number: int) -> int:
-        """Return the number of hands that a board of a round leaves possible."""
+        """Return the number of hands that share no card with a board of a round."""
         return comb(self.deck.size - self.sizes[number], self.deck.private)
 
     def drawn_flop(self, rng: np.random.Generator) -> tuple[int, ...]:
@@ -192,7 +194,7 @@ class Boards:
 
     @cached_property
     def dealt(self) -> tuple[Dealt, ...]:
-        """The boards of each round, in the order in which rounds deal them."""
+        """The boards of each round, as they are dealt round by round."""
         every_permutation = (1 << len(self.permutations)) - 1
         mask = np.zeros(1, np.int64)
         symmetry = np.full(1, every_permutation)

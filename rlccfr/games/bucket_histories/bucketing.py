@@ -1,8 +1,8 @@
-"""Percentile buckets of hands, each round within the buckets of the round before: bucket histories.
+"""Percentile buckets of hands; each round splits the buckets of the round before, which gives bucket histories.
 
 In each round, the hands on all boards that share the history of the round before are split into buckets by percentiles
-of their E[HS^2]. Hands of equal strength share the bucket in which the middle of their mass lies, as in
-:mod:`rlccfr.games.merging.percentiles`; the buckets are the same. All is counted in whole numbers, so ties are exact.
+of their E[HS^2]. Hands of equal strength share the bucket in which the middle of their mass lies. The buckets are those
+of :mod:`rlccfr.games.merging.percentiles`, but everything is counted in whole numbers, so ties are exact.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ from rlccfr.kernels.bucket_histories.histories import (
 )
 
 FORMAT = "rlccfr-buckets-1"
-"""Version of the kept buckets; it is raised when their numbers change."""
+"""Version of the buckets kept on disk; it is raised when their numbers change."""
 
 HANDS_PER_CALL = 30_000_000
-"""Hands on boards after which a kernel returns, so that Ctrl-C is heard within half a second."""
+"""Hands on boards that one kernel call visits, so that Ctrl-C takes effect within half a second."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bucketing:
     """Percentile buckets of the hands of a deck, and the bucket history of each hand on each board.
 
-    A history of a round is a history of the round before, and a bucket. Histories of a round are numbered in the order
-    of the histories that they continue, then from weak hands to strong ones. Those that no hand has do not exist.
+    A history of a round is a history of the round before, followed by a bucket. Histories of a round are numbered in
+    the order of the histories that they continue, then from weak hands to strong ones. Histories that no hand has are
+    not numbered.
 
     Attributes:
         strengths: the strength of each hand on each board.
@@ -88,7 +89,7 @@ class Bucketing:
 
     @cached_property
     def tables(self) -> HistoryTables:
-        """All that kernels need for the history of a hand on a board."""
+        """The arrays from which kernels find a hand's bucket history on a board."""
         boards = self.boards
         return HistoryTables(
             hand_masks=boards.hand_masks,
@@ -116,7 +117,7 @@ class Bucketing:
             (k, rounds of the board) history in each round; -1 if the hand holds a card of the board.
 
         Raises:
-            GameError: a hand is none of the deck's.
+            GameError: a hand is not one of the deck's.
         """
         hands = np.asarray(hands)
         deck = self.deck
@@ -152,7 +153,7 @@ class Bucketing:
             board: the cards dealt before each round after the first, such as ``["7h5d2c", "Ks"]``.
 
         Raises:
-            GameError: a name stands for no card of the deck, a card is named twice, or there are too few or too many.
+            GameError: a name is not that of a card in the deck, a card is named twice, or the number of cards is wrong.
 
         Examples:
             >>> from rlccfr.games.public.deals import Deck
@@ -166,17 +167,20 @@ class Bucketing:
         cards = np.concatenate(dealt)
         if [len(of_round) for of_round in dealt] != wanted or len(np.unique(cards)) < len(cards):
             given = "/".join([hand, *board])
-            raise GameError(f"{given!r} is not a hand and a board: give {wanted} cards, and no card twice")
+            sizes = ", ".join(map(str, wanted))
+            raise GameError(
+                f"{given!r} is not a hand and a board: give {sizes} cards between the slashes, and no card twice"
+            )
         return int(self.histories_of(cards[None, : deck.private], cards[None, deck.private :])[0, -1])
 
     def _masks(self, boards: np.ndarray) -> np.ndarray:
-        """Return the cards that boards show in each of their rounds, as bits, (boards, rounds)."""
+        """Return the board cards that are known in each round of some boards, as bits, (boards, rounds)."""
         sizes = [size for size in self.boards.sizes if size <= boards.shape[1]]
         return np.stack([(1 << boards[:, :size]).sum(axis=1) for size in sizes], axis=1)
 
 
 def bucketing_of(deck: Deck, board: tuple[int, ...], buckets: int, progress: Progress | None = None) -> Bucketing:
-    """Return the percentile buckets of a deck, from the cache or computed.
+    """Return the percentile buckets of a deck, from the cache if they are there.
 
     Args:
         deck: the cards, and how many of them each player holds.
@@ -230,7 +234,7 @@ def histories_by_board(bucketing: Bucketing, number: int) -> Iterator[tuple[slic
         return
     dealt = boards.dealt[number]
     before = np.concatenate([histories for _, histories in histories_by_board(bucketing, number - 1)])
-    # The boards that follow these in the next round are passed over in one call.
+    # One kernel call visits all boards that continue a part's boards, so their number limits the part.
     following = np.diff(boards.dealt[number + 1].begin) if number + 1 < boards.num_rounds else np.ones(len(dealt.row))
     work = np.cumsum(following) * boards.deck.num_hands // HANDS_PER_CALL
     ends = np.append(np.flatnonzero(np.diff(work)) + 1, len(work)).tolist()
@@ -244,7 +248,7 @@ def histories_by_board(bucketing: Bucketing, number: int) -> Iterator[tuple[slic
 
 
 def _partial(strengths: StrengthTables, splits: list[Split], buckets: int) -> Bucketing:
-    """Return the buckets of the rounds that are split already; further rounds have no buckets."""
+    """Return the buckets of the rounds that have been split already; later rounds have no buckets yet."""
     missing = strengths.boards.num_rounds - len(splits)
     starts = [split.starts for split in splits] + [np.zeros((0, buckets - 1), np.int32)] * missing
     first = [split.first for split in splits] + [np.zeros(1, np.int64)] * missing
@@ -267,7 +271,8 @@ def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
     low_bits = bits // 2
     num_upper = 2 ** (bits - low_bits)
     check_memory(
-        8 * num_groups * (3 * num_upper + (buckets - 1) * 2**low_bits), f"{buckets} buckets of {num_groups} histories"
+        8 * num_groups * (3 * num_upper + (buckets - 1) * 2**low_bits),
+        f"the counts for {buckets} buckets in each of {num_groups:,} bucket histories",
     )
     coarse = np.zeros((num_groups, num_upper), np.int64)
     _count_sums(bucketing, number, np.arange(num_groups, dtype=np.int32)[:, None], (bits, low_bits), coarse)
@@ -328,7 +333,9 @@ def _split_by_half_pairs(bucketing: Bucketing, progress: Progress | None) -> Spl
     num_groups = bucketing.num_histories[-2] if boards.num_rounds > 1 else 1
     num_values = int(half_pairs.max()) + 1
     buckets = bucketing.buckets
-    check_memory(16 * num_groups * num_values, f"{buckets} buckets of {num_groups} histories")
+    check_memory(
+        16 * num_groups * num_values, f"the counts for {buckets} buckets in each of {num_groups:,} bucket histories"
+    )
     counts = np.zeros((num_groups, num_values), np.int64)
     for part, histories in histories_by_board(bucketing, boards.num_rounds - 2):
         chosen = slice(dealt.begin[part.start], dealt.begin[part.stop])
@@ -357,7 +364,7 @@ def _first_value(mass: np.ndarray, mass_before: int, wanted: int, buckets: int) 
         buckets: number of buckets.
     """
     end = mass_before + np.cumsum(mass)
-    # The middle of a value's mass lies at or above the share of the buckets below. It does not descend.
+    # Whether the middle of each value's mass lies at or above the share of the buckets below; once true, it stays true.
     lies_above = buckets * (2 * end - mass) >= 2 * wanted
     value = int(np.argmax(lies_above)) if lies_above[-1] else len(mass)
     return value, int(end[value - 1]) if value else mass_before

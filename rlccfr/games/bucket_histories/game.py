@@ -2,7 +2,8 @@
 
 A *bucket history* is the sequence of buckets that a player's hand has been in, one for each round. Players forget the
 boards. So the abstract game is given by its betting and by two matrices over pairs of histories of the last round: how
-often the players have them, and how much more often player 0 has the stronger hand. No board is ever dealt again.
+often the players have them, and how much more often player 0 has the stronger hand. Once these are known, exact passes
+need no boards.
 """
 
 from __future__ import annotations
@@ -93,14 +94,14 @@ class BucketHistoryGame:
         return {}
 
     def matrices(self, dtype: np.dtype, progress: Progress | None = None) -> PairMatrices:
-        """Return the probabilities of pairs of bucket histories, and of winning; both players share the buckets.
+        """Return the probabilities of pairs of bucket histories, and the margins by which player 0 wins.
 
-        They are computed once for each type. The second matrix is antisymmetric, so it serves player 1 with its own
-        history first, too.
+        They are computed once for each type. Both players have the same buckets, so the margins are antisymmetric, and
+        the same matrices serve player 1 with its own histories as the rows.
 
         Args:
             dtype: type of their numbers.
-            progress: function called with the share that is done of counting how often bucket histories meet.
+            progress: function called repeatedly with the share that is done of counting the deals of all pairs.
 
         Raises:
             GameError: they do not fit into memory.
@@ -152,7 +153,7 @@ class BucketHistoryGame:
 
     @cached_property
     def pass_size(self) -> int:
-        """Number of bucket histories that a pass for one player meets, of both players and at all public nodes."""
+        """Number of bucket histories that a pass for one player meets: both players', summed over all public nodes."""
         return sum(2 * count * betting.num_lines * len(betting.nodes) for betting, count in self._rounds_and_counts())
 
     @cached_property
@@ -163,7 +164,7 @@ class BucketHistoryGame:
 
     @property
     def is_large(self) -> bool:
-        """Whether tables are in single precision by default, and evaluating takes a while."""
+        """Whether tables are in single precision by default, and evaluating a policy takes a while."""
         return self.num_sequences >= LARGE
 
     @property

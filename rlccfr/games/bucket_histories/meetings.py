@@ -1,12 +1,13 @@
-"""How often two players' bucket histories meet, and who wins then.
+"""How often two players' bucket histories *meet*, that is, are dealt together, and who wins then.
 
 In an abstraction with perfect recall, a player knows the betting and its own bucket history; boards are forgotten. So
-an abstract game of hold'em needs only the tree of histories, and for each pair of histories of the last round the
-number of deals in which the players have them, and wins less losses. Both are sums over all boards and all pairs of
-hands, in whole numbers.
+an abstract game of hold'em needs only the tree of histories and, for each pair of histories of the last round, two
+numbers: the deals in which the players have them, and the deals that player 0 wins less those that it loses. Both are
+sums over all boards and all pairs of hands, in whole numbers.
 
-The two are computed as one sum: for each pair of histories, twice the deals that the first hand wins, plus those that
-tie. This sum and its transpose add up to twice the deals, and their difference is twice the wins less losses.
+The two are computed from one sum: for each pair of histories, twice the deals that the first hand wins, plus those
+that tie. If both players have the same buckets, this sum and its transpose add up to twice the deals, and their
+difference is twice the wins less losses. Otherwise, a second sum with the players swapped replaces the transpose.
 """
 
 from __future__ import annotations
@@ -34,23 +35,23 @@ from rlccfr.kernels.bucket_histories.meetings import (
 )
 
 FORMAT = "rlccfr-meetings-1"
-"""Version of the kept numbers; it is raised when they change."""
+"""Version of the numbers kept on disk; it is raised when they change."""
 
 BOARDS_PER_CALL = 3000
-"""Whole boards after which a kernel returns, so that Ctrl-C is heard within half a second."""
+"""Whole boards that one kernel call visits, so that Ctrl-C takes effect within half a second."""
 
 SECONDS_BETWEEN_FILES = 60.0
-"""Least time between two files of unfinished work."""
+"""Least time between two writes of the file of unfinished work."""
 
 WRITING = 0.05
-"""Largest share of the time that is spent on files of unfinished work."""
+"""Largest share of the time that is spent on writing the file of unfinished work."""
 
 BLOCK = 1024
 """Rows that are converted at a time, so that large matrices need no copies in double precision."""
 
 
 class PairMatrices(NamedTuple):
-    """What cards contribute to the values of one player's bucket histories against the other player's.
+    """How the cards of two players' bucket histories compare: probabilities of pairs, and margins at showdowns.
 
     Attributes:
         met: for each round, (player 0's histories, player 1's) probability that the players have them.
@@ -97,13 +98,13 @@ class Meetings:
 
     @property
     def met(self) -> np.ndarray:
-        """(player 0's histories, player 1's) number of deals in which the players have them; made anew at each call."""
+        """(player 0's histories, player 1's) number of deals in which the players have them; computed at each call."""
         deals: np.ndarray = (self.wins.astype(float) + self.opponent_wins.T) / 2
         return deals
 
     @property
     def won(self) -> np.ndarray:
-        """(player 0's histories, player 1's) deals that player 0 wins, less deals that it loses; made anew likewise."""
+        """(player 0's histories, player 1's) deals that player 0 wins, less those it loses; computed at each call."""
         margins: np.ndarray = (self.wins.astype(float) - self.opponent_wins.T) / 2
         return margins
 
@@ -113,7 +114,7 @@ class Meetings:
         return (float(self.wins.sum()) + float(self.opponent_wins.sum())) / 2
 
     def matrices(self, dtype: np.dtype) -> PairMatrices:
-        """Return the probabilities of pairs of histories, and of winning.
+        """Return the probabilities of pairs of histories, and the margins by which player 0 wins.
 
         Args:
             dtype: type of their numbers.
@@ -164,9 +165,9 @@ def _first_of_each(above: np.ndarray) -> np.ndarray:
 
 
 def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meetings:
-    """Return how often two players with the same buckets meet, from the cache or computed.
+    """Return how often bucket histories meet if both players have the same buckets, from the cache if it is there.
 
-    Work that was interrupted continues where its last file, at most about a minute old, ends.
+    Interrupted work resumes from the file of unfinished work, which is written about once a minute.
 
     Args:
         bucketing: the buckets of both players.
@@ -176,13 +177,13 @@ def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meeti
         GameError: the matrix does not fit into memory.
     """
     size = bucketing.num_histories[-1]
-    check_memory(12 * size**2, f"the meetings of {size:,} bucket histories")
+    check_memory(12 * size**2, f"the counts for pairs of {size:,} bucket histories")
     wins = _doubled_wins(bucketing, bucketing, progress)
     return Meetings(bucketing.above, wins, bucketing.above, wins)
 
 
 def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | None = None) -> Meetings:
-    """Return how often two players with different buckets meet, from the cache or computed; see :func:`meetings_of`.
+    """Return how often bucket histories meet if the players have different buckets; see :func:`meetings_of`.
 
     Args:
         first, second: the buckets of player 0 and of player 1, on the same deck and boards.
@@ -192,9 +193,9 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
         GameError: the matrices do not fit into memory, or the decks or the boards differ.
     """
     if first.boards != second.boards:
-        raise GameError("two players meet only with the same cards: use buckets of one deck and its boards")
+        raise GameError("the decks or the boards differ: both players' buckets must be of the same deck and boards")
     shape = first.num_histories[-1], second.num_histories[-1]
-    check_memory(24 * shape[0] * shape[1], f"the meetings of {shape[0]:,} and {shape[1]:,} bucket histories")
+    check_memory(24 * shape[0] * shape[1], f"the counts for pairs of {shape[0]:,} and {shape[1]:,} bucket histories")
     first_wins = _doubled_wins(first, second, share_of(progress, 0.0, 0.5))
     second_wins = _doubled_wins(second, first, share_of(progress, 0.5, 1.0))
     return Meetings(first.above, first_wins, second.above, second_wins)
@@ -234,7 +235,7 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
 
 
 def _in_32_bits(wins: np.ndarray) -> np.ndarray:
-    """Return whole numbers in 32 bits, without signs, if they fit; otherwise as they are."""
+    """Return whole numbers as unsigned 32-bit integers if they fit; otherwise unchanged."""
     return wins.astype(np.uint32, copy=False) if wins.max() < 2**32 else wins
 
 
@@ -251,7 +252,7 @@ class _Keeper:
         self._pause = SECONDS_BETWEEN_FILES
 
     def keep_sometimes(self, done: int) -> None:
-        """Write the file if the last one is so old that files take a small part of the time."""
+        """Write the file unless that would take too large a share of the time since it was last written."""
         begin = time.monotonic()
         if begin - self._last < self._pause:
             return
@@ -319,7 +320,7 @@ def showdowns_of(strengths: StrengthTables) -> Showdowns:
 
 
 def _parts_of(part: slice, begin: np.ndarray) -> Iterator[slice]:
-    """Yield parts of some boards that few enough whole boards follow.
+    """Yield parts of some boards, each small enough for one kernel call over the whole boards that follow.
 
     Args:
         part: the boards.
@@ -349,7 +350,7 @@ class _Work:
     def sides(
         self, histories: tuple[np.ndarray, np.ndarray], masks: np.ndarray, hand_masks: np.ndarray
     ) -> tuple[Side, Side]:
-        """Return both players' histories on some boards, with room for those that may follow.
+        """Return both players' histories on some boards, with working memory for the histories that continue them.
 
         Args:
             histories: for each player, (boards, hands) history of each hand on each board.
@@ -368,11 +369,12 @@ class _Work:
         return rows, columns
 
     def _allocate(self, sizes: list[int]) -> None:
-        """Make room for numbers of local histories of each player."""
+        """Allocate working memory for a number of local histories of each player."""
         self._sizes = sizes
         num_rows, num_columns = sizes
         shown_rows, shown_columns = (min(size, self._num_possible) for size in sizes)
-        check_memory(4 * (num_rows * num_columns + shown_rows * shown_columns), "the histories on one board")
+        size = 4 * (num_rows * num_columns + shown_rows * shown_columns)
+        check_memory(size, "the counts for pairs of bucket histories on one board")
         rows, columns = self._bucketings
         row_side = self._side(rows, num_rows)
         self._sides = row_side, row_side if rows is columns else self._side(columns, num_columns)

@@ -17,20 +17,20 @@ from rlccfr.games.public.holdem import Holdem
 from rlccfr.games.public.names import PUBLIC
 
 PARAMETER = "buckets"
-"""The parameter that makes a name one of a game in buckets."""
+"""The parameter that every name of a game in buckets has."""
 
 BYTES_OF_PAIR = 12
 """Bytes of a pair of bucket histories: a count in 32 bits, and two numbers in single precision."""
 
 BYTES_OF_LEAF = 4
-"""Bytes of a bucket history where the betting of a round ends: its reach, then its value."""
+"""Bytes per bucket history, leaf of a round and betting line: a reach, later a value, in single precision."""
 
 BYTES_OF_ENTRY = 8
 """Bytes per table entry of a run: two numbers in single precision."""
 
 
 SHARE_OF_BUCKETS = 0.1
-"""Share of the work that precedes the count of how often bucket histories meet, roughly."""
+"""Approximate share of the loading work that is done before pairs of bucket histories are counted."""
 
 
 class Rules(NamedTuple):
@@ -38,7 +38,7 @@ class Rules(NamedTuple):
 
     Attributes:
         holdem: the rules of the game whose hands are put in buckets.
-        buckets: into how many buckets each round splits the hands of a bucket of the round before.
+        buckets: number of buckets into which each round splits the hands of each bucket history of the round before.
     """
 
     holdem: Holdem
@@ -81,8 +81,8 @@ def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> B
 
     Args:
         name: the game's name.
-        progress: function called with the share that is done of counting how often bucket histories meet. With the
-            whole deck and all rounds, this takes minutes; the result is kept in the user's cache folder.
+        progress: function called repeatedly with the share of the work that is done. With the whole deck and all
+            rounds, loading takes minutes the first time; the result is kept in the user's cache folder.
 
     Raises:
         GameError: a parameter is unknown, a value is out of range, or the game does not fit into memory.
@@ -113,7 +113,7 @@ def most_histories(rules: Rules) -> list[int]:
     for number, cards in enumerate(rules.holdem.board):
         num_boards *= comb(cards_left, cards)
         cards_left -= cards
-        num_hands = num_boards * comb(cards_left, deck.private)  # on all boards
+        num_hands = num_boards * comb(cards_left, deck.private)  # over all boards
         bounds.append(min(rules.buckets ** (number + 1), num_hands))
     return bounds
 

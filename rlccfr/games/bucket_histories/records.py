@@ -1,6 +1,6 @@
 """The records of a round of betting, as kernels read them.
 
-Kernels are compiled for these records, so this module has nothing else.
+Kernels are compiled for these records, so this module contains nothing else.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LINE_NODE = np.dtype(
         # action, then by betting line.
         ("column", np.int64),
         ("first_child", np.int32),  # a node's children are neighbours, and come after it
-        ("leaf", np.int32),  # number of a leaf among those of its kind
+        ("leaf", np.int32),  # a leaf's index among the leaves of its kind
         ("num_children", np.int16),
         ("kind", np.int8),  # the player who acts, or FOLD, or CHANCE where the round's betting ends without a fold
     ],

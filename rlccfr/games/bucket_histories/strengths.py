@@ -2,8 +2,9 @@
 
 HS, the hand strength on a whole board, is the probability that a hand wins plus half that of a tie, against a random
 hand of the other cards. In units of half a hand of the opponent it is a whole number, at most 1,980 for the whole deck
-and five board cards. Before the last round, the sum of HS^2 over all boards that may still come takes the place of its
-mean. So ties are exact, and nothing depends on rounding or on the order of summation.
+and five board cards. In the last round, a hand's strength is HS itself, which orders hands as HS^2 does. In earlier
+rounds, it is the sum of HS^2 over all boards that may still come, which orders them as the mean does. So ties are
+exact, and nothing depends on rounding or on the order of summation.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from rlccfr.kernels.bucket_histories.strengths import DIGIT, add_squares, add_su
 from rlccfr.kernels.public.hand_strength import fill_strengths
 
 FORMAT = "rlccfr-strengths-1"
-"""Version of the kept tables; it is raised when their numbers change."""
+"""Version of the tables kept on disk; it is raised when their numbers change."""
 
 HANDS_PER_CALL = 3_000_000
-"""Hands on boards after which a kernel returns, so that Ctrl-C is heard within half a second."""
+"""Hands on boards per kernel call, so that Ctrl-C takes effect within half a second; when sorting, an eighth of it."""
 
 MOST_VALUE = 2**31 - 1
-"""Largest number in :attr:`StrengthTables.sums`; it stands for no value and must not occur."""
+"""Largest number in 32 bits. It marks buckets that do not exist, so it must not occur in the sums themselves."""
 
 
 STRENGTHS_REMEDY = "use fewer ranks or rounds"
@@ -46,7 +47,7 @@ class StrengthTables:
         boards: the boards.
         sums: (rows of all rounds but the last, hands) the sum of HS^2 over the boards to come; 0 for hands that hold a
             card of the board. The rows of the first round come first. If the sums of a round do not fit into 32 bits,
-            their ranks among the different sums of the round take their place.
+            their ranks among the distinct sums of the round take their place.
         half_pairs: (rows of the last round, hands) HS in units of half a hand of the opponent.
     """
 
@@ -66,10 +67,10 @@ _in_use: WeakValueDictionary[Boards, StrengthTables] = WeakValueDictionary()
 
 
 def strength_tables(boards: Boards, progress: Progress | None = None) -> StrengthTables:
-    """Return the strengths of all hands on all boards, from the cache or computed.
+    """Return the strengths of all hands on all boards, from the cache if they are there.
 
-    For the whole deck with five board cards, they take 0.45 GB and about 10 seconds. All bucketings of the same cards
-    share one copy.
+    For the whole deck with five board cards, they take 0.45 GB and about 10 seconds to compute. All bucketings of the
+    same cards share one copy.
 
     Args:
         boards: the boards.
@@ -123,12 +124,12 @@ def check_memory(size: int, what: str, remedy: str = "use fewer buckets, ranks o
     """Check that arrays fit into memory.
 
     Args:
-        size: bytes that they take.
-        what: what they are, for the error.
-        remedy: what makes them smaller, for the error.
+        size: size of the arrays in bytes.
+        what: what the arrays are, for the error.
+        remedy: what makes the arrays smaller, for the error.
 
     Raises:
-        GameError: they do not.
+        GameError: they do not fit.
     """
     available = available_memory()
     if available is not None and size > available:
@@ -169,7 +170,7 @@ def _rows_per_call(boards: Boards) -> int:
 
 
 def _strengths_on(boards: Boards, cards: np.ndarray) -> np.ndarray:
-    """Return the strength of each hand on some whole boards, (boards, hands); -1 if it holds a card of the board."""
+    """Return each hand's strength on some whole boards, (boards, hands); -1 if the hand holds a card of the board."""
     deck = boards.deck
     strengths_on = np.full((len(cards), deck.num_hands), -1)
     if (deck.ranks, deck.suits) == TEXAS and deck.private == 2 and cards.shape[1] == WHOLE_BOARD:
@@ -210,7 +211,7 @@ def _sums(boards: Boards, half_pairs: np.ndarray) -> np.ndarray:
 
 
 def _in_32_bits(values: np.ndarray) -> np.ndarray:
-    """Return whole numbers in 32 bits, or, if one is too large, their ranks among the different ones."""
+    """Return whole numbers in 32 bits; if one is too large, the rank of each among the distinct numbers instead."""
     if values.max() < MOST_VALUE:
         return values.astype(np.int32)
     ranks = np.unique(values, return_inverse=True)[1]

@@ -1,8 +1,8 @@
 """Boards up to permutations of suits: their numbers, and the boards that can follow one another.
 
 A set of cards is a *mask*, which has the bit of each of its cards. Sets of one size are numbered in the order of their
-masks (the colexicographic order). The *first image* of a set is the one with the smallest mask among its images under
-all permutations of suits.
+masks (the colexicographic order). The *first image* of a set, which represents all sets that permutations of suits map
+it to, is the one of these with the smallest mask.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def number_of_set(mask, choose):
 
 @inlined
 def count_up(numbers):
-    """Write 0, 1, 2 and so on: as indices, the first set of its size; as cards, the whole deck in order."""
+    """Write 0, 1, 2 and so on: the indices of the first set of its size, or the cards of the whole deck in order."""
     for k in range(len(numbers)):
         numbers[k] = k
 
@@ -77,7 +77,7 @@ def number_boards(permutations, choose, chosen, row, turning):
         choose: see :func:`number_of_set`.
         chosen: (size,) working memory.
         row: (sets,) overwritten by the number of each set's first image among the first images.
-        turning: (sets,) overwritten by the first permutation that turns each set into its first image.
+        turning: (sets,) overwritten by the first permutation that maps each set to its first image.
     """
     num_cards = permutations.shape[1]
     count_up(chosen)
@@ -107,7 +107,9 @@ def number_boards(permutations, choose, chosen, row, turning):
 
 @inlined
 def symmetry_of(chosen, remaining, symmetry, permutations):
-    """Return the permutations of ``symmetry`` that leave a set as it is; 0 if one of them makes its mask smaller.
+    """Return the permutations of ``symmetry`` that map a set to itself.
+
+    Return 0 if one of ``symmetry`` maps the set to one with a smaller mask, so that another set represents it.
 
     Args:
         chosen: indices of the set's cards in ``remaining``.
@@ -143,11 +145,11 @@ def num_bits(mask):
 
 @kernel(types.void(I8S, I8S, I8M, I8S, I8S, I8S))
 def count_following(masks, symmetries, permutations, chosen, remaining, counts):
-    """Count the boards that follow each board; boards that differ by a permutation of its symmetry count once.
+    """Count the boards that follow each board; those that differ only by a permutation of its symmetry count once.
 
     Args:
         masks: (boards,) cards of each board.
-        symmetries: (boards,) permutations that leave the cards of every round as they are, as bits.
+        symmetries: (boards,) permutations of suits that map each round's cards onto themselves, as bits.
         permutations: see :func:`number_boards`.
         chosen: (new cards,) working memory.
         remaining: (cards,) working memory.
@@ -171,7 +173,8 @@ def fill_following(masks, symmetries, permutations, chosen, remaining, next_mask
     Args:
         masks, symmetries, permutations, chosen, remaining: see :func:`count_following`.
         next_masks, next_symmetries: (next boards,) overwritten.
-        images: (next boards,) overwritten by the number of images of each, itself included, that follow the same board.
+        images: (next boards,) overwritten by the number of boards that each stands for, itself included, among those
+            that follow the same board.
     """
     place = 0
     for board in range(len(masks)):

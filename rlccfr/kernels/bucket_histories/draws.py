@@ -1,9 +1,9 @@
-"""Draws of deals and boards of the real cards, and what bucket histories they give.
+"""Draws of deals and boards of the real cards, and the bucket histories that hands have on them.
 
-An iteration under ``chance`` draws the hands of both players and the whole board, and passes over the one bucket
-history that each player then has. Under ``public_chance`` it draws the board alone, and passes over all histories that
-hands have on it. A pair of histories is drawn as often as the game deals it, so estimates have the exact pass as their
-mean (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012).
+Under ``chance``, each player's update draws the hands of both players and the whole board, and visits the one bucket
+history that each player then has. Under ``public_chance``, an iteration draws a board, and its passes visit all
+histories that hands have on it. A pair of histories is drawn as often as the game deals it, so the mean of the
+estimates is the exact pass (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012).
 """
 
 from __future__ import annotations
@@ -23,10 +23,13 @@ from rlccfr.kernels.walks.random_words import uniform
 
 
 class Cards(NamedTuple):
-    """What draws need beside the tables of histories and of showdowns; the arrays but the first are working memory."""
+    """What draws need besides the tables of histories and of showdowns.
+
+    ``hand_of`` and ``new_cards`` are constant; the other arrays are working memory.
+    """
 
     hand_of: np.ndarray  # (cards, cards) number of the hand of two cards, or of one card on the diagonal
-    deck: np.ndarray  # (cards,) the cards, those that are drawn first
+    deck: np.ndarray  # (cards,) the cards; those that have been drawn come first
     masks: np.ndarray  # (rounds,) the board cards of each round, as bits
     new_cards: np.ndarray  # (rounds,) number of board cards dealt before each round
     hands: np.ndarray  # (2,) each player's hand
@@ -72,7 +75,7 @@ def draw_hands_and_board(cards, private, rng):
     """Draw both players' hands and a board.
 
     Args:
-        cards: ``hands`` and ``masks`` are overwritten.
+        cards: ``deck``, ``hands`` and ``masks`` are overwritten.
         private: number of cards of a hand.
     """
     count_up(cards.deck)  # all cards are back, so that a draw depends on the generator's state alone
@@ -111,7 +114,7 @@ def winner_of(tables, showdowns, hands, mask):
     """
     board = tables.set_begin[len(tables.set_begin) - 2] + number_of_set(mask, tables.choose)
     turn = tables.turning[board]
-    # The hands are found in the order of hands on this board, the weakest first.
+    # Look both hands up in the order of hands on this board, the weakest first.
     first = tables.image[turn, hands[0]]
     second = tables.image[turn, hands[1]]
     order = showdowns.orders[tables.row[board]]
@@ -140,7 +143,7 @@ def chance_iterations(
         rounds: tuple of :class:`rlccfr.kernels.bucket_histories.passes.RoundArrays`.
         tables_of_run, source, pending: see :func:`rlccfr.kernels.bucket_histories.passes.pass_down`.
         tables, showdowns: tables of histories and of showdowns.
-        cards: see :class:`Cards`; overwritten but for its first array.
+        cards: see :class:`Cards`; its working memory is overwritten.
         rng: (1,) state of the generator, advanced in place.
         pots: (ends * lines,) chips of a player where the betting of the last round ends.
         leaves: (2, rounds, leaves) working memory for folds and for ends.
@@ -149,7 +152,7 @@ def chance_iterations(
         schedule: (iterations + 1, 5 + p) in the tables' type.
         logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
         cost: number of bucket histories that an iteration meets.
-        max_nodes: the iteration that meets more is the last.
+        max_nodes: the call ends with the iteration in which this many bucket histories have been met.
         first_player, end_player: range of the players who are updated; an iteration counts once player 1 is.
     """
     last = len(rounds) - 1
@@ -236,7 +239,7 @@ def draw_board_masks(cards, rng):
     """Draw a whole board.
 
     Args:
-        cards: see :class:`Cards`; ``masks`` is overwritten.
+        cards: see :class:`Cards`; ``deck`` and ``masks`` are overwritten.
         rng: (1,) state of the generator, advanced in place.
     """
     count_up(cards.deck)  # all cards are back, so that a draw depends on the generator's state alone
@@ -245,7 +248,7 @@ def draw_board_masks(cards, rng):
 
 @kernel(types.void(HISTORY_TABLES, SHOWDOWNS, I8S, I4M, I4S, BOARD_ROWS, U4S, SUMS))
 def fill_board_rows(tables, showdowns, masks, histories, row_of, rows, of_hand, sums):
-    """Number the histories that hands have on a board, and compare the hands of each pair of them.
+    """Number the histories that hands have on a board, and count the wins and ties of each pair of histories.
 
     Args:
         tables, showdowns: tables of histories and of showdowns.

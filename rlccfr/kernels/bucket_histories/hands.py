@@ -1,4 +1,4 @@
-"""Passes by hand over a drawn board: a row for each hand that the board allows, in place of one for each history.
+"""Passes by hand over a drawn board: a row for each hand that the board allows, instead of one for each history.
 
 This is public chance sampling as in its source (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012). A hand's
 values where the betting ends follow from sums over all hands and over those that hold one of its cards, so they take
@@ -35,7 +35,7 @@ class BoardHands(NamedTuple):
     counts: np.ndarray  # (rounds,) number of different histories
     history: np.ndarray  # (rounds, hands) the history of each hand
     begins: np.ndarray  # (rounds, hands + 1) first hand of each of the different histories
-    cards: np.ndarray  # (hands, 2) cards of each hand; a hand of one card has the number of cards in the deck besides
+    cards: np.ndarray  # (hands, 2) cards of each hand; if it has one card, the deck's size stands in for the second
     order: np.ndarray  # (hands,) the hands, the weakest first, and the bit STRONGER
 
 
@@ -51,7 +51,7 @@ def fill_board_hands(tables, showdowns, masks, histories, places, hands):
         masks: (rounds,) the board cards of each round, as bits.
         histories: (rounds, all hands) overwritten by the history of each hand; -1 for impossible hands.
         places: (histories of the last round + 1,) working memory.
-        hands: overwritten.
+        hands: see :class:`BoardHands`; overwritten.
     """
     last = len(masks) - 1
     write_board_histories(tables, masks, histories)
@@ -151,7 +151,8 @@ def add_hand(reach, cards, holds_two, sums):
         reach: (columns,).
         cards: (2,).
         holds_two: 1 if a hand has two cards, 0 if it has one.
-        sums: (cards + 2, at least columns); the last row is of all hands, the one before always 0.
+        sums: (cards + 2, at least columns) added to; the last row is that of all hands. The one before stands in for
+            the second card of a hand of one card, and stays 0.
     """
     first = sums[cards[0]]
     total = sums[len(sums) - 1]
@@ -166,7 +167,7 @@ def add_hand(reach, cards, holds_two, sums):
 
 @released(None)
 def find_fold_values(hands, holds_two, reach, scale, scratch, begin, end):
-    """Replace the opponent's reach by the sum over all hands that share no card with a hand, times a factor.
+    """Replace the opponent's reach with each hand by its sum over the hands that share no card with it, times a factor.
 
     Args:
         hands: see :class:`BoardHands`.
@@ -178,7 +179,7 @@ def find_fold_values(hands, holds_two, reach, scale, scratch, begin, end):
     """
     sums = scratch.sums[0]
     total = sums[len(sums) - 1]
-    # A hand of two cards is taken away once for each of them.
+    # The hand itself is subtracted once for each of its cards: with two cards, once too often.
     twice = scratch.reciprocals[1] if holds_two else scratch.reciprocals[0]
     for left in range(begin, end, sums.shape[1]):
         right = min(left + sums.shape[1], end)
@@ -223,9 +224,9 @@ def find_equals_values(hands, begin, end, reach, left, right, weaker, as_weak, f
 
 @released(None)
 def find_showdown_values(hands, holds_two, reach, factors, scratch, begin, end):
-    """Replace the opponent's reach by its sum over the hands that a hand beats, less that over those that beat it.
+    """Replace the opponent's reach with each hand by its sum over weaker hands, less its sum over stronger ones.
 
-    Only hands that share no card with it count.
+    Only hands that share no card with the hand count. The result is multiplied by its column's factor.
 
     Args:
         hands, holds_two: see :func:`find_fold_values`.
@@ -258,7 +259,7 @@ def find_showdown_values(hands, holds_two, reach, factors, scratch, begin, end):
                 row = order[k] & HAND
                 add_hand(reach[row, left:right], hands.cards[row], holds_two, as_weak)
             find_equals_values(hands, first, stop, reach, left, right, weaker, as_weak, factors)
-            # Their reach is overwritten now, but the sums of their cards have it.
+            # The reach of these hands is overwritten by now, but the sums of their cards still contain it.
             for k in range(first, stop):
                 row = order[k] & HAND
                 copy_lines(as_weak[hands.cards[row, 0]], 0, right - left, weaker[hands.cards[row, 0]], 0)

@@ -19,14 +19,14 @@ U2M = types.uint16[:, ::1]
 
 
 class HistoryTables(NamedTuple):
-    """What gives the bucket history of a hand on a board; see :class:`rlccfr.games.bucket_histories.bucketing`."""
+    """What kernels need to find bucket histories; see :class:`rlccfr.games.bucket_histories.bucketing.Bucketing`."""
 
     hand_masks: np.ndarray  # (hands,): cards of each hand, as bits
     choose: np.ndarray  # (cards + 1, sizes): binomial coefficients
     set_begin: np.ndarray  # (rounds + 1,): first set of board cards of each round in ``row`` and ``turning``
     row: np.ndarray  # (sets,): row of each set of board cards among those of its round
-    turning: np.ndarray  # (sets,): permutation that turns each set into that of its row
-    image: np.ndarray  # (permutations, hands): the hand that each permutation makes of each hand
+    turning: np.ndarray  # (sets,): permutation that maps each set to the first image of its row
+    image: np.ndarray  # (permutations, hands): the hand to which each permutation maps each hand
     row_begin: np.ndarray  # (rounds,): first row of each round in ``sums``; 0 for the last round
     sums: np.ndarray  # (rows of all rounds but the last, hands): the strengths
     half_pairs: np.ndarray  # (rows of the last round, hands): the strengths in the last round
@@ -43,7 +43,8 @@ def bucket_of(starts, value):
     """Return the bucket of a strength.
 
     Args:
-        starts: (buckets - 1,) least strength in each bucket but the first; larger than any strength for no bucket.
+        starts: (buckets - 1,) least strength in each bucket but the first; if a bucket does not exist, a number that is
+            larger than any strength.
     """
     bucket = 0
     for k in range(len(starts)):
@@ -59,7 +60,7 @@ def continued(tables, number, before, row, turn, hand):
         tables: see :class:`HistoryTables`.
         number: the round's number.
         before: the hand's history in the round before; 0 in the first round.
-        row, turn: of the board's cards in ``tables.row`` and ``tables.turning``.
+        row, turn: entries of ``tables.row`` and ``tables.turning`` for the board's cards.
         hand: the hand.
     """
     turned = tables.image[turn, hand]
@@ -147,15 +148,15 @@ def count_sums(
 
     Args:
         histories_before: (boards of the round before, hands) history of each hand in the round before.
-        before: (boards,) the board of the round before that each board follows, from the first of these.
+        before: (boards,) index of the board in ``histories_before`` that each board follows.
         row, turning, masks: (boards,) see :class:`rlccfr.games.bucket_histories.boards.Dealt`.
         weights: (boards,) number of boards that each stands for.
-        image: (permutations, hands) the hand that each permutation makes of each hand.
+        image: (permutations, hands) the hand to which each permutation maps each hand.
         hand_masks: (hands,) cards of each hand, as bits.
         sums: (rows, hands) strengths.
         places: (histories, values of the bits above ``high``) row of ``counts``, or -1 for hands that do not count.
-        high, low: number of bits below the upper bits, and below those that are counted.
-        counts: (rows, values of the bits between) added to.
+        high, low: numbers of lower bits: below the upper bits, and below the bits that are counted.
+        counts: (rows, values of the bits from ``low`` to ``high``) added to.
     """
     keep = (1 << (high - low)) - 1
     for board in range(len(row)):

@@ -1,4 +1,4 @@
-"""How often the hands of two players meet, by their bucket histories, and who wins then."""
+"""How often the hands of two players are dealt together, by their bucket histories, and who wins then."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ F8M = types.float64[:, ::1]
 class Showdowns(NamedTuple):
     """Hands on whole boards, in the order of their strength."""
 
-    hands: np.ndarray  # (hands, 2): cards of each hand; a hand of one card has the number of cards in the deck besides
+    hands: np.ndarray  # (hands, 2): cards of each hand; if it has one card, the deck's size stands in for the second
     hand_masks: np.ndarray  # (hands,): the same as bits
     holds_two: int  # 1 if a hand has two cards, 0 if it has one
-    origin: np.ndarray  # (permutations, hands): the hand of which each permutation makes each hand
+    origin: np.ndarray  # (permutations, hands): the hand that each permutation maps to each hand
     orders: np.ndarray  # (rows, possible hands): see kernels/bucket_histories/strengths.py
     half_pairs: np.ndarray  # (rows, hands): strengths in the last round
 
 
 class Dealing(NamedTuple):
-    """Boards of the last round, and those that they follow."""
+    """Whole boards, and the boards of the round before that they follow."""
 
     masks: np.ndarray  # (boards before,): cards of each board before the last round, as bits
     images: np.ndarray  # (boards before,): number of boards that each stands for
     begin: np.ndarray  # (boards before + 1,): the first whole board that follows each of them
     next_row: np.ndarray  # (whole boards,): row of each board's set of cards
-    next_turning: np.ndarray  # (whole boards,): permutation that turns it into the first image of its row
-    next_images: np.ndarray  # (whole boards,): number of boards after the same one that each stands for
+    next_turning: np.ndarray  # (whole boards,): permutation that maps it to the first image of its row
+    next_images: np.ndarray  # (whole boards,): number of boards that each stands for, among those after the same board
 
 
 class Side(NamedTuple):
-    """One player's histories, and working memory in which those that occur are numbered anew, without gaps.
+    """One player's histories, and working memory in which those that occur are renumbered without gaps.
 
     *Local* histories are those that may follow one board, and *shown* ones those that occur on one whole board.
     """
@@ -61,10 +61,10 @@ class Side(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Working memory for sums over pairs of hands; twice a hand that is beaten, once a hand that ties."""
+    """Working memory for sums over pairs of hands; a hand that is beaten counts twice, one that ties counts once."""
 
-    total: np.ndarray  # (shown histories,): hands so far, by history
-    holding: np.ndarray  # (cards + 1, shown histories): those that hold each card
+    total: np.ndarray  # (shown histories,): count of the hands so far, by history
+    holding: np.ndarray  # (cards + 1, shown histories): count of those that hold each card
     shown: np.ndarray  # (shown histories, shown histories): sums on one whole board
     local: np.ndarray  # (local histories, local histories): sums over all whole boards that follow one board
 
@@ -106,7 +106,7 @@ def place_shown(showdowns, board, row, turn, num_local, side):
     Args:
         showdowns: see :class:`Showdowns`.
         board: the board of the round before.
-        row, turn: of the whole board.
+        row, turn: row of the whole board's cards, and the permutation that maps them to its first image.
         num_local: number of local histories.
         side: see :class:`Side`; ``shown``, ``local`` and ``of_hand`` are overwritten.
     """
@@ -134,7 +134,7 @@ def place_shown(showdowns, board, row, turn, num_local, side):
 
 @inlined
 def add_hands(showdowns, order, begin, end, column_of_hand, sums):
-    """Count some hands of an order once more in the running sums."""
+    """Count some hands of an order once more in the running sums of their histories (columns)."""
     for k in range(begin, end):
         hand = order[k] & HAND
         column = column_of_hand[k]
@@ -145,7 +145,7 @@ def add_hands(showdowns, order, begin, end, column_of_hand, sums):
 
 @inlined
 def add_showdown(showdowns, order, row_of_hand, column_of_hand, num_rows, num_columns, sums):
-    """Fill ``sums.shown`` on one board: for each pair of histories, pairs of hands that do not share a card.
+    """Fill ``sums.shown`` on one board: for each pair of histories, the number of pairs of hands that share no card.
 
     A pair counts twice if the hand of the row's history wins, and once if both tie.
     """
@@ -154,7 +154,7 @@ def add_showdown(showdowns, order, row_of_hand, column_of_hand, num_rows, num_co
     sums.holding[:, :num_columns] = 0
     for row in range(num_rows):
         sums.shown[row, :num_columns] = 0
-    # Hands count once when the hands of their strength begin, and once more when stronger ones begin.
+    # A hand counts once against hands of its own strength, and a second time against stronger ones.
     begin = 0
     while begin < len(order):
         end = begin + 1
@@ -168,7 +168,7 @@ def add_showdown(showdowns, order, row_of_hand, column_of_hand, num_rows, num_co
             with_second = sums.holding[showdowns.hands[hand, 1]]
             for column in range(num_columns):
                 row[column] += total[column] - with_first[column] - with_second[column]
-            # The same hand was counted once, and taken away once for each of its cards.
+            # The same hand was counted once, and subtracted once for each of its cards.
             row[column_of_hand[k]] += showdowns.holds_two
         add_hands(showdowns, order, begin, end, column_of_hand, sums)
         begin = end
@@ -176,7 +176,7 @@ def add_showdown(showdowns, order, row_of_hand, column_of_hand, num_rows, num_co
 
 @inlined
 def move_local(rows, columns, num_rows, num_columns, images, sums, meetings):
-    """Add the sums over local histories to those over all histories, and begin them anew."""
+    """Add the sums over local histories to those over all histories, and set the local ones to 0."""
     weight = np.float64(images)
     for row in range(num_rows):
         local_sums = sums.local[row]
@@ -200,7 +200,7 @@ def add_meetings(showdowns, dealing, rows, columns, is_same, sums, meetings):
         sums: see :class:`Sums`; ``local`` is 0, and is 0 again afterwards.
         meetings: (histories of rows, histories of columns) added to.
     """
-    # All pairs of hands on so many boards still fit into the 32 bits of local sums.
+    # On this many boards, a local sum fits into 32 bits even if all pairs of hands have the same histories.
     most_images = (2**31 - 1) // (2 * showdowns.orders.shape[1] ** 2)
     for board in range(len(dealing.masks)):
         num_rows = place_local(showdowns, board, dealing.masks[board], rows)
@@ -230,7 +230,7 @@ def add_meetings(showdowns, dealing, rows, columns, is_same, sums, meetings):
 
 @kernel(types.int64(I4M, I8S, I8S, I8S, I8S))
 def most_local(histories, masks, hand_masks, first, is_there):
-    """Return the largest number of histories that may follow one of some boards.
+    """Return the largest number of local histories (see :class:`Side`) on any of some boards.
 
     Args:
         histories: (boards, hands) history of each hand on each board.

@@ -9,7 +9,7 @@ the betting lines. A history's vectors lie in one array, ``vectors``, node by no
 actions, which are its children's, are neighbours. Table entries of a history are ordered by decision, action and line;
 their operations are those over private states in :mod:`rlccfr.kernels.public.vectors`, with lines as rows.
 
-A pass may go through some histories alone, its *rows*: those that a drawn board or deal allows. Discounts hold for all
+A pass may visit only some histories, its *rows*: those that a drawn board or deal allows. Discounts hold for all
 histories, so each one remembers the logarithms of the products of discounts at its last update.
 """
 
@@ -39,7 +39,7 @@ from rlccfr.kernels.public.vectors import (
 UPDATE = 0  # change regrets; on the way down, add the opponent's policies to its average
 MEAN = 1  # take the mean of the actions' values by the player's policy
 BEST = 2  # take the largest of the actions' values
-RESPOND = 3  # the same, and write 1 for the first of the best actions, 0 for the others, to the table of regrets
+RESPOND = 3  # like BEST, and write 1 for the first of the best actions, 0 for the others, to the table of regrets
 
 
 class RoundArrays(NamedTuple):
@@ -48,7 +48,7 @@ class RoundArrays(NamedTuple):
     nodes: np.ndarray  # of LINE_NODE
     history: np.ndarray  # (rows,) the bucket history of each row
     above: np.ndarray  # (rows,) the row of the round before that each one continues
-    begins: np.ndarray  # (rows of the round before + 1,) first row that continues each one
+    begins: np.ndarray  # (rows of the round before + 1,) first row that continues each of these
     lines: int  # number of betting lines that lead to the round
     first_entries: np.ndarray  # (2,) each player's first table entry in this round
     columns: np.ndarray  # (2,) number of each player's table entries for one history
@@ -57,12 +57,12 @@ class RoundArrays(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """Discounts that are pending where no pass has been; there is an entry per player, round and history."""
+    """Discounts not yet applied to histories that passes have not visited; an entry per player, round and history."""
 
-    is_used: bool  # whether passes draw; otherwise, discounts are never pending
+    is_used: bool  # whether passes draw cards; otherwise, discounts are never pending
     regret_log: np.ndarray  # (entries, 2) logarithms of the products of discounts at the last update
-    average_log: np.ndarray  # (entries,) the same of policy sums
-    clock: np.ndarray  # (3,) the same now: of positive regrets, of other regrets, and of policy sums
+    average_log: np.ndarray  # (entries,) the same for policy sums
+    clock: np.ndarray  # (3,) the logarithms now: for positive regrets, for other regrets, and for policy sums
 
 
 NO_PENDING = Pending(is_used=False, regret_log=np.zeros((0, 2)), average_log=np.zeros(0), clock=np.zeros(3))
@@ -85,7 +85,7 @@ def vectors_size(num_nodes: int, num_lines: int, max_actions: int) -> int:
 
 @inlined
 def copy_lines(source, first, lines, target, start):
-    """Copy ``lines`` entries of a vector, from index ``first`` on, to another vector, from index ``start`` on."""
+    """Copy ``lines`` entries of a vector, beginning at ``first``, to another vector, beginning at ``start``."""
     entries = source[first : first + lines]
     copies = target[start : start + lines]
     for line in range(lines):
@@ -165,7 +165,7 @@ def go_down(
             if mode == UPDATE:
                 weights = reach
                 if num_alike > 1:
-                    weights = total  # whose vector fill_policy has used before
+                    weights = total  # fill_policy no longer needs this vector
                     share = scratch.reciprocals.dtype.type(1.0 / num_alike)
                     for line in range(lines):
                         vectors[weights + line] = share * vectors[reach + line]

@@ -13,9 +13,9 @@ from rlccfr.kernels.walks.random_words import uniform
 
 
 class SeatedPolicy(NamedTuple):
-    """A policy for both seats, with the buckets that it plays by."""
+    """A policy for both seats, with the buckets that it uses."""
 
-    tables: NamedTuple  # what gives bucket histories, see kernels/bucket_histories/histories.py
+    tables: NamedTuple  # HistoryTables of kernels/bucket_histories/histories.py
     entries: np.ndarray  # (m,) entries to whose positive parts the probabilities are proportional
     first_entries: np.ndarray  # (rounds, 2) each player's first entry in each round
     columns: np.ndarray  # (rounds, 2) number of each player's entries for one history
@@ -89,10 +89,11 @@ def play_deals(rounds, pots, first, second, showdowns, cards, rng, payoffs):
     """Play pairs of games; the policies change seats in the second game of each pair, with the same cards.
 
     Args:
-        rounds: tuple of :class:`rlccfr.kernels.bucket_histories.passes.RoundArrays`; their rows are not read.
+        rounds: tuple of :class:`rlccfr.kernels.bucket_histories.passes.RoundArrays`, whose rows are not read.
         pots: (ends * lines,) chips of a player where the betting of the last round ends.
         first, second: the two policies, see :class:`SeatedPolicy`.
-        showdowns: the order of hands on whole boards.
+        showdowns: the order of hands on whole boards, see
+            :class:`rlccfr.kernels.bucket_histories.meetings.Showdowns`.
         cards: working memory for draws, see :class:`rlccfr.kernels.bucket_histories.draws.Cards`.
         rng: (1,) state of the generator, advanced in place.
         payoffs: (pairs, 2) overwritten by player 0's payoff in both games of each pair.

@@ -26,7 +26,7 @@ DIGIT = 11
 
 @inlined
 def sort_by_digit(hands_in, hands_out, strength, shift, begin):
-    """Sort hands by one digit of their strength, and leave those with equal digits in order.
+    """Sort hands by one digit of their strength; those with equal digits keep their order.
 
     Args:
         hands_in, hands_out: (hands,) numbers of hands, before and after.
@@ -72,10 +72,10 @@ def fill_orders(strengths, unsorted, by_low_digit, begin, orders):
 
 @kernel(types.void(U2M, I8M, types.int64, I8S, U2M))
 def fill_half_pairs(orders, hands, holds_two, holding, half_pairs):
-    """Write, for each hand on each board, twice the number of hands that it beats, and once those with which it ties.
+    """Write for each hand on each board twice the number of hands that it beats, plus the number of hands it ties with.
 
-    Only hands of other cards count. This is HS, the probability of winning plus half that of a tie, in units of half a
-    hand.
+    Only hands that share no card with it count. This is HS, the probability of winning plus half that of a tie, in
+    units of half a hand.
 
     Args:
         orders: see :func:`fill_orders`.
@@ -87,7 +87,7 @@ def fill_half_pairs(orders, hands, holds_two, holding, half_pairs):
     for board in range(len(orders)):
         order = orders[board]
         half_pairs[board, :] = 0
-        # Hands count once when the hands of their strength begin, and once more when stronger ones begin.
+        # A hand counts once against hands of its own strength, and a second time against stronger ones.
         holding[:] = 0
         total = 0
         begin = 0
@@ -101,7 +101,7 @@ def fill_half_pairs(orders, hands, holds_two, holding, half_pairs):
                 end += 1
             for k in range(begin, end):
                 hand = order[k] & HAND
-                # The hand itself was counted once, and taken away once for each of its cards.
+                # The hand itself was counted once, and subtracted once for each of its cards.
                 met = total - holding[hands[hand, 0]] - holding[hands[hand, 1]] + holds_two
                 half_pairs[board, hand] = met
             for k in range(begin, end):
@@ -148,7 +148,7 @@ def add_sums(masks, choose, row, turning, image, values, chosen, remaining, sums
         masks: (boards,) cards of each board.
         choose: see :func:`rlccfr.kernels.bucket_histories.boards.number_of_set`.
         row, turning: (sets of the next round,) see :class:`rlccfr.games.bucket_histories.boards.Boards`.
-        image: (permutations, hands) the hand that each permutation makes of each hand.
+        image: (permutations, hands) the hand to which each permutation maps each hand.
         values: (rows of the next round, hands); 0 for hands that hold a card of the board.
         chosen: (new cards,) working memory.
         remaining: (cards,) working memory.

@@ -169,13 +169,13 @@ def test_policies_are_asked_by_cards():
 @pytest.mark.parametrize(
     ("path", "hand", "message"),
     [
-        ("cc/4c2d/c", "2c", "is not a hand and a board: give .2, 2. cards, and no card twice"),
+        ("cc/4c2d/c", "2c", "is not a hand and a board: give 2, 2 cards between the slashes, and no card twice"),
         ("cc/4c/c", "2c4d", "is not a hand and a board"),
         ("cc/4c2c/c", "2c4d", "is not a hand and a board"),
         ("cc/4c9h/c", "2c4d", "'9h' in '4c9h' is no card of the deck: cards are a rank of 234, .* suit of cd"),
         ("cc/4c2/c", "2c4d", "'2' in '4c2' is no card"),
         ("cc/c", "2c4d", "nobody acts after 'cc'"),
-        ("c/4c2d", "2c4d", "deals 1 times, but the player acts after 0 deals: give the cards of each round between"),
+        ("c/4c2d", "2c4d", "has the cards of 1 deals, but 0 come before the decision: give the cards of each round"),
     ],
 )
 def test_wrong_cards_get_one_line(path, hand, message):

@@ -130,7 +130,7 @@ def test_what_can_not_be_played_is_refused():
     holdem = rlccfr.PublicPolicy.uniform(game(SMALL_HOLDEM))
     with pytest.raises(PolicyError, match="matches are exact: leave out pairs"):
         played_match(holdem, holdem, holdem.game)
-    with pytest.raises(PolicyError, match="without a list of infosets"):
+    with pytest.raises(PolicyError, match="has no list of infosets"):
         distances(holdem, holdem)
 
 

@@ -170,7 +170,7 @@ def test_another_kind_of_file_is_told_as_one(tmp_path):
     ):
         rlccfr.Policy.load(path)
     rlccfr.Policy.uniform(game("kuhn")).save(path)
-    with pytest.raises(rlccfr.CheckpointError, match=r"is not a public-tree policy file: .* 'rlccfr-policy-1'"):
+    with pytest.raises(rlccfr.CheckpointError, match=r"is not a hold'em or Bluff policy file: .* 'rlccfr-policy-1'"):
         rlccfr.PublicPolicy.load(path, small)
 
 

@@ -206,8 +206,8 @@ def test_threads_change_no_bit(threads):
 @pytest.mark.parametrize(
     ("rule", "sampler", "message"),
     [
-        ("cfr", "external", "samplers can draw deals or boards"),
-        ("cfr", "outcome", "samplers can draw deals or boards"),
+        ("cfr", "external", "samplers can draw only deals or boards"),
+        ("cfr", "outcome", "samplers can draw only deals or boards"),
         ("momentum_dcfr", "chance", "not sound with estimates"),
     ],
 )

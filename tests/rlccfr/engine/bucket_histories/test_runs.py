@@ -147,7 +147,7 @@ def test_targets_may_be_in_thousandths_of_a_big_blind():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sampler": "external"}, "samplers can draw deals or boards"),
+        ({"sampler": "external"}, "samplers can draw only deals or boards"),
         ({"update_rule": "ecfr"}, "schedules, but no functions"),
         ({"abstraction": "equity(buckets=2)"}, "represented by its bucket histories does not support buckets"),
         ({"blend": True}, "no blends"),

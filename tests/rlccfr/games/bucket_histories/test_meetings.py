@@ -265,7 +265,7 @@ def test_too_little_memory_is_told_in_one_line(monkeypatch):
     bucketing = bucketing_for(NAMES[0], 5)
     monkeypatch.setattr(strengths_module, "available_memory", lambda: 100)
     with pytest.raises(
-        GameError, match=r"^the meetings of 78 bucket histories need .* of memory, but only 1e-07 GB are"
+        GameError, match=r"^the counts for pairs of 78 bucket histories need .* of memory, but only 1e-07 GB are"
     ):
         meetings_of(bucketing)
     # No other test has this deck, so its strengths are not in memory already.
@@ -274,7 +274,7 @@ def test_too_little_memory_is_told_in_one_line(monkeypatch):
 
 
 def test_other_cards_do_not_meet():
-    with pytest.raises(GameError, match="use buckets of one deck"):
+    with pytest.raises(GameError, match="must be of the same deck and boards"):
         meetings_between(bucketing_for(NAMES[0], 2), bucketing_for(NAMES[1], 2))
 
 
