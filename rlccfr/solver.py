@@ -352,7 +352,7 @@ class Solver:
         return tuple(self._curve)
 
     def result(self) -> RunResult:
-        """Return the totals so far; the average policy is measured unless the last look has done so.
+        """Measure the average policy, add a point to the curve unless it has this iteration's, and return the totals.
 
         Raises:
             OverflowedError: the tables hold numbers that are not finite.

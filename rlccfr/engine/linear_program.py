@@ -63,7 +63,8 @@ class ExactSolution:
     difference between two payoffs. docs/adr/0036 has the reasons.
 
     Attributes:
-        policy: both players' policies.
+        policy: both players' policies. For a locked game, it is a policy of the game without the lock; all values are
+            those of the locked game.
         value: player 0's value of the game, in its units of utility.
         exploitability: NashConv / 2 of the policies, in the same units, measured by best responses after the payoffs
             were centred; measured without rounding if ``rational``.

@@ -137,11 +137,11 @@ def _as_floats(entries: np.ndarray, what: str) -> np.ndarray:
     return matrix
 
 
-def _constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> float:
-    """Return the constant that both players' payoffs, (rows, columns), add up to.
+def _constant_sum(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
+    """Return the constant that both players' payoffs, (rows, columns), add up to; 0 if it is within rounding errors.
 
     Args:
-        unit: machine epsilon of the payoffs' type.
+        epsilon: machine epsilon of the payoffs' type.
 
     Raises:
         GameError: the payoffs do not add up to a constant, the constant is too large, or the matrices differ in shape.
@@ -154,8 +154,8 @@ def _constant_sum(first: np.ndarray, second: np.ndarray, unit: float) -> float:
     sizes = np.abs(scaled) + np.abs(second / largest)
     surest = np.unravel_index(sizes.argmin(), sizes.shape)  # where rounding is least
     constant = sums[surest]
-    if (np.abs(sums - constant) <= sum_tolerance(sizes, unit)).all():
-        rounding = COMPUTED * unit * sizes[surest]
+    if (np.abs(sums - constant) <= sum_tolerance(sizes, epsilon)).all():
+        rounding = COMPUTED * epsilon * sizes[surest]
         alike = (sums == constant).all()  # rounding errors would not leave the same sum everywhere
         if abs(constant) <= rounding and not alike:
             return 0.0

@@ -79,7 +79,7 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
     Args:
         rule: an id, ``{"id": ..., **hyperparameters}``, or the rule itself.
         converges: whether to check also that 200,000 exact iterations on Kuhn reach a hundredth of the uniform policy's
-            exploitability, or for a rule with networks, that 400 iterations reach a half. If not, None is returned.
+            exploitability, or for a rule with networks, that 400 iterations reach a half. With False, None is returned.
 
     Raises:
         ConformanceError: a check fails.

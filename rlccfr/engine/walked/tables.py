@@ -59,10 +59,10 @@ class WalkedTables:
         return self
 
     def refresh(self, binding: Any) -> None:
-        """Do nothing: there are no tables.
+        """Check that the run has not begun; the engine calls this when a rule or its networks are new.
 
         Raises:
-            ComponentError: the run has networks of another rule.
+            ComponentError: the run has begun, with networks of another rule.
         """
         if self.iteration or self.progress.any():
             raise ComponentError(

@@ -5,6 +5,8 @@ hand of the other cards. In units of half a hand of the opponent it is a whole n
 and five board cards. In the last round, a hand's strength is HS itself, which orders hands as HS^2 does. In earlier
 rounds, it is the sum of HS^2 over all boards that may still come, which orders them as the mean does. So ties are
 exact, and nothing depends on rounding or on the order of summation.
+
+HS is counted from the order of the hands at showdown. A hand's *rank* on a whole board is its place in that order.
 """
 
 from __future__ import annotations
@@ -139,14 +141,17 @@ def check_memory(size: int, what: str, remedy: str = "use fewer buckets, ranks o
 
 
 def orders_of(boards: Boards, progress: Progress | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield the orders of the hands by strength on the whole boards, some rows at a time.
+    """Yield the orders of the hands by their ranks on the whole boards, some boards at a time.
+
+    Boards that differ only by a permutation of suits share a row.
 
     Args:
         boards: the boards.
         progress: called with the share of the work that is done.
 
     Yields:
-        The rows, and for each of them the possible hands, the weakest first, (rows, possible hands); see
+        The rows, and for each of them the numbers of the possible hands, the weakest first, (rows, possible hands). A
+        number has the bit ``STRONGER`` if its hand beats the one before; see
         :func:`rlccfr.kernels.bucket_histories.strengths.fill_orders`.
     """
     last = boards.num_rounds - 1
@@ -159,7 +164,7 @@ def orders_of(boards: Boards, progress: Progress | None = None) -> Iterator[tupl
     for first in range(0, len(cards), step):
         rows = slice(first, min(first + step, len(cards)))
         orders = np.zeros((rows.stop - rows.start, num_possible), np.uint16)
-        fill_orders(_strengths_on(boards, cards[rows]), unsorted, by_low_digit, begin, orders)
+        fill_orders(_ranks_on(boards, cards[rows]), unsorted, by_low_digit, begin, orders)
         yield rows, orders
         if progress is not None:
             progress(rows.stop / len(cards))
@@ -169,20 +174,20 @@ def _rows_per_call(boards: Boards) -> int:
     return max(1, HANDS_PER_CALL // boards.deck.num_hands // 8)
 
 
-def _strengths_on(boards: Boards, cards: np.ndarray) -> np.ndarray:
-    """Return each hand's strength on some whole boards, (boards, hands); -1 if the hand holds a card of the board."""
+def _ranks_on(boards: Boards, cards: np.ndarray) -> np.ndarray:
+    """Return numbers that order the hands on whole boards, (boards, hands); -1 for a hand with a card of the board."""
     deck = boards.deck
-    strengths_on = np.full((len(cards), deck.num_hands), -1)
+    ranks_on = np.full((len(cards), deck.num_hands), -1)
     if (deck.ranks, deck.suits) == TEXAS and deck.private == 2 and cards.shape[1] == WHOLE_BOARD:
-        for board, row in zip(cards, strengths_on, strict=True):
+        for board, row in zip(cards, ranks_on, strict=True):
             fill_strengths(board, boards.hands, row)
-        return strengths_on
-    for board, row in zip(cards, strengths_on, strict=True):
+        return ranks_on
+    for board, row in zip(cards, ranks_on, strict=True):
         possible = ~np.isin(deck.hands, board).any(axis=1)
         hands = deck.hands[possible]
         sets = np.hstack([hands, np.broadcast_to(board, (len(hands), len(board)))])
         row[possible] = strengths(sets, deck.ranks, deck.suits)
-    return strengths_on
+    return ranks_on
 
 
 def _sums(boards: Boards, half_pairs: np.ndarray) -> np.ndarray:

@@ -94,16 +94,20 @@ class HoldemWalks:
         return nodes
 
     def entries(self, rows: np.ndarray) -> np.ndarray:
-        """Return the index of each row's and action's entry in a table of the game, (rows, actions); -1 if illegal."""
+        """Return the index of each row's and action's entry in a table of the game, (rows, actions); -1 if illegal.
+
+        Args:
+            rows: hands and lines, of type :data:`ROW`.
+        """
         view = self.game.view
         deal = self._deal_of_hand[rows["hand"]]
         first_entry = view.nodes["table"][self._node_after[deal, rows["line"]]]
         edge = view.deals["edge"][deal, 0]
-        num_rows = view.deals["rows"][deal, 0]
-        # A decision's entries are ordered by actions, then by rows.
+        num_private_states = view.deals["rows"][deal, 0]
+        # A decision's entries are ordered by actions, then by private states.
         places = self._place[rows["line"]]
         first_of_row = first_entry + rows["hand"] - edge
-        entries: np.ndarray = np.where(places >= 0, first_of_row[:, None] + places * num_rows[:, None], -1)
+        entries: np.ndarray = np.where(places >= 0, first_of_row[:, None] + places * num_private_states[:, None], -1)
         return entries
 
     @cached_property

@@ -235,7 +235,7 @@ def dual_bound(cuts, num_cuts, top, search):
 
 @inlined
 def move_to_centre(weights, cuts, num_cuts, width, search):
-    """Move a blend to the centre that the module describes, and return a bound on the value of every blend.
+    """Move a blend to the centre that the module describes, and return a lower bound on the value of every blend.
 
     Args:
         weights: (K,) positive, with sum 1; changed in place.

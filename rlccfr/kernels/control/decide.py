@@ -200,7 +200,8 @@ def fill_rows(settings, first, count, rows):
 
     Args:
         settings: (8,) or longer: alpha, beta, whether the floor is 0, gamma, optimism, momentum, memory and power, as
-            in the update rule that has these hyperparameters.
+            in the update rule ``scheduled``; further entries are not used.
+        first: number of the first iteration; a run's first one has number 1.
         rows: (count + 1, SCHEDULE_WIDTH) or longer.
     """
     for k in range(count + 1):
