@@ -243,4 +243,4 @@ class PublicResponses(Responses):
         sequences = merged.tree.sequences_of(player)
         gain[sequences] = 0.0
         add_up(whole.view, player, merged.place, merged.first, merged.bucket, merged.mass, tables.regret, gain)
-        gain[sequences] *= whole.unit
+        gain[sequences] *= whole.pair_probability

@@ -150,7 +150,7 @@ def river(title: str) -> Subgame:
 
 def in_big_blinds(game: Subgame) -> float:
     """Return the ratio of the papers' measure to this library's exploitability, which is in chips per deal."""
-    share_of_pairs = 1.0 / (game.unit * game.mass[0].sum() * game.mass[1].sum())
+    share_of_pairs = 1.0 / (game.pair_probability * game.mass[0].sum() * game.mass[1].sum())
     return float(share_of_pairs / BIG_BLIND)
 
 

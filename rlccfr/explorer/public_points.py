@@ -273,7 +273,7 @@ class _PublicPoints:
         while (parent := int(self.game.parents[path[-1]])) >= 0:
             path.append(parent)
         path.reverse()
-        reach = _Reach((root_reach(self.game, 0), root_reach(self.game, 1)), self.game.unit)
+        reach = _Reach((root_reach(self.game, 0), root_reach(self.game, 1)), self.game.pair_probability)
         for parent, child in pairwise(path):
             reach = self._child_reach(parent, child, reach)
         return reach

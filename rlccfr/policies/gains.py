@@ -126,7 +126,7 @@ def gains_at_decisions(policy: PublicPolicy) -> np.ndarray:
             shortfall = action_values.max(axis=0) - (probabilities * action_values).sum(axis=0)
             edge = int(game.view.deals["edge"][nodes["deal"][node], player])
             row_weight = mass[edge : edge + len(own_reach)] * own_reach
-            gain_of_node[node] = game.unit * float(row_weight @ np.maximum(shortfall, 0.0))
+            gain_of_node[node] = game.pair_probability * float(row_weight @ np.maximum(shortfall, 0.0))
     gains: np.ndarray = gain_of_node[game.decisions]
     return gains
 

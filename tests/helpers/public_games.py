@@ -100,7 +100,7 @@ def with_matrices(game: PublicGame) -> PublicGame:
         payoffs.append(matrix.reshape(-1))
         begin += matrix.size
     view = game.view._replace(nodes=nodes, payoffs=np.concatenate(payoffs))
-    return PublicGame(game.name, view, game.unit, game.mass, game.utility_range, game.depth)
+    return PublicGame(game.name, view, game.pair_probability, game.mass, game.utility_range, game.depth)
 
 
 def unmerged(parameters: str) -> PublicGame:

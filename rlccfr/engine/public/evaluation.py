@@ -72,7 +72,8 @@ def payoffs_against(
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
-        payoffs: (m,) the player's entries are overwritten. They leave out the unit and the deal's share, as tables do.
+        payoffs: (m,) the player's entries are overwritten. They leave out the probability of a pair of private
+            states and the deal's share, as tables do.
         crew: threads that share the work.
 
     Returns:
@@ -123,16 +124,16 @@ def root_value(
         crew: threads that share the work.
     """
     if crew is not None:
-        return crew.value(player, policy_source, tables, mode) * game.unit
+        return crew.value(player, policy_source, tables, mode) * game.pair_probability
     workspace, outcomes = workspace_of(game, policy_source.dtype)
     value = public_value(game.view, player, policy_source, tables, workspace, outcomes, game.mass[player], mode)
-    return float(value * game.unit)
+    return float(value * game.pair_probability)
 
 
 def public_action_values(game: PublicGame, table: np.ndarray, players: Sequence[int] = (0, 1)) -> np.ndarray:
     """Return the counterfactual value of each action to its player, (m,), if both players follow a policy.
 
-    The values leave out the game's unit and the deal's share, as tables do.
+    The values leave out the probability of a pair of private states and the deal's share, as tables do.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.

@@ -169,7 +169,15 @@ def sequence_form_of(game: PublicGame) -> tuple[Any, np.ndarray]:
     for player, player_decisions in enumerate(decisions):
         mass = row_masses(game, player)
         fill_sequences(
-            game.view, player_decisions, game.parents, game.deal_parents, mass, game.unit, first_infoset, sequence, view
+            game.view,
+            player_decisions,
+            game.parents,
+            game.deal_parents,
+            mass,
+            game.pair_probability,
+            first_infoset,
+            sequence,
+            view,
         )
     if game.lock is not None:
         view = _split(view, sequence[game.lock.entries], game.lock.probabilities)

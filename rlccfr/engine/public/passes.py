@@ -107,7 +107,7 @@ class PublicStepper(BlendingStepper[PublicState]):
         """Return rows of the rule's schedule in the form that kernels read: in the tables' units and type."""
         columns = rows.shape[1] if self.binding.rule.momentum is not None else PARAMETERS
         schedule = rows[:, :columns].copy()
-        schedule[:, FLOOR] /= self.state.game.unit  # tables leave out the unit; kernels divide by the deal's share
+        schedule[:, FLOOR] /= self.state.game.pair_probability  # as in tables; kernels divide by the deal's share
         return schedule.astype(self.state.dtype)
 
     def average_sums(self) -> np.ndarray:

@@ -145,7 +145,7 @@ def pairs_of(game: PublicGame, bucket: np.ndarray, parent_buckets: list[np.ndarr
         bucket_0 = bucket_0[order]
         bucket_1 = bucket_1[order]
         parent = parent[order]
-        probability = game.unit * weights[bucket_0, bucket_1]  # from the root
+        probability = game.pair_probability * weights[bucket_0, bucket_1]  # from the root
         begins_half = np.diff(parent, prepend=-1).astype(bool) | np.diff(bucket_0, prepend=-1).astype(bool)
         half = np.cumsum(begins_half) - 1
         half_parent = parent[begins_half]

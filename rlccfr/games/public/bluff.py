@@ -91,7 +91,7 @@ class Bluff:
         game = PublicGame(
             name=name,
             view=view,
-            unit=len(FACES) ** -float(sum(self.dice)),
+            pair_probability=len(FACES) ** -float(sum(self.dice)),
             mass=(weights[0], weights[1]),
             utility_range=payoffs[0] - payoffs[1],
             depth=self.num_bids + 1,

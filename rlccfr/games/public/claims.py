@@ -54,7 +54,7 @@ def _check_chances(game: PublicGame) -> None:
 
     The probability of a deal is a sum over all its pairs of private states. It is computed from each player's rows: the
     sum of the rows' masses, each times the opponent's reach of the private states that the row allows, times the game's
-    ``unit``.
+    ``pair_probability``.
 
     Raises:
         GameError: a probability is wrong.
@@ -65,7 +65,7 @@ def _check_chances(game: PublicGame) -> None:
         rows = game.view.deals["rows"][:, player]
         weighted = row_masses(game, player) * allowed_reach(game, player)
         sums = np.concatenate([[0.0], np.cumsum(weighted)])
-        probability = game.unit * (sums[begin + rows] - sums[begin])
+        probability = game.pair_probability * (sums[begin + rows] - sums[begin])
         # Place 0 stands for the root, after which the first deal comes; place 1 + i stands for deal i.
         before = np.append(1.0, probability)
         dealt = np.bincount(parents + 1, probability, len(before))

@@ -278,7 +278,7 @@ class PublicTree:
         return PublicGame(
             name=self.game.name,
             view=view,
-            unit=1.0,
+            pair_probability=1.0,
             mass=(np.ones(1), np.ones(1)),
             utility_range=self.game.utility_range,
             depth=self.depth,

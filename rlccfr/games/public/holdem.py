@@ -92,7 +92,7 @@ def _game(rules: Holdem, name: str) -> PublicGame:
     return PublicGame(
         name=name,
         view=tree.view((reach, reach)),
-        unit=1 / rules.deck.num_pairs,
+        pair_probability=1 / rules.deck.num_pairs,
         mass=(first.sizes.astype(float),) * 2,
         utility_range=float(payoffs.max() - min(payoffs.min(), -most_lost)),
         depth=tree.depth,

@@ -30,7 +30,7 @@ def row_masses(game: PublicGame, player: int) -> np.ndarray:
 
     A row stands for pairs of a private state and the public outcomes so far. Its mass is the number of these pairs, or
     the sum of their weights in a range, times the probability of one pair's outcomes given private states that allow
-    them. A row's value times its mass and the game's ``unit`` is the row's contribution to the game's value.
+    them. A row's value, times its mass and the game's ``pair_probability``, is the row's share of the game's value.
     """
     view = game.view
     edges = view.deals["edge"][:, player].tolist()

@@ -394,7 +394,7 @@ class SubgameRules:
             Subgame(
                 name=name,
                 view=tree.view((reach[0], reach[1])),
-                unit=1 / self._mass_of_pairs(),
+                pair_probability=1 / self._mass_of_pairs(),
                 mass=(sides[0].sizes * reach[0], sides[1].sizes * reach[1]),
                 utility_range=float(payoffs.max() - min(payoffs.min(), -most_lost)),
                 depth=tree.depth,

@@ -60,8 +60,8 @@ class PublicGame:
     Attributes:
         name: the name by which it was loaded.
         view: the public tree as arrays.
-        unit: probability of each pair of private states at the root, where both have a weight of 1. Tables omit this
-            factor and a deal's ``share`` from counterfactual values.
+        pair_probability: probability of each pair of private states at the root, where both have a weight of 1. Tables
+            omit this factor and a deal's ``share`` from counterfactual values.
         mass: for each player, (rows,) the number of private states that each row of the root stands for, times the
             weight that each of them has in the player's range.
         utility_range: largest minus smallest terminal utility.
@@ -79,7 +79,7 @@ class PublicGame:
 
     name: str
     view: PublicView
-    unit: float
+    pair_probability: float
     mass: tuple[np.ndarray, np.ndarray]
     utility_range: float
     depth: int
@@ -126,7 +126,7 @@ class PublicGame:
     @cached_property
     def scale(self) -> np.ndarray:
         """Factor from a table's regrets to regrets in the game's units, (decisions,)."""
-        scale: np.ndarray = self.unit * self.view.deals["share"][self.view.nodes["deal"][self.decisions]]
+        scale: np.ndarray = self.pair_probability * self.view.deals["share"][self.view.nodes["deal"][self.decisions]]
         return scale
 
     @cached_property

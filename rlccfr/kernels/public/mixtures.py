@@ -35,7 +35,7 @@ def mix_plans(view, player, weights, plans, mixture):
 
 
 @kernel
-def fill_sequences(view, decisions, parents, deal_parents, mass, unit, first_infoset, sequence, form):
+def fill_sequences(view, decisions, parents, deal_parents, mass, pair_probability, first_infoset, sequence, form):
     """Set a player's part of the game's sequence form: its infosets, parents first, and their parent sequences.
 
     Each row of a decision is an infoset. Values go up from a row to the row that it comes from, times the ratio of the
@@ -46,7 +46,7 @@ def fill_sequences(view, decisions, parents, deal_parents, mass, unit, first_inf
         parents: (nodes,) parent of each node; -1 at the root.
         deal_parents: (deals,) the deal before each deal; -1 for the first.
         mass: mass of each of the player's rows, in the layout of the view's ``above``.
-        unit: the game's unit, for values at the root.
+        pair_probability: the game's, for values at the root.
         first_infoset: (nodes,) index of the infoset of each decision's first row.
         sequence: (m,) index of each table entry's sequence; set at these decisions.
         form: a :class:`rlccfr.games.records.SequenceView`, whose ``first_sequence`` is complete; ``parent`` and
@@ -70,7 +70,7 @@ def fill_sequences(view, decisions, parents, deal_parents, mass, unit, first_inf
             own_mass = mass[view.deals[node["deal"]]["edge"][player] + r]
             if above < 0:
                 form.parent[infoset] = len(sequence) + player
-                form.multiplicity[infoset] = own_mass * unit
+                form.multiplicity[infoset] = own_mass * pair_probability
                 continue
             # Find the row of that decision from which this row comes.
             row = r

@@ -167,7 +167,7 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
     if mode == WRITE_VALUES:
         write_values(vectors, values, count, rows, tables.regret, start, stride)
     elif mode != MEAN and rows > 0:
-        # Tables leave out the unit and the deal's probability; the schedule's floor is so far divided by the unit only.
+        # Tables leave out the probabilities of a pair and of the deal. So far, the floor is divided by that of a pair.
         floor = now[FLOOR] / vectors.dtype.type(view.deals[node["deal"]]["share"])
         discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
         if len(tables.movement):  # rules with momentum run by exact passes only

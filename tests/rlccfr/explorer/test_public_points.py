@@ -144,7 +144,7 @@ def test_a_subgame_shows_sizes_in_words_and_each_players_own_hands():
     share = {state.text: state.share for state in first.opponent_states}
     assert set(share) == set(policy.values_by_hand(1))
     weights = dict(zip(game.row_names(0), game.view.reach[: len(first.states)].tolist(), strict=True))
-    meeting_8d7d = game.unit * sum(weight for hand, weight in weights.items() if hand != "8d7d")
+    meeting_8d7d = game.pair_probability * sum(weight for hand, weight in weights.items() if hand != "8d7d")
     assert share["8d7d"] == pytest.approx(meeting_8d7d, abs=1e-12)
     for point in points:
         if point.states and point.value == point.value:

@@ -67,7 +67,7 @@ def test_a_subgame_deals_its_ranges_and_has_its_value():
     hands = Counter(tuple(table.known(player).split()[1] for player in (0, 1)) for table in tables)
     # Pairs have the products of weights: 8d7d against a pair of kings 1, aces against 5c4c 0.5 x 0.25.
     often, seldom = hands["8d7d", "KsKh"], hands["AsAh", "5c4c"]
-    chance = game.unit * 2000
+    chance = game.pair_probability * 2000
     assert often == pytest.approx(chance, abs=4 * chance**0.5)
     assert seldom == pytest.approx(chance / 8, abs=4 * (chance / 8) ** 0.5)
     assert ("8d7d", "8d7d") not in hands

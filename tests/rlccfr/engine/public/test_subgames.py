@@ -228,7 +228,7 @@ def test_values_by_hand_add_up_to_the_game():
         deal = game.deal_at(0, player)
         row_value = np.array([values[deal.hand_name(int(hand))] for hand in deal.firsts])
         begin = int(game.view.deals["edge"][0, player])
-        chance = game.unit * game.mass[player] * allowed_reach(game, player)[begin : begin + deal.rows]
+        chance = game.pair_probability * game.mass[player] * allowed_reach(game, player)[begin : begin + deal.rows]
         assert chance.sum() == pytest.approx(1.0, abs=1e-12)
         assert chance @ row_value == pytest.approx(policy.values().game[player], abs=1e-9)
 

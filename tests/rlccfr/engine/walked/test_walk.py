@@ -93,7 +93,7 @@ def exact(walks: HoldemWalks, policy: PublicPolicy, player: int) -> tuple[np.nda
     """Return a player's regrets and the opponent's increments of the average, (hands, lines, actions) each."""
     game = walks.game
     # A row's value is that of one hand on one board; its mass counts how many hands and boards it stands for.
-    mass = game.unit * row_masses(game, player)
+    mass = game.pair_probability * row_masses(game, player)
     values = by_row(walks, public_action_values(game, policy.probabilities, [player])) * mass[:, None, None]
     probabilities = by_row(walks, policy.probabilities)
     gains = values - (values * probabilities).sum(axis=2, keepdims=True)
@@ -107,7 +107,7 @@ def reached(walks: HoldemWalks, policy: PublicPolicy, player: int) -> np.ndarray
     """Return the probability that chance and a player lead to each of its rows, (hands, lines, 1)."""
     game = walks.game
     nodes = game.view.nodes
-    mass = row_masses(game, player) * game.unit
+    mass = row_masses(game, player) * game.pair_probability
     deck = game.deals[0].deck
     found = np.zeros((len(walks.cards), len(walks.line_moves), 1))
 

@@ -68,6 +68,6 @@ def test_what_breaks_a_claim_is_refused_in_one_line(name, array, change, message
 def test_the_pairs_of_the_first_deal_have_probability_one():
     game = rlccfr.load_game("bluff")
     with pytest.raises(rlccfr.GameError, match=r"at the root, the probabilities .* sum to 0\.9; they must sum to 1"):
-        check_public(replace(game, unit=0.9 * game.unit))
+        check_public(replace(game, pair_probability=0.9 * game.pair_probability))
     with pytest.raises(rlccfr.GameError, match="at a terminal node, a payoff is not finite"):
         check_public(changed(game, "payoffs", lambda payoffs: payoffs.__setitem__(0, np.inf)))

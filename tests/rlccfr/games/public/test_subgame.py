@@ -42,7 +42,7 @@ def test_hands_that_can_not_be_dealt_are_left_out():
 def test_pairs_have_the_products_of_weights():
     # AhAs can't meet AhKh, so the pairs weigh 0.5 + 0.25 + 0.25.
     game = made(oop="AhAs:0.5,8d7d:0.25", ip="QdQh,AhKh")
-    assert game.unit == pytest.approx(1 / (0.5 + 0.25 + 0.25))
+    assert game.pair_probability == pytest.approx(1 / (0.5 + 0.25 + 0.25))
     weight = dict(zip(game.row_names(0), game.view.reach[:2].tolist(), strict=True))
     assert weight == {"8d7d": 0.25, "AsAh": 0.5}
     assert game.mass[0].tolist() == game.view.reach[:2].tolist()
