@@ -84,13 +84,13 @@ class WalkedStepper(Stepper[WalkedTables]):
 
     def _new_advantages(self, walks: HoldemWalks, player: int) -> AdvantageLearner:
         seed = [self.state.seed, ADVANTAGES, player]
-        model = make_row_model(partial(_inputs_of, walks), self._networks.value, walks.legal_actions, seed)
+        model = make_row_model(partial(hand_inputs, walks), self._networks.value, walks.legal_actions, seed)
         unit = self.state.game.utility_range or 1.0
         return AdvantageLearner(model, self._new_reservoir(walks), self.binding.rule, unit, seed)
 
     def _new_average(self, walks: HoldemWalks, player: int) -> RowLearner:
         seed = [self.state.seed, AVERAGE, player]
-        model = make_row_model(partial(_inputs_of, walks), self._networks.policy, walks.legal_actions, seed)
+        model = make_row_model(partial(hand_inputs, walks), self._networks.policy, walks.legal_actions, seed)
         return RowLearner(model, self._new_reservoir(walks), self._networks.policy, 1.0, seed)
 
     def _new_played(self, player: int) -> PlayedModels:
@@ -296,7 +296,7 @@ def _uniform(legal: np.ndarray) -> np.ndarray:
     return policies
 
 
-def _inputs_of(walks: HoldemWalks) -> HandInputs:
+def hand_inputs(walks: HoldemWalks) -> HandInputs:
     """Return what networks read of a game."""
     deck = walks.game.deals[0].deck
     return HandInputs(
