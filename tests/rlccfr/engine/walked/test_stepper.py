@@ -59,12 +59,14 @@ def d(t: float, alpha: float) -> float:
     return t**alpha / (t**alpha + 1)
 
 
+@pytest.mark.slow
 def test_a_table_converges():
     run = solver("deep_lcfr(model='table', traversals=2000, train_every=1, memory=3000000)")
     uniform = policy_class(run.game).uniform(run.game).exploitability()
     assert run.run(iterations=20).exploitability < 0.2 * uniform
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["cards", "mlp"])
 def test_networks_converge(model):
     settings = NETWORK.replace("'cards'", f"'{model}'").replace("hidden=16", "hidden=32")
