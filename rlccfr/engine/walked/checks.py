@@ -43,6 +43,8 @@ def check_networks(
         raise ComponentError(f"{where} takes no steps in place of a skipped fit: leave out skipped_steps")
     if networks.average == "value_networks" and networks.value.kind == "table":
         raise ComponentError(f"average='value_networks' needs networks: leave out model='table' for {game.name!r}")
+    if networks.value.device == "cuda":
+        raise ComponentError(f"{where} is solved on the CPU: leave out device='cuda'")
     if options.simultaneous or options.pre_averaging or options.threads > 1 or options.walks > 1:
         raise ComponentError(
             f"{where} is solved on one thread, with updates in alternation and the rule's own number of walks: leave "

@@ -142,6 +142,7 @@ def test_a_full_memory_keeps_a_sample():
         (("deep_ecfr", "external"), SMALL, "use deep_lcfr"),
         (("deep_lcfr(average='table')", "external"), SMALL, "leave out average='table'"),
         (("deep_lcfr(model='table', average='value_networks')", "external"), SMALL, "leave out model='table'"),
+        (("deep_lcfr(device='cuda')", "external"), SMALL, "leave out device='cuda'"),
         (("deep_lcfr", "external"), "bluff", "use dcfr_plus"),
     ],
 )
