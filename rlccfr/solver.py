@@ -147,7 +147,7 @@ class Solver:
         self._cpu_seconds = 0.0
         self._blending_seconds = 0.0
         self._curve: list[CurvePoint] = []
-        self._measured: tuple[int, int, Values] | None = None  # at the last look: iteration, nodes, values
+        self._measured: tuple[tuple[Any, ...], Values] | None = None  # at the last look: how far the run was, values
 
     def run(
         self,
@@ -447,10 +447,10 @@ class Solver:
         """
         if current:
             return Values.of(*self._engine.current_value())
-        now = (self._engine.iteration, self._engine.nodes)
-        if self._measured is None or self._measured[:2] != now:
-            self._measured = (*now, Values.of(*self._engine.stepper.average_value()))
-        return self._measured[2]
+        now = (self._engine.iteration, self._engine.nodes, self._engine.stepper.progress)
+        if self._measured is None or self._measured[0] != now:
+            self._measured = now, Values.of(*self._engine.stepper.average_value())
+        return self._measured[1]
 
     def abstract_values(self) -> Values | None:
         """Return the values if best responses have one policy per bucket; None for an abstraction without buckets."""

@@ -136,13 +136,19 @@ def _locked_infosets(game: Game) -> int | None:
 
 
 def _nodes_title(game: Game, algorithms: list[Cell]) -> str:
-    """Return what ``nodes_touched`` counts in a run, which may go over the game and over buckets in turn."""
-    from rlccfr.games.flat_tree import COMPILED
-    from rlccfr.registry import abstractions
+    """Return what ``nodes_touched`` counts in a run, which may go over the game and over buckets in turn.
 
-    components = [abstractions.resolve(algorithm.abstraction) for algorithm in algorithms]
-    over_buckets = [abstraction.buckets is not None and not abstraction.responds for abstraction in components]
-    visited = {COMPILED.visited if merged else game.form.visited for merged in over_buckets}
+    Runs over buckets, and walks that teach networks, touch histories, whatever the form of the game.
+    """
+    from rlccfr.games.flat_tree import COMPILED
+    from rlccfr.registry import abstractions, update_rules
+
+    visited = set()
+    for algorithm in algorithms:
+        abstraction = abstractions.resolve(algorithm.abstraction)
+        over_buckets = abstraction.buckets is not None and not abstraction.responds
+        touches_histories = over_buckets or update_rules.resolve(algorithm.update_rule).learns
+        visited.add(COMPILED.visited if touches_histories else game.form.visited)
     return " and ".join(sorted(visited))
 
 

@@ -111,6 +111,11 @@ class Stepper(ABC, Generic[State]):
         """Whether the last call of :meth:`advance` stopped within an iteration."""
         return False
 
+    @property
+    def progress(self) -> tuple[int, ...]:
+        """What is done of an unfinished iteration, if that changes the average policy without touching histories."""
+        return ()
+
     def set_horizon(self, iterations: int) -> None:
         """Set how many iterations the run is meant to have in all.
 

@@ -81,15 +81,15 @@ def tabular(game: str, histories: tuple[float, ...], seed: int) -> list[Row]:
         while num_met < most:
             iteration += 1
             for player in (0, 1):
-                found = external_walks(walks, player, policies, WALKS, rng)
-                num_met += found.num_states
+                data = external_walks(walks, player, policies, WALKS, rng)
+                num_met += data.num_states
                 # Adding iteration t with weight t equals discounting the past, up to a factor.
-                for target, known, added in (
-                    (regrets, found.own_rows, found.gains),
-                    (sums, found.opponent_rows, found.opponent_policies),
+                for target, rows_met, added in (
+                    (regrets, data.traverser_rows, data.gains),
+                    (sums, data.opponent_rows, data.opponent_policies),
                 ):
-                    legal = walks.legal(known)
-                    np.add.at(target, walks.entries(known)[legal], iteration * added[legal])
+                    legal = walks.legal(rows_met)
+                    np.add.at(target, walks.entries(rows_met)[legal], iteration * added[legal])
         policy = policy_class(loaded).from_sums(loaded, sums)
         rows.append(
             {

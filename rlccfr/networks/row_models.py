@@ -63,7 +63,7 @@ class RowModel(Protocol):
 
 
 class RowTable:
-    """A table over the rows of the last fit, which fits their targets' weighted means; other rows have zeros."""
+    """A table, which fits the weighted means of all targets; rows without data keep their values, 0 at first."""
 
     def __init__(self, num_actions: int) -> None:
         self._keys = np.zeros(0, np.int64)
@@ -90,8 +90,12 @@ class RowTable:
         keys, infoset = np.unique(_keys_of(rows), return_inverse=True)
         mass = np.bincount(infoset, weight)
         means = [np.bincount(infoset, weight * column) / mass for column in target.T]
-        self._keys = keys
-        self._values = np.stack(means, axis=1).astype(np.float32)
+        is_kept = ~np.isin(self._keys, keys)
+        all_keys = np.concatenate([self._keys[is_kept], keys])
+        values = np.concatenate([self._values[is_kept], np.stack(means, axis=1).astype(np.float32)])
+        order = np.argsort(all_keys)
+        self._keys = all_keys[order]
+        self._values = values[order]
 
     def frozen(self) -> RowTable:
         return copy.copy(self)

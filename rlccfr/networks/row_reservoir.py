@@ -88,11 +88,6 @@ class RowReservoir:
         """Mark all rows as older than the last fit."""
         self._is_old[: len(self)] = True
 
-    @property
-    def is_old(self) -> np.ndarray:
-        """Whether each row is older than the last fit, (rows,)."""
-        return self._is_old[: len(self)]
-
     def mean_weight(self) -> float:
         """Return the mean of the stored weights, in the units of :meth:`at`."""
         return float(self._weight[: len(self)].mean(dtype=np.float64))

@@ -27,6 +27,7 @@ class Approximator:
         learning_rate: learning rate of Adam.
         train_steps: number of steps per fit.
         batch_size: number of rows per step, drawn by weight. If there are no more rows than that, each step takes all.
+            On hold'em's public tree, rows are drawn uniformly, and the loss weighs them.
         from_scratch: whether each fit begins with new weights instead of those of the previous fit.
         device: ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA if it is available.
 
@@ -107,7 +108,8 @@ class Networks:
         average: form of the average policy. ``"network"`` is the policy model. ``"value_networks"`` keeps every value
             model, weighted by its exact reach. ``"table"`` is the sampled average, as in a tabular rule.
         traversals: number of walks per player and iteration, if the sampler walks.
-        memory: largest number of rows in each model's reservoir; a row holds one infoset's data from one fit.
+        memory: largest number of rows in each model's reservoir; a row holds one infoset's data from one fit. On
+            hold'em's public tree, it holds one visit.
         full_memory: which rows a full reservoir keeps: a random sample of all (``"reservoir"``), or the newest
             (``"window"``).
         kept_networks: largest number of value models that ``average="value_networks"`` keeps, by reservoir sampling;

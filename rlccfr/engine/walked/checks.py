@@ -23,35 +23,34 @@ def check_networks(
     """
     networks = rule.networks
     assert networks is not None
-    where = f"with networks, {game.name!r}"
     if not game.deals or game.pot is not None or game.lock is not None:
         raise ComponentError(
-            f"{rule.id!r} has networks, which read the cards of hold'em without ranges and locks: use dcfr_plus on "
-            f"{game.name!r}"
+            f"networks need hold'em without ranges and locks, and {game.name!r} is another game: use dcfr_plus instead "
+            f"of {rule.id!r}"
         )
     if not _is_external(sampler):
-        raise ComponentError(f"{where} is sampled by walks: use sampler='external' instead of {sampler.id!r}")
-    if abstraction.learns or abstraction.best_response:
-        raise ComponentError(f"{where} takes no abstraction: leave out {abstraction.id!r}")
-    if networks.action_weight is not None:
         raise ComponentError(
-            f"{rule.id!r} has two networks per player, which {game.name!r} does not support: use deep_lcfr"
+            f"networks for {game.name!r} learn from walks: use sampler='external' instead of {sampler.id!r}"
         )
-    if networks.average == "table":
-        raise ComponentError(f"{where} has no table of the average policy: leave out average='table'")
-    if networks.skipped_steps:
-        raise ComponentError(f"{where} takes no steps in place of a skipped fit: leave out skipped_steps")
-    if networks.average == "value_networks" and networks.value.kind == "table":
-        raise ComponentError(f"average='value_networks' needs networks: leave out model='table' for {game.name!r}")
-    if networks.value.device == "cuda":
-        raise ComponentError(f"{where} is solved on the CPU: leave out device='cuda'")
-    if options.simultaneous or options.pre_averaging or options.threads > 1 or options.walks > 1:
-        raise ComponentError(
-            f"{where} is solved on one thread, with updates in alternation and the rule's own number of walks: leave "
-            "out simultaneous, averaging, threads and walks; the rule takes traversals="
-        )
-    if options.dtype is not None or options.blend:
-        raise ComponentError(f"{where} has no tables: leave out dtype and blend")
+    refused = {
+        "action_weight, as in deep_ecfr (use deep_lcfr)": networks.action_weight is not None,
+        "average='table'": networks.average == "table",
+        "skipped_steps": networks.skipped_steps > 0,
+        "average='value_networks' with model='table'": (
+            networks.average == "value_networks" and networks.value.kind == "table"
+        ),
+        "device='cuda'": networks.value.device == "cuda",
+        f"abstraction={abstraction.id!r}": abstraction.learns or abstraction.best_response,
+        "simultaneous=True": options.simultaneous,
+        "averaging='pre'": options.pre_averaging,
+        f"threads={options.threads}": options.threads > 1,
+        f"walks={options.walks} (a deep rule has traversals=)": options.walks > 1,
+        f"dtype={options.dtype!r}": options.dtype is not None,
+        "blend=True": options.blend,
+    }
+    for setting, is_set in refused.items():
+        if is_set:
+            raise ComponentError(f"networks for {game.name!r} do not support {setting}: leave it out")
 
 
 def _is_external(sampler: Sampler) -> bool:

@@ -16,6 +16,7 @@ from rlccfr.engine.stepper import Stepper
 from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.engine.walked.tabulated import Outputs, tabulated, weigh_by_reach
 from rlccfr.engine.walked.walk import external_walks
+from rlccfr.errors import ComponentError, FailedRunError
 from rlccfr.games.walked.holdem import HoldemWalks
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
@@ -36,7 +37,8 @@ WALKS_TOGETHER = 4096
 """Number of walks that go through the game in step; more would take more memory, and hardly less time."""
 
 ROWS_TOGETHER = 2**14
-"""Number of rows of the training steps that are taken without a pause."""
+MOST_STEPS = 64
+"""Largest numbers of rows, and of training steps, that are taken without a pause; a single step may have more rows."""
 
 # The parts of an iteration, in order.
 WALKS_0, FIT_0, WALKS_1, FIT_1, FIT_AVERAGES_0, FIT_AVERAGES_1, NUM_PARTS = range(7)
@@ -76,6 +78,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         self._advantages = advantages
         self._averages = averages
         self._played = played
+        self._whole = True  # whether the last part of an iteration was completed
         self._require_memory()
 
     def _new_reservoir(self, walks: HoldemWalks) -> RowReservoir:
@@ -113,12 +116,32 @@ class WalkedStepper(Stepper[WalkedTables]):
     def unfinished(self) -> bool:
         return bool(self.state.progress.any())
 
-    def advance(self, iterations: int, max_nodes: int) -> None:
-        """Carry out the next part of an iteration, which takes some tenths of a second at most."""
-        with one_thread(), uninterrupted():
-            self._go_on()
+    @property
+    def progress(self) -> tuple[int, ...]:
+        return tuple(self.state.progress.tolist())
 
-    def _go_on(self) -> None:
+    def advance(self, iterations: int, max_nodes: int) -> None:
+        """Carry out the next part of an iteration, which takes some tenths of a second."""
+        self._require_whole()
+        with one_thread(), uninterrupted():
+            self._whole = False
+            self._next_part()
+            self._whole = True
+
+    def _require_whole(self) -> None:
+        """Check that the last part was completed.
+
+        Raises:
+            FailedRunError: it failed, for example for want of memory, so that data or models are changed in part.
+        """
+        if not self._whole:
+            raise FailedRunError(
+                "an iteration has failed, and its data are incomplete: continue from an earlier checkpoint, or start a "
+                "new run"
+            )
+
+    def _next_part(self) -> None:
+        """Carry out the next part of an iteration, and note what comes after it."""
         part, done = self.state.progress.tolist()
         if part in (WALKS_0, WALKS_1):
             done = self._walk(0 if part == WALKS_0 else 1, done)
@@ -149,11 +172,11 @@ class WalkedStepper(Stepper[WalkedTables]):
                 self._played[1 - player].play(row[AVERAGE_DECAY])
         count = min(WALKS_TOGETHER, self._networks.traversals - done)
         rng = np.random.default_rng([self.state.seed, WALK, self.state.iteration, player, done])
-        found = external_walks(self._walks, player, self._policies, count, rng)
-        self._advantages[player].observe(found.own_rows, found.gains, rng)
+        data = external_walks(self._walks, player, self._policies, count, rng)
+        self._advantages[player].observe(data.traverser_rows, data.gains, rng)
         if self._averages:
-            self._averages[1 - player].observe(found.opponent_rows, found.opponent_policies, rng)
-        self.state.counts[1] += found.num_states
+            self._averages[1 - player].observe(data.opponent_rows, data.opponent_policies, rng)
+        self.state.counts[1] += data.num_states
         done += count
         return done if done < self._networks.traversals else 0
 
@@ -183,7 +206,8 @@ class WalkedStepper(Stepper[WalkedTables]):
         """
         if not done:
             learner.begin_fit()
-        end = min(learner.steps, done + max(1, ROWS_TOGETHER // learner.batch_size))
+        steps = min(MOST_STEPS, max(1, ROWS_TOGETHER // learner.batch_size))
+        end = min(learner.steps, done + steps)
         learner.train(done, end)
         if end < learner.steps:
             return end
@@ -246,8 +270,10 @@ class WalkedStepper(Stepper[WalkedTables]):
         return sums
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
-        if not self._played:
-            return super().draw_policy(rng)
+        if not self._played or not self.state.nodes:
+            raise ComponentError(
+                "policies are drawn only under an update rule with average='value_networks', after an iteration"
+            )
         game = self.state.game
         policy = np.zeros(game.num_sequences, game.dtype)
         with one_thread():
@@ -261,7 +287,7 @@ class WalkedStepper(Stepper[WalkedTables]):
 
     def average_value(self) -> tuple[float, float, float]:
         """See :meth:`Stepper.average_value`; kept until the average changes, since large games need seconds for it."""
-        now = (self.state.iteration, *self.state.progress.tolist())
+        now = (self.state.iteration, *self.progress)
         if self._valued_at != now:
             self._average_value = public_values(self.state.game, self.average_sums())
             self._valued_at = now
@@ -274,6 +300,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         return all(learner.is_finite() for learner in (*self._advantages, *self._averages))
 
     def saved(self) -> State:
+        self._require_whole()
         state: State = {}
         for player in PLAYERS:
             state |= prefixed(f"advantages{player}", self._advantages[player].state())

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlccfr.errors import ComponentError
+from rlccfr.game import RunTables
 from rlccfr.games.public.view import PublicGame
 
 
@@ -45,18 +46,25 @@ class WalkedTables:
         """Number of histories met."""
         return int(self.counts[1])
 
-    def ready_for(self, binding: Any) -> WalkedTables:
-        """Return this state for other components.
+    def ready_for(self, binding: Any) -> RunTables:
+        """Return this state for other components; before the first iteration, tables if they need these.
 
         Raises:
-            ComponentError: they need tables, or they follow other networks.
+            ComponentError: they need tables, and the run has begun.
         """
         if not binding.rule.learns:
+            if not self._has_begun:
+                tables: RunTables = self.game.form.part("run_tables").at_start(self.game, self.seed, None)
+                return tables.ready_for(binding)
             raise ComponentError(
                 f"{binding.rule.title} needs tables, and this run on {self.game.name!r} has only networks: start a "
                 "new run"
             )
         return self
+
+    @property
+    def _has_begun(self) -> bool:
+        return bool(self.iteration or self.progress.any())
 
     def refresh(self, binding: Any) -> None:
         """Check that the run has not begun; the engine calls this when a rule or its networks are new.
@@ -64,7 +72,7 @@ class WalkedTables:
         Raises:
             ComponentError: the run has begun, with networks of another rule.
         """
-        if self.iteration or self.progress.any():
+        if self._has_begun:
             raise ComponentError(
                 f"the networks of a run on {self.game.name!r} can't change to those of {binding.rule.title}: start a "
                 "new run"

@@ -17,11 +17,11 @@ Policies = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 """Function of a player, rows and their legal actions (rows, actions) that returns policies, (rows, actions)."""
 
 
-class Found(NamedTuple):
+class WalkData(NamedTuple):
     """What walks for one player, the traverser, have met.
 
     Attributes:
-        own_rows: (n,) rows of the traverser's decisions, once for each visit.
+        traverser_rows: (n,) rows of the traverser's decisions, once for each visit.
         gains: (n, actions) at each of them, the value of each action less that of the policy; 0 for illegal actions.
         opponent_rows: (k,) rows of the opponent's decisions, once for each visit.
         opponent_policies: (k, actions) the policy that the opponent played there.
@@ -29,7 +29,7 @@ class Found(NamedTuple):
         num_states: number of histories met.
     """
 
-    own_rows: np.ndarray
+    traverser_rows: np.ndarray
     gains: np.ndarray
     opponent_rows: np.ndarray
     opponent_policies: np.ndarray
@@ -42,17 +42,19 @@ class _Level(NamedTuple):
 
     states: Any
     terminal: np.ndarray  # (t,) indices of terminal states
-    own: np.ndarray  # (n,) indices of states at which the traverser acts
-    own_rows: np.ndarray  # (n,) what it knows there
-    own_policies: np.ndarray  # (n, actions) what it plays there
-    opponents: np.ndarray  # (k,) indices of states at which the opponent acts
+    traverser_states: np.ndarray  # (n,) indices of states at which the traverser acts
+    traverser_rows: np.ndarray  # (n,) what it knows there
+    traverser_policies: np.ndarray  # (n, actions) what it plays there
+    opponent_states: np.ndarray  # (k,) indices of states at which the opponent acts
     opponent_rows: np.ndarray  # (k,)
     opponent_policies: np.ndarray  # (k, actions)
-    place: np.ndarray  # (c,) for each child of the traverser's states, the index of its parent in ``own``
+    place: np.ndarray  # (c,) for each child of the traverser's states, the index of its parent in ``traverser_states``
     action: np.ndarray  # (c,) the action that leads to it
 
 
-def external_walks(game: WalkedGame, traverser: int, policies: Policies, count: int, rng: np.random.Generator) -> Found:
+def external_walks(
+    game: WalkedGame, traverser: int, policies: Policies, count: int, rng: np.random.Generator
+) -> WalkData:
     """Walk through a game, over all of the traverser's actions, and with draws from the opponent's policy and chance.
 
     Args:
@@ -65,22 +67,22 @@ def external_walks(game: WalkedGame, traverser: int, policies: Policies, count: 
     states = game.begin(count, rng)
     num_states = 0
     while True:
-        level, drawn = _met(game, states, traverser, policies, rng)
+        level, drawn = _level_at(game, states, traverser, policies, rng)
         levels.append(level)
-        num_states += len(level.terminal) + len(level.own) + len(level.opponents)
+        num_states += len(level.terminal) + len(level.traverser_states) + len(level.opponent_states)
         if len(level.place) + len(drawn) == 0:
             break
         # The traverser's children come first, then those of the opponent's states, in the order of their parents.
-        parents = np.concatenate([level.own[level.place], level.opponents])
-        states = game.child(states, parents, np.concatenate([level.action, drawn]))
+        parents = np.concatenate([level.traverser_states[level.place], level.opponent_states])
+        states = game.children(states, parents, np.concatenate([level.action, drawn]))
     value = np.zeros(0)
     gains: list[np.ndarray] = []
     sign = 1.0 if traverser == 0 else -1.0
     for level in reversed(levels):
         value, level_gains = _values(level, value, sign * game.payoffs(level.states, level.terminal))
         gains.append(level_gains)
-    return Found(
-        own_rows=np.concatenate([level.own_rows for level in levels]),
+    return WalkData(
+        traverser_rows=np.concatenate([level.traverser_rows for level in levels]),
         gains=np.concatenate(gains[::-1]),
         opponent_rows=np.concatenate([level.opponent_rows for level in levels]),
         opponent_policies=np.concatenate([level.opponent_policies for level in levels]),
@@ -89,23 +91,26 @@ def external_walks(game: WalkedGame, traverser: int, policies: Policies, count: 
     )
 
 
-def _met(
+def _level_at(
     game: WalkedGame, states: Any, traverser: int, policies: Policies, rng: np.random.Generator
 ) -> tuple[_Level, np.ndarray]:
     """Return a level with what both players play at its states, and the actions that the opponent draws, (k,)."""
     actors = game.actors(states)
-    own, own_rows, own_legal, own_policies = _decided(game, states, actors, traverser, policies)
-    opponents, opponent_rows, _, opponent_policies = _decided(game, states, actors, 1 - traverser, policies)
-    place, action = np.nonzero(own_legal)
+    traverser_states, traverser_rows, legal, traverser_policies = _decisions_of(
+        game, states, actors, traverser, policies
+    )
+    opponent_states, opponent_rows, _, opponent_policies = _decisions_of(game, states, actors, 1 - traverser, policies)
+    place, action = np.nonzero(legal)
     drawn = _drawn_actions(opponent_policies, rng)
     level = _Level(
-        states, np.flatnonzero(actors == TERMINAL), own, own_rows, own_policies, opponents, opponent_rows,
+        states, np.flatnonzero(actors == TERMINAL), traverser_states, traverser_rows, traverser_policies,
+        opponent_states, opponent_rows,
         opponent_policies, place, action,
     )  # fmt: skip
     return level, drawn
 
 
-def _decided(
+def _decisions_of(
     game: WalkedGame, states: Any, actors: np.ndarray, player: int, policies: Policies
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the states at which a player acts, with its rows, legal actions and policies there."""
@@ -131,13 +136,13 @@ def _values(level: _Level, values_below: np.ndarray, payoffs: np.ndarray) -> tup
         values_below: value of each child: first those of the traverser's states, then those of the opponent's.
         payoffs: (t,) the traverser's payoffs at terminal states.
     """
-    num_own_children = len(level.place)
-    values = np.zeros(len(level.terminal) + len(level.own) + len(level.opponents))
+    num_traverser_children = len(level.place)
+    values = np.zeros(len(level.terminal) + len(level.traverser_states) + len(level.opponent_states))
     values[level.terminal] = payoffs
-    values[level.opponents] = values_below[num_own_children:]
-    gains = np.zeros(level.own_policies.shape)
-    gains[level.place, level.action] = values_below[:num_own_children]
-    means = (level.own_policies * gains).sum(axis=1)
+    values[level.opponent_states] = values_below[num_traverser_children:]
+    gains = np.zeros(level.traverser_policies.shape)
+    gains[level.place, level.action] = values_below[:num_traverser_children]
+    means = (level.traverser_policies * gains).sum(axis=1)
     gains[level.place, level.action] -= means[level.place]
-    values[level.own] = means
+    values[level.traverser_states] = means
     return values, gains

@@ -273,7 +273,7 @@ class HoldemWalks:
         rows["line"] = self.line[states.node[chosen]]
         return rows
 
-    def child(self, states: States, chosen: np.ndarray, action: np.ndarray) -> States:
+    def children(self, states: States, chosen: np.ndarray, action: np.ndarray) -> States:
         """Return the states after actions, and after the next cards where a round ends."""
         nodes = self.game.view.nodes
         parent = states.node[chosen]

@@ -45,7 +45,7 @@ class WalkedGame(Protocol):
             chosen: (rows,) indices of states at which somebody acts.
         """
 
-    def child(self, states: Any, chosen: np.ndarray, action: np.ndarray) -> Any:
+    def children(self, states: Any, chosen: np.ndarray, action: np.ndarray) -> Any:
         """Return the states that follow some states, after chance has moved.
 
         Args:

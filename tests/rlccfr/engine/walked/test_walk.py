@@ -74,12 +74,12 @@ def test_estimates_are_unbiased(setting, player):
     weights = np.random.default_rng(4).random((SUMS, len(walks.cards)))
     batches = []
     for seed in range(BATCHES):
-        found = external_walks(walks, player, policies, WALKS, np.random.default_rng([seed, player]))
+        data = external_walks(walks, player, policies, WALKS, np.random.default_rng([seed, player]))
         gains, increments = np.zeros((2, *probabilities.shape))
-        np.add.at(gains, (found.own_rows["hand"], found.own_rows["line"]), found.gains / WALKS)
-        met = found.opponent_rows["hand"], found.opponent_rows["line"]
-        np.add.at(increments, met, found.opponent_policies / WALKS)
-        batches.append(summed(found.value.mean(), gains, increments, weights))
+        np.add.at(gains, (data.traverser_rows["hand"], data.traverser_rows["line"]), data.gains / WALKS)
+        met = data.opponent_rows["hand"], data.opponent_rows["line"]
+        np.add.at(increments, met, data.opponent_policies / WALKS)
+        batches.append(summed(data.value.mean(), gains, increments, weights))
     expected = summed(policy.values().game[player], *exact(walks, policy, player), weights)
     assert smallest_p(np.array(batches), expected) > LEVEL / (2 * len(GAMES))
 
@@ -162,5 +162,5 @@ def test_as_many_histories_are_met_as_expected():
         return legal / legal.sum(axis=1, keepdims=True)
 
     for player in (0, 1):
-        found = external_walks(walks, player, uniform, 100_000, np.random.default_rng(player))
-        assert found.num_states / 100_000 == pytest.approx(expected(0, player), rel=0.01)
+        data = external_walks(walks, player, uniform, 100_000, np.random.default_rng(player))
+        assert data.num_states / 100_000 == pytest.approx(expected(0, player), rel=0.01)
