@@ -187,7 +187,8 @@ def _locked_as(saved: Mapping[str, np.ndarray], spec: dict[str, Any], name: str,
     """Return a saved run's game with the run's lock, if it has one; see :func:`_game_of`.
 
     Args:
-        candidate: what may be the game or the locked game; None if there is no candidate.
+        candidate: a game that may be the run's, with or without its lock, and is then used to save time; None to load
+            the game anew.
 
     Raises:
         CheckpointError: the candidate has another lock, or the game has changed.

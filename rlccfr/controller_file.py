@@ -115,10 +115,10 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
         raise
     except FileNotFoundError:
         unfinished = sorted(path.parent.glob(f"*/{FILE_NAME}"))  # of the parts of a training run that has not ended
-        example = f"such as {unfinished[0]}, " if unfinished else ""
+        example = f", such as {unfinished[0]}" if unfinished else ""
         raise CheckpointError(
-            f"there is no controller file at {path}; name one that `rlccfr train --control` wrote, "
-            f"{example}{' or '.join(map(repr, CONTROLLER_NAMES))}"
+            f"there is no controller file at {path}; give {', '.join(map(repr, CONTROLLER_NAMES))} or a file that "
+            f"`rlccfr train --control` wrote{example}"
         ) from None
     except OSError as error:
         raise CheckpointError(f"can't read {path}: {error.strerror or error}") from None

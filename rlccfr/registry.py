@@ -282,7 +282,7 @@ class Registry(Generic[C]):
 
     @property
     def names(self) -> dict[str, str]:
-        """The id of the component for each plain name; both ids and aliases have plain names."""
+        """The ids of components, keyed by what :func:`plain_name` makes of each id and each alias."""
         return {plain_name(name): entry.id for entry in self._entries.values() for name in (entry.id, *entry.aliases)}
 
     def family(self, name: str, *specs: str) -> None:
@@ -381,8 +381,8 @@ def make(id: str, **hyperparameters: Any) -> Component:
         return make(spec.pop("id"), **spec | hyperparameters)
     registries = registries_with(id)
     if len(registries) > 1:
-        kinds = " and ".join(registry.kind for registry in registries)
-        raise ComponentError(f"{id!r} is a {kinds}; use for example rlccfr.registry.samplers[{id!r}].make()")
+        kinds = " and ".join(_a(registry.kind) for registry in registries)
+        raise ComponentError(f"{id!r} is both {kinds}: say which, as in rlccfr.registry.samplers[{id!r}].make()")
     if not registries:
         raise unknown(id)
     component: Component = registries[0][id].make(**hyperparameters)

@@ -175,7 +175,7 @@ class Solver:
             horizon: number of iterations, since the solver's start, that the target is expected to need, for a run with
                 ``blend`` or ``control``, whose settings depend on its length. By default, it is not fixed.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
-                If False, only the end is measured, and the average policy where it may have reached a target.
+                If False, only the end is measured, and each point where the average policy may have reached the target.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
             stop: function called as often as ``progress``; once it returns True, the run ends without new blends.
 
@@ -453,7 +453,7 @@ class Solver:
         return self._measured[1]
 
     def abstract_values(self) -> Values | None:
-        """Return the values if best responses have one policy per bucket; None for an abstraction without buckets."""
+        """Return :meth:`values` with best responses that play one policy per bucket; None if there are no buckets."""
         return None if self.abstraction.buckets is None else Values.of(*self._engine.stepper.abstract_value())
 
     def exploitability(self, *, current: bool = False) -> float:

@@ -121,8 +121,9 @@ def _in_blinds(game: Game, exploitability: float) -> float | None:
 
 
 def _optional_rows(facts: Mapping[str, Any]) -> list[tuple[str, Any, str]]:
-    """Return the rows of a table with those of :data:`OPTIONAL_FACTS` that the run has."""
-    told = "exploitability_current" if facts.get("output") == "current" else None  # it is the first row of the table
+    """Return a row, of title, value and meaning, for each of :data:`OPTIONAL_FACTS` that the facts have."""
+    # If the result is the current policy, its exploitability is in the table's first row already.
+    told = "exploitability_current" if facts.get("output") == "current" else None
     return [
         (title, facts[name], meaning)
         for title, name, meaning in OPTIONAL_FACTS

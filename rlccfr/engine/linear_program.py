@@ -432,7 +432,7 @@ class _Program:
     def sums(self, variables: np.ndarray, duals: np.ndarray) -> np.ndarray:
         """Return an array (m,) proportional to both players' policies at each infoset.
 
-        Player 1's realisation plan is the dual value of its rows, with the sign turned; twins share it equally.
+        Player 1's realisation plan is the dual value of its rows, with the sign reversed; twins share it equally.
         """
         x_of = self._x_of[:-2]
         row_of = self._row_of[:-2]

@@ -178,9 +178,9 @@ class RationalGame:
 class _Tableau:
     """A simplex tableau in whole numbers, with one variable for each sequence of the program above.
 
-    The variable of a sequence of player 0 is its entry of x. That of a sequence t of player 1 is the slack of its row,
-    u(J) - w(t). Each row gives a basic variable as a sum of the variables outside the basis, with a constant at the
-    end; the last row gives u(empty).
+    The variable of a sequence of player 0 is its entry of x. That of a sequence t of player 1, an action at its infoset
+    J, is the slack u(J) - w(t). Each row of the tableau has the coefficients of a basic variable as a linear
+    combination of the variables outside the basis, with the constant at the end; the last row has those of u(empty).
 
     Attributes:
         entries: (rows + 1, columns + 1) whole numbers, to be divided by ``denominator``.
@@ -198,7 +198,7 @@ class _Tableau:
 
     @classmethod
     def of(cls, game: RationalGame, start: np.ndarray, scale: int) -> _Tableau:
-        """Return the tableau of the vertex at which player 0 plays purely, and player 1 responds best.
+        """Return the tableau of the vertex at which player 0 has a pure policy, and player 1 a best response to it.
 
         Args:
             start: (m,) policy, whose likeliest actions player 0 chooses.
@@ -214,8 +214,8 @@ class _Tableau:
         chosen = [int(first[i] + np.argmax(start[first[i] : first[i + 1]])) for i in range(num_infosets_0)]
         nonbasic_0 = np.setdiff1d(np.arange(first[num_infosets_0]), chosen)
         columns = np.append(nonbasic_0, np.full(len(parent) - num_infosets_0, -1))
-        # x of each sequence of player 0, as a sum of the variables outside the basis and a constant: a chosen action
-        # has the x before its infoset, less the x of the other actions.
+        # x of each sequence of player 0, as a linear combination of the variables outside the basis, and a constant: a
+        # chosen action has the x before its infoset, less the x of the other actions.
         x = np.zeros((num_sequences + 2, len(columns) + 1), object)
         x[num_sequences, -1] = 1
         x[nonbasic_0, np.arange(len(nonbasic_0))] = 1

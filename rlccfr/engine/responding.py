@@ -79,7 +79,7 @@ class RespondingStepper(FlatStepper):
 
 
 def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, form: Form) -> None:
-    """Check that components and options run over buckets against best responses.
+    """Check that components and options can be used in a run of :class:`RespondingStepper`.
 
     Args:
         rule: the update rule.
@@ -88,9 +88,9 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
         form: form of the game whose infosets are merged.
 
     Raises:
-        ComponentError: a component or an option does not run over buckets against best responses.
+        ComponentError: one of them can't.
     """
-    where = "against best responses to buckets"
+    where = "where players with buckets face best responses"
     if not sampler.exact:
         raise ComponentError(f"{where}, passes are exact: use sampler='none' instead of {sampler.id!r}")
     if rule.learns or rule.controller is not None:

@@ -194,6 +194,6 @@ def visits_for(state: RunState, binding: Binding) -> np.ndarray:
 def _rows_of_values(binding: Binding) -> int:
     """Return the number of rows in which values of histories are kept.
 
-    It is 2 with best responses, where each traverser faces another policy of the opponent, and otherwise 1.
+    It is 2 if opponents play best responses, since the policies of play then depend on who traverses; otherwise 1.
     """
     return 2 if binding.abstraction.best_response else 1

@@ -120,7 +120,7 @@ def evidence_of(game: str) -> Evidence:
 
 
 def picks(game: str, rewards: Rewards, measurements: str) -> list[Row]:
-    """Train a team on the shipped runs, with the captions' weights on all scales, and return its picks.
+    """Train a team on the shipped runs, with each caption's reward weights on each scale of e; return its picks.
 
     Args:
         game: name of the game.

@@ -128,7 +128,7 @@ def exact(name: str, first: int, second: int, target: str) -> list[Row]:
 
 
 def bound(game: str, target: str, flops: int, seed: int) -> list[Row]:
-    """Solve a game by exact passes, and return what opponents that see the cards gain on average below drawn flops.
+    """Solve a game by exact passes, and return what opponents that see the cards gain below each of some drawn flops.
 
     Args:
         game: the game's name.

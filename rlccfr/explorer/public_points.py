@@ -48,7 +48,7 @@ def _places_of_actions(game: PublicGame) -> dict[str, int]:
 
 
 def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES) -> Iterator[Point]:
-    """Yield the points of a public tree below a start, breadth first.
+    """Yield a point of a public tree and the points below it, breadth first.
 
     The points have at most ``most`` states of players in all, but the first point always has its states. Once the next
     point's states would exceed this limit, that point and all points that are already queued are yielded without
@@ -134,7 +134,7 @@ class _PendingPoint(NamedTuple):
 
 
 class _PublicPoints:
-    """The points below a node, as an iterable."""
+    """The points of a node and of all nodes below it, as an iterable."""
 
     def __init__(self, policy: PublicPolicy, start: int, most: int) -> None:
         self.policy = policy

@@ -142,7 +142,7 @@ class PublicTable:
                 self._node = child
                 self._find_rows()
                 return
-        raise AssertionError("some permutation leads to a board of the tree")
+        raise AssertionError("no permutation of suits leads from the dealt cards to a board of the tree")
 
     def _find_rows(self) -> None:
         """Find the row of each player's hand on the current board."""

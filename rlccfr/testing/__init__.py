@@ -249,13 +249,16 @@ def _random_policy(tree: GameTree) -> np.ndarray:
 
 
 def _check_schedule(rule: UpdateRule) -> None:
-    """Check that a rule's schedules are functions of t alone."""
+    """Check that the number that a rule's schedule gives for an iteration depends on that iteration alone."""
     try:
         rows = rule.schedule(1, 2000)
     except ComponentError as error:
         raise ConformanceError(str(error)) from None
     if not np.array_equal(rule.schedule(50, 10), rows[49:60]):
-        raise ConformanceError(f"the schedules of {rule.title} depend on more than t")
+        raise ConformanceError(
+            f"a schedule of {rule.title} gives another number for the same iteration when it is called again, or with "
+            "other iterations"
+        )
 
 
 def _check_described(registry: Registry[Any], component: Component) -> None:

@@ -41,7 +41,7 @@ def check(
 
         files = " and ".join(Path(file).name for file in loaded.files)
         if files:
-            raise ComponentError(f"there is nothing to check: {files} registers no component")
+            raise ComponentError(f"there is nothing to check: no component is registered by {files}")
         raise ComponentError("there is nothing to check: write --load FILE or --plugins before the command")
     # Continue after a failure: each component has its own line.
     num_failed = 0

@@ -46,7 +46,7 @@ def curves(
     """
     # Options that contradict each other are reported before measurements are read.
     if algorithms:
-        check_only(context, "--algorithm", WITH_ALGORITHMS, "names all that is drawn")
+        check_only(context, "--algorithm", WITH_ALGORITHMS, "draws only the algorithms that it names")
     from rlccfr.agents.judging.curves import best_cells, column_of, draw_curves
     from rlccfr.pictures import checked_picture, save
 

@@ -75,7 +75,11 @@ class AlgorithmOptions:
         return [first, *(parsed_algorithm(text, "--option then") for text in self.then or [])]
 
     def _controlled_rule(self, context: typer.Context) -> str:
-        """Return the update rule whose settings are chosen by a controller: the one in a file, or the shipped one."""
+        """Return the update rule whose settings a controller chooses: the shipped controller, or one in a file.
+
+        Raises:
+            RLCCFRError: both controllers are given, or an option that names an update rule.
+        """
         options = [f"--{name}" for name in ("control", "controller") if is_on_command_line(context, name)]
         if len(options) > 1:
             raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")

@@ -168,5 +168,9 @@ def _print_picks(table: RecommendationTable) -> None:
 
 
 def _tie(size: int) -> str:
-    """Return a remark on a tie with the best, with its size, since a tie of very many algorithms says little."""
+    """Return the remark on an algorithm that is the best, or tied for it.
+
+    Args:
+        size: number of tied algorithms, which is told because a tie of very many says little; 1 if there is no tie.
+    """
     return "the best" if size == 1 else f"one of {size} tied for the best"

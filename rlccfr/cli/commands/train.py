@@ -135,8 +135,8 @@ def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, An
     differing = [name for name in new_settings if name != "evaluator" and new_settings[name] != saved_settings[name]]
     if differing:
         raise RLCCFRError(
-            f"{out} holds a team trained with another {' and '.join(differing)}; name another --out, or replace it "
-            "with --fresh"
+            f"{out} holds a team that was trained with other settings ({', '.join(differing)}); name another --out, or "
+            "replace the team with --fresh"
         )
     return saved_team
 

@@ -190,7 +190,13 @@ class Sweeps:
             self._share(len(arrays.history), 1, self._down(number, player, state, mode))
 
     def _multiply(self, pairs: PairMatrices, opponent: Sweeps) -> None:
-        """Turn the opponent's reach at the leaves of some passes into the player's values at the leaves of these."""
+        """Turn the opponent's reach at the leaves into the player's values at the leaves of these passes.
+
+        Args:
+            pairs: the probability of each pair of a row of the player and a row of the opponent, and the margin at
+                showdown.
+            opponent: the passes that have carried the opponent's reach down; they may be these.
+        """
         for number, met in enumerate(pairs.met):
             values = self._folds[number][: met.shape[0]]
             reach = opponent._folds[number][: met.shape[1]]

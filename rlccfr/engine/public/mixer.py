@@ -64,7 +64,7 @@ class PublicMixer:
         self._compile()
 
     def _sure_entries_of(self, player: int) -> np.ndarray:
-        """Return the entries of a row to which the player's own actions lead with certainty: at its first decision."""
+        """Return the entries of one row of a player's first decision, which its own moves reach with certainty."""
         decisions = _decisions_of(self.game, player)
         if not len(decisions):
             return np.zeros(0, np.int64)

@@ -47,7 +47,7 @@ class Dealt:
     Attributes:
         mask: (boards,) all cards of each board, as bits.
         symmetry: (boards,) permutations of suits that map each round's cards onto themselves, as bits.
-        before: (boards,) index of the board in the round before that each board continues, ascending.
+        before: (boards,) the board that each board continues, by its index in the round before; ascending.
         begin: (boards of the round before + 1,) first board that continues each of them; then the number of boards.
         images: (boards,) number of boards that each stands for, among those that continue the same board.
         all_images: (boards,) number of boards that each stands for, among all.

@@ -355,12 +355,12 @@ def _split_by_half_pairs(bucketing: Bucketing, progress: Progress | None) -> Spl
 
 
 def _first_value(mass: np.ndarray, mass_before: int, wanted: int, buckets: int) -> tuple[int, int]:
-    """Return the first value that lies in a bucket or above it, and the mass of all values below.
+    """Return the first value that lies in a given bucket or above it, and the mass of all values below that value.
 
     Args:
         mass: (values,) mass of each value.
         mass_before: mass of all values before these.
-        wanted: number of buckets below, times the total mass.
+        wanted: number of buckets below the given one, times the total mass.
         buckets: number of buckets.
     """
     end = mass_before + np.cumsum(mass)
@@ -375,7 +375,7 @@ def _existing(starts: np.ndarray, below: np.ndarray, total: np.ndarray) -> Split
 
     Args:
         starts: (histories before, buckets - 1) least strength in each bucket but the first, as if none were empty.
-        below: (histories before, buckets - 1) mass below.
+        below: (histories before, buckets - 1) mass of the hands below each of these strengths.
         total: (histories before, 1) mass of each history.
     """
     edges = np.hstack([np.zeros_like(total), below, total])

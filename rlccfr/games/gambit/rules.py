@@ -145,7 +145,7 @@ def _opponent_payoffs(game: Extensive, name: str) -> OpponentPayoffs:
     """Return the second player's payoffs, which must be a decreasing linear function of the first player's.
 
     Raises:
-        GameError: they are not, or the function has numbers beyond double precision.
+        GameError: they are not, or the function has a slope or a constant beyond the range of doubles.
     """
     ends = [node.payoffs for node in game.nodes if node.actor == reader.TERMINAL]
     worst = min(ends)  # for the first player

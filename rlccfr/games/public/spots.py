@@ -63,7 +63,8 @@ def read_spot(name: str) -> dict[str, Any]:
         name: the file's path.
 
     Raises:
-        GameError: the file can't be read, or is in none of the formats; the message names the line.
+        GameError: the file can't be read, is in none of the formats, or sets what this library does not support. The
+            message names the line or the setting, if the fault is in one.
     """
     path = Path(name).expanduser()
     text = read_text(path, "a subgame's file")

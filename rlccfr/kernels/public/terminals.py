@@ -175,7 +175,11 @@ def fill_dice(view, node, player, vectors, reach, value, sums, zero):
 
 @inlined
 def fill_pairwise(view, node, player, frame, factor, vectors, zero):
-    """Set a player's value of a terminal, times ``factor``, pair by pair; at least one window has at most one row."""
+    """Set a player's value of a terminal, times ``factor``, by a sum over pairs of rows.
+
+    Args:
+        frame: has a window of each player's rows (see sweep.py). One of the two windows has at most one row.
+    """
     own_start = frame[WINDOW_START + player]
     opponent_start = frame[WINDOW_START + 1 - player]
     # Where the players' rows differ, only the groups of equal strength relate one player's rows to the other's. At a

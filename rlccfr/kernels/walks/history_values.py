@@ -49,7 +49,9 @@ def add_regrets(history, traverser, weight, node_value, memory, depth):
 
 @inlined
 def close_by_history(histories, history, is_own, traverser, plan, memory, depth):
-    """Combine the values of a node's children, from the walk's and the table's values of histories.
+    """Find a node's value from its children's: what the walk returned, and what the table of history values has.
+
+    The module's docstring says how each of the two counts.
 
     Args:
         memory: changed in place. Regrets, masses and visits of the traverser's nodes are added to its tables, and the

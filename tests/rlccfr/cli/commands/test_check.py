@@ -82,7 +82,7 @@ def test_a_component_may_be_named_with_hyperparameters(run, file):
 def test_a_file_without_components_is_named(run, file, tmp_path):
     (tmp_path / "nothing.py").write_text("")
     told = run("--load", "nothing.py", "check")[2]
-    assert told == "error: there is nothing to check: nothing.py registers no component\n"
+    assert told == "error: there is nothing to check: no component is registered by nothing.py\n"
 
 
 def test_what_can_not_be_checked_is_said(run):
