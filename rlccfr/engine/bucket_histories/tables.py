@@ -133,6 +133,23 @@ class BucketHistoryTables:
         for entry, entries in self._entries_of(player):
             self.tables.policy_sum[entries] *= factors[entry]
 
+    def clear_ended_averages(self) -> None:
+        """Set the policy sums at 0 of histories at which a decay of 0 is pending.
+
+        Any other pending decay leaves the proportions of a history's sums, and thereby the average policy, as they are.
+        """
+        if not self.pending.is_used:
+            return
+        factors = np.exp(self.pending.clock[2] - self.pending.average_log)
+        if factors.all():
+            return
+        with uninterrupted():
+            for player in range(2):
+                for entry, entries in self._entries_of(player):
+                    if factors[entry] == 0:
+                        self.tables.policy_sum[entries] = 0
+                        self.pending.average_log[entry] = self.pending.clock[2]
+
     def _entries_of(self, player: int) -> Iterator[tuple[int, slice]]:
         """Yield the entry of pending discounts of each of a player's histories, and its table entries."""
         entry = player * sum(self.game.num_bucket_histories)
