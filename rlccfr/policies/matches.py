@@ -217,4 +217,6 @@ def check_same_game(first: Policy, second: Policy) -> None:
         PolicyError: they are not.
     """
     if first.game.content_hash != second.game.content_hash:
-        raise PolicyError(f"a policy of {first.game.name!r} can't play against one of {second.game.name!r}")
+        raise PolicyError(
+            f"a policy of {first.game.name!r} can't play against one of {second.game.name!r}: use policies of one game"
+        )

@@ -11,7 +11,7 @@ from rlccfr.registry import update_rule
 NAME = "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1"
 ONE_BOARD = "holdem(rounds=1,raises=2,ranks=6,suits=2,buckets=4)"
 RULES = [("average_restarts", 20), ("all_restarts", 3)]
-"""Each rule, and how many iterations are compared: once regrets restart, rounding decides between those that tie at 0."""
+"""Each rule, and how many iterations are compared: after a restart of regrets, rounding decides between ties at 0."""
 
 
 @pytest.fixture(autouse=True)
