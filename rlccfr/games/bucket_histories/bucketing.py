@@ -169,7 +169,7 @@ class Bucketing:
         deck = self.deck
         dealt = [cards_named(text, deck.ranks, deck.suits) for text in (hand, *board)]
         wanted = [deck.private, *self.boards.new_cards[1:][: len(board)]]
-        cards = np.concatenate(dealt)
+        cards = np.array([card for of_round in dealt for card in of_round], np.int64)
         if [len(of_round) for of_round in dealt] != wanted or len(np.unique(cards)) < len(cards):
             given = "/".join([hand, *board])
             raise GameError(f"{given!r} is not a hand and a board: give {wanted} cards, and no card twice")

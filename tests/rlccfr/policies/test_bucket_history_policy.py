@@ -25,7 +25,12 @@ def uniform(name):
         (lambda policy: policy.action_probabilities("cc/c", "2c"), "nobody acts after 'cc/c' .* the cards that follow"),
         (lambda policy: policy.action_probabilities("cc/5d/c", 0), "give the actions f, c and r of each round"),
         (lambda policy: policy.action_probabilities("c/5d", "2c"), "deals 1 times, but the player acts after 0 deals"),
-        (lambda policy: policy.action_probabilities("", "Ah"), "'Ah' .* is no card .* a rank of 2345"),
+        (
+            lambda policy: policy.action_probabilities("", "Ah"),
+            "'Ah' is not a card of the deck; a card is one of 2345 and",
+        ),
+        (lambda policy: policy.action_probabilities("cc/5d5d/c", "2c"), "'5d5d' has a card twice: name each card once"),
+        (lambda policy: policy.action_probabilities("cc/5d/c", "5d"), "is not a hand and a board: give"),
         (lambda policy: policy.action_probabilities(0, "2c"), "a path must be a string such as 'cc/rc/', not 0"),
         (lambda policy: policy.game.node(0), "a path must be a string such as 'cc/rc/', not 0"),
         (lambda policy: policy.card_exploitability(boards=2, seed=-1), "seed must be a non-negative integer, not -1"),
