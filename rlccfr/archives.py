@@ -29,6 +29,13 @@ _END = 22
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods that are read. With others, zipfile expands a whole block at once, however large."""
 
+_READERS = {
+    "rlccfr-policy": "rlccfr.Policy.load",
+    "rlccfr-public-policy": "rlccfr.PublicPolicy.load",
+    "rlccfr-solver": "rlccfr.Solver.load",
+}
+"""What reads files of some formats, for messages."""
+
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -113,8 +120,10 @@ def check_format(found: object, wanted: str, path: Path | str, kind: str) -> Non
     Raises:
         CheckpointError: it holds something else, or was written by another version.
     """
-    if str(found).rpartition("-")[0] != wanted.rpartition("-")[0]:
-        raise CheckpointError(f"{path} is not a {kind} file: its format is {found!r}")
+    name = str(found).rpartition("-")[0]
+    if name != wanted.rpartition("-")[0]:
+        remedy = f"name another file, or read this one by {_READERS[name]}" if name in _READERS else "name another file"
+        raise CheckpointError(f"{path} is not a {kind} file, since its format is {found!r}: {remedy}")
     if found != wanted:
         raise CheckpointError(f"{path} has format {found!r}; this version reads {wanted!r}")
 

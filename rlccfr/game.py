@@ -57,7 +57,7 @@ class OpponentPayoffs(NamedTuple):
 ZERO_SUM = OpponentPayoffs()
 
 PURPOSES = {
-    "merge": "buckets",
+    "merge": "abstractions by buckets",
     "lock": "locks",
     "features": "observations of games",
     "states": "lists of states",
@@ -149,6 +149,7 @@ class Form:
             generator.
         played_pairs: function ``(first, second, game, pairs, seed)`` that plays pairs of games of two policies, and
             yields player 0's payoffs in both games of each pair; see :func:`rlccfr.policies.matches.played_match`.
+        instead: what users can do instead of using a part that the form lacks, by the attribute's name; for messages.
     """
 
     title: str
@@ -174,6 +175,7 @@ class Form:
     short_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
     least_passes: int = 0
     target_runs: tuple[TargetRun, ...] = ()
+    instead: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def run_of(self, iterations: float) -> dict[str, Any]:
         """Return the arguments of the best run of exact passes within a number of iterations."""
@@ -196,7 +198,8 @@ class Form:
         path = getattr(self, name)
         if not path:
             purpose = PURPOSES.get(name, name)
-            raise GameError(f"a game represented {self.title} does not support {purpose}: choose another game")
+            remedy = self.instead.get(name, "choose another game")
+            raise GameError(f"a game represented {self.title} does not support {purpose}: {remedy}")
         return resolve_name(path)
 
 

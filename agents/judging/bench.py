@@ -32,6 +32,7 @@ from rlccfr.catalog import Cell
 from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.errors import RLCCFRError, brief
+from rlccfr.games.compiled_games import compiled
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -91,6 +92,7 @@ def build_table(
     Raises:
         MissingCellError: the evaluator is a table that lacks a measurement.
         RLCCFRError: an invalid argument.
+        GameError: a team is to be trained on a game whose form has no observations.
         TypeError: an unknown option.
     """
     spec = EpisodeSpec.parse(games, budget, **options)
@@ -99,6 +101,9 @@ def build_table(
     measuring_steps = len(spec.budgets) * len({*spec.games, *others}) if evidence is None else 0
     question_count = len(spec.budgets) * len(spec.games) * len(spec.presets)
     steps = Steps(progress, measuring_steps + question_count)
+    if plan.evaluations:
+        for game in set(spec.games) - set(teams or {}):
+            compiled(game).form.part("features")  # a team can't be trained without them; measuring takes long
     if evidence is None:
         evidence = _measure_games(spec, others, steps)
     rows = []

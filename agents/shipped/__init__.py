@@ -119,7 +119,8 @@ def part_of(game: str) -> Part:
     form = form_named(game)
     if form.catalogs[0] not in PARTS:
         raise RLCCFRError(
-            f"{brief(game)} is represented {form.title}, and no such game was measured: choose an algorithm yourself"
+            f"{brief(game)} is represented {form.title}, and no such game was measured: `rlccfr solve` picks an "
+            "algorithm itself, and `rlccfr sweep` measures those of a catalog"
         )
     return PARTS[form.catalogs[0]]()
 

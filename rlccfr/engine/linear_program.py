@@ -123,7 +123,7 @@ def solve_exactly(
         >>> round(solution.value, 6), solution.exploitability < 1e-9
         (-0.055556, True)
     """
-    checked_tree(game, "a linear program")
+    checked_tree(game, "a linear program", "use rlccfr.solve(game), which iterates")
     import highspy  # noqa: F401  (so that its import does not count)
 
     if seconds is not None:

@@ -13,9 +13,9 @@ import numpy as np
 
 from rlccfr.games.public.betting import Round, RoundEnd
 from rlccfr.games.public.card_tree import Level, levels_from
-from rlccfr.games.public.cards import FLUSH, HAND, strengths, suit_permutations
+from rlccfr.games.public.cards import FLUSH, HAND, cards_named, strengths, suit_permutations
 from rlccfr.games.public.deals import Deal, RangeDeck
-from rlccfr.games.public.ranges import HOLDEM_DECK, cards_of
+from rlccfr.games.public.ranges import HOLDEM_DECK
 from rlccfr.games.public.records import FOLD
 from rlccfr.games.public.subgame import SubgameRules
 
@@ -35,7 +35,7 @@ def _read_as() -> np.ndarray:
     """Return for each card the card that it is read as, (52,)."""
     read_as = np.arange(HOLDEM_DECK.size)
     for card, other in MISREAD.items():
-        read_as[cards_of(card)] = cards_of(other)
+        read_as[cards_named(card)] = cards_named(other)
     return read_as
 
 

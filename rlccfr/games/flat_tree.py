@@ -272,12 +272,13 @@ class GameTree(SequenceForm):
         )
 
 
-def checked_tree(game: Any, use: str) -> GameTree:
+def checked_tree(game: Any, use: str, remedy: str = "choose another game") -> GameTree:
     """Return a game unchanged if it is stored as a tree of histories.
 
     Args:
         game: the game.
         use: what needs the histories, for the error.
+        remedy: what to do instead, for the error.
 
     Raises:
         TypeError: it is not a game.
@@ -286,7 +287,6 @@ def checked_tree(game: Any, use: str) -> GameTree:
     checked = checked_game(game)
     if not isinstance(checked, GameTree):
         raise GameError(
-            f"{use} needs a game's histories, but {checked.name!r} is represented {checked.form.title}: choose another "
-            "game"
+            f"{use} needs a game's histories, but {checked.name!r} is represented {checked.form.title}: {remedy}"
         )
     return checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rlccfr.errors import GameError, brief
 
@@ -17,10 +17,20 @@ class Parametrised:
     Attributes:
         name: name of the games without parameters.
         parameters: default, least and greatest value of each parameter, by its name.
+        of_other_forms: an example of a value of each further parameter, which makes a name one of a game in another
+            form.
     """
 
     name: str
     parameters: Mapping[str, tuple[int, int, int]]
+    of_other_forms: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def example(self) -> str:
+        """A name with all parameters."""
+        defaults = {name: bounds[0] for name, bounds in self.parameters.items()}
+        values = ",".join(f"{name}={value}" for name, value in {**defaults, **self.of_other_forms}.items())
+        return f"{self.name}({values})"
 
     def values(self, arguments: Mapping[str, int]) -> dict[str, int]:
         """Return the value of each parameter; a parameter without an argument has its default.
@@ -30,9 +40,10 @@ class Parametrised:
         """
         for parameter, value in arguments.items():
             if parameter not in self.parameters:
-                if not self.parameters:
-                    raise GameError(f"{self.name} has no parameters: leave out {parameter!r}")
-                raise GameError(f"{self.name} has the parameters {', '.join(self.parameters)}, not {parameter!r}")
+                known = [*self.parameters, *self.of_other_forms]
+                if len(known) == 1:
+                    raise GameError(f"{self.name} has only the parameter {known[0]}: leave out {parameter!r}")
+                raise GameError(f"{self.name} has the parameters {', '.join(known)}, not {parameter!r}")
             _, least, most = self.parameters[parameter]
             if not least <= value <= most:
                 raise GameError(f"{parameter} of {self.name} must be from {least} to {most}, not {value}")
@@ -71,8 +82,7 @@ def parts_of(name: str, games: Mapping[str, Parametrised]) -> tuple[str, dict[st
     """Return the parts of a name, as :func:`parsed` does, if it is a name of one of ``games``; else None.
 
     Raises:
-        GameError: a parameter is given twice or is not a whole number, the game has no parameters, or the closing
-            bracket is missing.
+        GameError: a parameter is given twice or is not a whole number, or the closing bracket is missing.
     """
     parts = parsed(name)
     if parts is not None:
@@ -80,13 +90,10 @@ def parts_of(name: str, games: Mapping[str, Parametrised]) -> tuple[str, dict[st
     kind, bracket, _ = name.partition("(")
     if not bracket or kind.strip() not in games:
         return None
-    parameters = games[kind.strip()].parameters
-    if not parameters:
-        raise GameError(f"{kind} has no parameters, but {brief(name)} gives some")
     if not name.endswith(")"):
         raise GameError(f"{brief(name)} has no closing bracket at its end")
-    example = ",".join(f"{parameter}={bounds[0]}" for parameter, bounds in parameters.items())
-    raise GameError(f"the parameters of {brief(name)} must be non-negative whole numbers, as in '{kind}({example})'")
+    example = games[kind.strip()].example
+    raise GameError(f"the parameters of {brief(name)} must be non-negative whole numbers, as in {example!r}")
 
 
 def parsed(name: str) -> tuple[str, dict[str, int]] | None:

@@ -35,10 +35,11 @@ def check_opponents(first: TablePolicy, second: Any) -> None:
         PolicyError: they are for other cards, or for other betting.
     """
     game = second.game
-    if game.form is not first.game.form or not first.game.has_cards_and_betting_of(game):
-        raise PolicyError(
-            f"a policy of {first.game.name!r} can't play against one of {game.name!r}: the cards or the betting differ"
-        )
+    refusal = f"a policy of {first.game.name!r} can't play against one of {game.name!r}"
+    if game.form is not first.game.form:
+        raise PolicyError(f"{refusal}, which is not in buckets: use a policy of the first game, or of other buckets")
+    if not first.game.has_cards_and_betting_of(game):
+        raise PolicyError(f"{refusal}, since the cards or the betting differ: use games that differ in buckets alone")
 
 
 def value_between(first: TablePolicy, second: TablePolicy, progress: Callable[[float], None] | None = None) -> float:

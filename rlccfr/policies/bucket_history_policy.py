@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from rlccfr.errors import GameError, PolicyError, whole_number
+from rlccfr.errors import GameError, PolicyError, brief, whole_number
 from rlccfr.games.bucket_histories.game import BucketHistoryGame, split_path
+from rlccfr.policies.matches import check_same_game
 from rlccfr.policies.table_policy import TablePolicy, shares_of
 from rlccfr.policy import Policy
 
@@ -64,12 +65,17 @@ class BucketHistoryPolicy(TablePolicy):
             history: number of the player's bucket history in that round.
 
         Raises:
-            PolicyError: there is no such history.
+            PolicyError: there is no such decision or history.
         """
+        decision = next((d for d in self.game.decisions if (d.round, d.node) == (number, node)), None)
+        if decision is None:
+            raise PolicyError(
+                f"nobody acts at the node {brief(node)} of round {brief(number)}: game.node('cc/rc/') returns a round "
+                "and a node"
+            )
         num_histories = self.game.num_bucket_histories[number]
-        if not 0 <= history < num_histories:
+        if whole_number(history, "the bucket history", 0, PolicyError) >= num_histories:
             raise PolicyError(f"the bucket history must be from 0 to {num_histories - 1}, not {history}")
-        decision = next(d for d in self.game.decisions if (d.round, d.node) == (number, node))
         probabilities: np.ndarray = shares_of(decision.of(self.table)[history : history + 1])[0]
         return probabilities
 
@@ -96,7 +102,13 @@ class BucketHistoryPolicy(TablePolicy):
         game = self.game
         if isinstance(private, str):
             actions, board = split_path(path)
-            number, node, line = game.node(actions)
+            try:
+                number, node, line = game.node(actions)
+            except GameError:
+                raise GameError(
+                    f"nobody acts after {path!r} in {game.name!r}: with a hand, give a round's actions and the cards "
+                    "that follow in turn, as in 'cc/7h5d2c/r'"
+                ) from None
             if len(board) != number:
                 raise GameError(
                     f"{path!r} has the cards of {len(board)} deals, but {number} come before the decision: give the "
@@ -130,7 +142,8 @@ class BucketHistoryPolicy(TablePolicy):
             progress: function called with the share that is done.
 
         Raises:
-            PolicyError: the game has one round, or ``boards`` is not a whole number of at least 2.
+            PolicyError: the game has one round, ``boards`` is not a whole number of at least 2, or ``seed`` is not one
+                of at least 0.
 
         Example:
             >>> import rlccfr
@@ -140,8 +153,9 @@ class BucketHistoryPolicy(TablePolicy):
             True
         """
         whole_number(boards, "boards", 2, PolicyError)
+        whole_number(seed, "seed", 0, PolicyError)
         if len(self.game.rounds) < 2:
-            raise PolicyError(f"{self.game.name!r} has only one round: use a game with board cards")
+            raise PolicyError(f"{self.game.name!r} has one round, without a board: exploitability() says all")
         from scipy import stats
 
         from rlccfr.engine.bucket_histories.card_responses import CardResponses
@@ -157,7 +171,12 @@ class BucketHistoryPolicy(TablePolicy):
         return LowerBound(float(np.mean(gains)), error, tuple(gains))
 
     def seated_with(self, other: BucketHistoryPolicy) -> BucketHistoryPolicy:  # type: ignore[override]
-        """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat."""
+        """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat.
+
+        Raises:
+            PolicyError: the other policy is for another game; :meth:`against` plays policies of different buckets.
+        """
+        check_same_game(self, other)
         table = other.table.astype(np.promote_types(self.table.dtype, other.table.dtype))
         for decision in self.game.decisions:
             if decision.player == 0:

@@ -165,8 +165,12 @@ def of_another_game(path: Path, named: str | None, game: Game) -> CheckpointErro
 
     name_in_file = game.name if named is None else shown(short_name(named))
     if name_in_file == game.name:
-        return CheckpointError(f"{path} is a policy of another version of {game.name!r}: its {HASH} differs")
-    return CheckpointError(f"{path} is a policy of {brief(name_in_file)}, not of {game.name!r}")
+        return CheckpointError(
+            f"{path} is a policy of another version of {game.name!r}, since its {HASH} differs: solve the game again"
+        )
+    return CheckpointError(
+        f"{path} is a policy of {brief(name_in_file)}, not of {game.name!r}: name that game, or another file"
+    )
 
 
 def _read(path: Path) -> Saved:

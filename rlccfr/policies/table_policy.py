@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlccfr.errors import PolicyError
+from rlccfr.game import checked_game
 from rlccfr.games.public.records import DOUBLE, SHORT, SINGLE, SMALLEST
 from rlccfr.policy import Policy
 
@@ -29,6 +30,7 @@ class TablePolicy(Policy):
         table: (m,) the entries, float32 or float64.
 
     Raises:
+        TypeError: ``game`` is not a game.
         PolicyError: the shape is wrong, or an entry is not finite.
     """
 
@@ -39,7 +41,7 @@ class TablePolicy(Policy):
         table = np.asarray(table)
         dtype = SINGLE if table.dtype in (SINGLE, SHORT) else DOUBLE
         table = np.require(table, dtype, ["C", "W"])
-        self.game = game
+        self.game = checked_game(game)
         self.table = table
         if table.shape != (game.num_sequences,):
             raise PolicyError(
@@ -103,6 +105,7 @@ class TablePolicy(Policy):
             game: the game that the policy is for; by default it is loaded by the name in the file.
 
         Raises:
+            TypeError: ``game`` is not a game.
             CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
             GameError: the game that the file names can't be built.
         """
@@ -118,7 +121,9 @@ class TablePolicy(Policy):
         Raises:
             PolicyError: always.
         """
-        raise PolicyError(f"{game.name!r} is represented {game.form.title}, for which OpenSpiel has no policies")
+        raise PolicyError(
+            f"{game.name!r} is represented {game.form.title}, for which OpenSpiel has no policies: choose another game"
+        )
 
     def to_openspiel(self) -> Any:
         """Raise an error, since OpenSpiel can't represent the game.
@@ -127,7 +132,8 @@ class TablePolicy(Policy):
             PolicyError: always.
         """
         raise PolicyError(
-            f"{self.game.name!r} is represented {self.game.form.title}, for which OpenSpiel has no policies"
+            f"{self.game.name!r} is represented {self.game.form.title}, for which OpenSpiel has no policies: save "
+            "it as .npz instead"
         )
 
 

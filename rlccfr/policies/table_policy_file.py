@@ -54,11 +54,11 @@ def is_table_policy(path: Path) -> bool:
 
 def load_table_policy(path: Path, game: Any = None) -> Any:
     """Read a policy from a file; see :meth:`TablePolicy.load`."""
-    from rlccfr.game import policy_class
+    from rlccfr.game import checked_game, policy_class
     from rlccfr.games.names import load_game
 
     name, content_hash, table = _read(path)
-    policy_game = load_game(name) if game is None else game
+    policy_game = load_game(name) if game is None else checked_game(game)
     if content_hash != policy_game.content_hash:
         raise of_another_game(path, name, policy_game)
     return policy_class(policy_game)(policy_game, table)

@@ -49,7 +49,11 @@ def test_arrays_come_back(tmp_path, compress):
 
 @pytest.mark.parametrize(
     ("found", "message"),
-    [("rlccfr-team-5", "a.npz is not a solver file: its format is"), ("rlccfr-solver-0", "this version reads")],
+    [
+        ("rlccfr-team-5", "a.npz is not a solver file, since its format is .*: name another file$"),
+        ("rlccfr-policy-1", r"name another file, or read this one by rlccfr\.Policy\.load$"),
+        ("rlccfr-solver-0", "this version reads"),
+    ],
 )
 def test_a_file_of_another_kind_is_told_from_one_of_another_version(found, message):
     check_format("rlccfr-solver-1", "rlccfr-solver-1", "a.npz", "solver")

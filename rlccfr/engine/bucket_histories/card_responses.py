@@ -183,9 +183,8 @@ class CardResponses:
 
     def _order(self, board: tuple[int, ...], numbers: np.ndarray) -> np.ndarray:
         """Return the rows of hands on a whole board, the weakest first, with the bit STRONGER."""
-        # Sets of cards are numbered in the order of their masks.
-        place = sum(comb(card, count + 1) for count, card in enumerate(sorted(board)))
-        place += int(self._boards.set_begin[len(self._boards.sizes) - 1])
+        mask = np.array([sum(1 << card for card in board)])
+        place = self._boards.places_of(self._boards.num_rounds - 1, mask)[0]
         order = self._showdowns.orders[self._boards.row[place]]
         hands = self._showdowns.origin[self._boards.turning[place]][order & HAND]
         rows: np.ndarray = (np.searchsorted(numbers, hands) | (order & STRONGER)).astype(np.uint16)

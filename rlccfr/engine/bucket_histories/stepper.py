@@ -119,6 +119,10 @@ class DrawingStepper(BucketHistoryStepper):
         end = int(resets[0]) if len(resets) else len(logs)
         self._iterate(rows[: end + 1], logs[:end], max_nodes)
 
+    def average_sums(self) -> np.ndarray:
+        self.state.clear_ended_averages()
+        return super().average_sums()
+
     def _iterate_and_settle(self, rows: np.ndarray, logs: np.ndarray) -> None:
         """Run one iteration, after which all pending discounts are applied."""
         self._iterate(rows, logs, 1)

@@ -133,6 +133,23 @@ class BucketHistoryTables:
         for entry, entries in self._entries_of(player):
             self.tables.policy_sum[entries] *= factors[entry]
 
+    def clear_ended_averages(self) -> None:
+        """Set the policy sums at 0 of histories at which a decay of 0 is pending.
+
+        Any other pending decay leaves the proportions of a history's sums, and thereby the average policy, as they are.
+        """
+        if not self.pending.is_used:
+            return
+        factors = np.exp(self.pending.clock[2] - self.pending.average_log)
+        if factors.all():
+            return
+        with uninterrupted():
+            for player in range(2):
+                for entry, entries in self._entries_of(player):
+                    if factors[entry] == 0:
+                        self.tables.policy_sum[entries] = 0
+                        self.pending.average_log[entry] = self.pending.clock[2]
+
     def _entries_of(self, player: int) -> Iterator[tuple[int, slice]]:
         """Yield, for each of a player's histories, its entry of pending discounts and its table entries."""
         entry = player * sum(self.game.num_bucket_histories)
@@ -220,10 +237,12 @@ def check_components(
     """
     where = f"{game.name!r} is solved {game.form.title}, where"
     has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
-    if rule.controller is not None or rule.average_weight or has_functions:
+    if rule.controller is not None:
+        raise ComponentError(f"{where} no controller steers a run: leave it out, and use dcfr_plus")
+    if rule.average_weight or has_functions:
         raise ComponentError(
-            f"{where} update rules can have schedules, but no functions, networks or controller: use dcfr_plus instead "
-            f"of {rule.id!r}"
+            f"{where} update rules can have schedules, but no functions or networks: use dcfr_plus instead of "
+            f"{rule.id!r}"
         )
     if rule.output == "current" or rule.simultaneous or options.simultaneous or options.pre_averaging:
         raise ComponentError(
@@ -243,9 +262,14 @@ def check_components(
     if options.by_hand:
         _check_by_hand(where, rule, sampler)
     if abstraction.learns or abstraction.best_response:
-        raise ComponentError(f"{where} hands are in buckets already: use abstraction='none'")
-    if options.blend or options.dtype == SHORT.name:
-        raise ComponentError(f"{where} there are no blends and no 16-bit tables: leave out blend=True and dtype")
+        raise ComponentError(
+            f"{where} neither a regressor nor a best response takes part in a run: use abstraction='none' instead of "
+            f"{abstraction.id!r}"
+        )
+    if options.blend:
+        raise ComponentError(f"{where} there are no blends: leave out blend=True")
+    if options.dtype == SHORT.name:
+        raise ComponentError(f"{where} tables have no 16-bit numbers: use dtype='float32' instead of {SHORT.name!r}")
 
 
 def _check_by_hand(where: str, rule: UpdateRule, sampler: Sampler) -> None:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlccfr.errors import GameError
-from rlccfr.games.public.cards import ByHand
+from rlccfr.games.public.cards import ByHand, cards_named
 from rlccfr.games.public.ranges import (
     HOLDEM_DECK,
-    cards_of,
     images_of,
     meets_any,
     possible_weights,
@@ -61,7 +60,7 @@ def equity(first: str, second: str, board: str = "") -> Equity:
         >>> round(result.equity[0], 4)
         0.2537
     """
-    known = cards_of(board)
+    known = cards_named(board)
     if len(known) not in KNOWN_CARDS:
         raise GameError(f"the board {board!r} has {len(known)} cards; name none, or three to five, such as 'Td9d6h'")
     all_weights = np.stack([possible_weights(range_weights(text), known) for text in (first, second)])

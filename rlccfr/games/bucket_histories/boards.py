@@ -168,6 +168,18 @@ class Boards:
         """Number of first images in each round."""
         return self._numbered[2]
 
+    def places_of(self, number: int, masks: np.ndarray) -> np.ndarray:
+        """Return where sets of board cards of a round lie in :attr:`row` and :attr:`turning`, (sets,).
+
+        Args:
+            number: the round's number, from 0.
+            masks: (sets,) the cards of each set, as bits.
+        """
+        places = np.zeros(len(masks), np.int64)
+        fill_set_numbers(masks, self.choose, places)
+        places += self.set_begin[number]
+        return places
+
     def first_images(self, number: int) -> np.ndarray:
         """Return the first images of a round, (rows, board cards), cards ascending.
 
@@ -212,9 +224,7 @@ class Boards:
             fill_following(mask, symmetry, self.permutations, chosen, remaining, next_mask, next_symmetry, images)
             before = np.repeat(np.arange(len(mask)), counts)
             all_images = all_images[before] * images
-            sets = np.zeros(total, np.int64)
-            fill_set_numbers(next_mask, self.choose, sets)
-            sets += self.set_begin[number]
+            sets = self.places_of(number, next_mask)
             begin = np.concatenate([[0], np.cumsum(counts)])
             mask = next_mask
             symmetry = next_symmetry

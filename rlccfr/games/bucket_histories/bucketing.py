@@ -16,7 +16,13 @@ import numpy as np
 
 from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories.boards import Boards, Progress, share_of
-from rlccfr.games.bucket_histories.strengths import MOST_VALUE, StrengthTables, check_memory, strength_tables
+from rlccfr.games.bucket_histories.strengths import (
+    MOST_VALUE,
+    StrengthTables,
+    check_memory,
+    format_in_keys,
+    strength_tables,
+)
 from rlccfr.games.cache import find_arrays, keep_arrays
 from rlccfr.games.public.cards import cards_named, codes_of
 from rlccfr.games.public.deals import Deck
@@ -164,7 +170,7 @@ class Bucketing:
         deck = self.deck
         dealt = [cards_named(text, deck.ranks, deck.suits) for text in (hand, *board)]
         wanted = [deck.private, *self.boards.new_cards[1:][: len(board)]]
-        cards = np.concatenate(dealt)
+        cards = np.array([card for of_round in dealt for card in of_round], np.int64)
         if [len(of_round) for of_round in dealt] != wanted or len(np.unique(cards)) < len(cards):
             given = "/".join([hand, *board])
             sizes = ", ".join(map(str, wanted))
@@ -193,7 +199,7 @@ def bucketing_of(deck: Deck, board: tuple[int, ...], buckets: int, progress: Pro
     """
     strengths = strength_tables(Boards(deck, board), share_of(progress, 0.0, 0.5))
     boards = strengths.boards
-    parts = (FORMAT, repr((deck.ranks, deck.suits, deck.private)), repr(board), str(buckets))
+    parts = (FORMAT, *format_in_keys(), repr((deck.ranks, deck.suits, deck.private)), repr(board), str(buckets))
     kept = find_arrays("buckets", parts) if boards.are_many else None
     rounds = range(len(board))
     if kept is not None:

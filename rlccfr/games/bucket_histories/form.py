@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rlccfr.game import Form, TargetRun
 
+_ASK_BY_CARDS = "ask a policy by cards, as in policy.action_probabilities('cc/7h5d2c/r', 'AsKs')"
+
 BUCKET_HISTORIES = Form(
     title="by its bucket histories",
     visited="bucket histories met",
@@ -25,5 +27,13 @@ BUCKET_HISTORIES = Form(
         TargetRun({"update_rule": "lcfr", "sampler": "public_chance"}, most_decades=2.0),
         TargetRun({"update_rule": "dcfr_plus"}),
     ),
+    instead={
+        "states": _ASK_BY_CARDS,
+        "page": f"play against a policy by `rlccfr play`, or {_ASK_BY_CARDS}",
+        "gains": "policy.values().gains has each player's gain in the whole game",
+        "merge": "leave out the abstraction, and set the buckets by the game's name, as in 'texas_holdem(buckets=8)'",
+        "lock": "lock a game that is small enough for a public tree, such as flop_holdem",
+        "features": "solve it by `rlccfr solve`, which picks an algorithm, or compare algorithms by `rlccfr sweep`",
+    },
 )
 """The form of hold'em games in buckets."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rlccfr.errors import GameError
+from rlccfr.errors import GameError, brief
 from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs
 from rlccfr.games.bucket_histories.betting_lines import BettingRound
 from rlccfr.games.bucket_histories.boards import Progress
@@ -213,7 +213,7 @@ class BucketHistoryGame:
             (1, 1, 0)
         """
         line = 0
-        *before, last = path.strip().split("/")
+        *before, last = _checked_path(path).strip().split("/")
         for number, steps in enumerate(before):
             if number + 1 == len(self.rounds):
                 raise self._no_node(path)
@@ -280,12 +280,26 @@ class BucketHistoryGame:
         return f"{type(self).__name__}({self.name!r}, {size})"
 
 
+def _checked_path(path: str) -> str:
+    """Return the argument, which must be a string.
+
+    Raises:
+        GameError: it is not.
+    """
+    if not isinstance(path, str):
+        raise GameError(f"a path must be a string such as 'cc/rc/', not {brief(path)}")
+    return path
+
+
 def split_path(path: str) -> tuple[str, list[str]]:
     """Split a path with cards into its actions and the cards dealt before each round after the first.
+
+    Raises:
+        GameError: the path is not a string.
 
     Examples:
         >>> split_path("cc/7h5d2c/rc/Ks/")
         ('cc/rc/', ['7h5d2c', 'Ks'])
     """
-    parts = path.strip().split("/")
+    parts = _checked_path(path).strip().split("/")
     return "/".join(parts[::2]), parts[1::2]

@@ -23,7 +23,7 @@ from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories.boards import Progress, share_of
 from rlccfr.games.bucket_histories.bucketing import FORMAT as BUCKETS_FORMAT
 from rlccfr.games.bucket_histories.bucketing import Bucketing, histories_by_board
-from rlccfr.games.bucket_histories.strengths import StrengthTables, check_memory, orders_of
+from rlccfr.games.bucket_histories.strengths import StrengthTables, check_memory, format_in_keys, orders_of
 from rlccfr.games.cache import find_arrays, forget_arrays, keep_arrays
 from rlccfr.kernels.bucket_histories.meetings import (
     Dealing,
@@ -207,6 +207,7 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
     parts = (
         FORMAT,
         BUCKETS_FORMAT,
+        *format_in_keys(),
         repr((deck.ranks, deck.suits, deck.private, first.boards.new_cards, first.buckets, second.buckets)),
     )
     unfinished = (*parts, "unfinished")

@@ -30,6 +30,9 @@ from rlccfr.kernels.public.hand_strength import fill_strengths
 FORMAT = "rlccfr-strengths-1"
 """Version of the tables kept on disk; it is raised when their numbers change."""
 
+FIRST_FORMAT = "rlccfr-strengths-1"
+"""The version in which tables computed from strengths were first kept, by keys that do not name it."""
+
 HANDS_PER_CALL = 3_000_000
 """Hands on boards per kernel call, so that Ctrl-C takes effect within half a second; when sorting, an eighth of it."""
 
@@ -120,6 +123,14 @@ def _kept_or_computed(boards: Boards, progress: Progress | None) -> StrengthTabl
     if boards.are_many:
         keep_arrays("strengths", parts, {"sums": sums, "half_pairs": half_pairs})
     return StrengthTables(boards, sums, half_pairs)
+
+
+def format_in_keys() -> tuple[str, ...]:
+    """Return what the key of a kept table that is computed from strengths has of their version.
+
+    Keys do not name the first version, so tables that were kept under it stay valid.
+    """
+    return () if FORMAT == FIRST_FORMAT else (FORMAT,)
 
 
 def check_memory(size: int, what: str, remedy: str = "use fewer buckets, ranks or rounds") -> None:

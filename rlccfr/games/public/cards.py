@@ -6,6 +6,7 @@ also counts below the deuce in a straight.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import combinations, permutations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.errors import GameError
+from rlccfr.errors import GameError, brief
 
 HAND = 5
 """Largest number of cards that count at a showdown."""
@@ -30,6 +31,9 @@ CATEGORY = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 2], [3, 3, 6], [7, 7, 7]])
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
+
+SEPARATORS = re.compile(r"[,;\s]+")
+"""What may stand between cards, and between the items of a range."""
 
 ACTIONS = {"f": "fold", "c": "call", "r": "raise"}
 """Words for the letters of limit hold'em's actions."""
@@ -73,31 +77,54 @@ def names_of(cards: np.ndarray, suits: int) -> str:
     return "".join(RANKS[rank] + SUITS[suit] for rank, suit in pairs)
 
 
-def cards_named(text: str, ranks: int, suits: int) -> np.ndarray:
-    """Return the cards that a string such as ``Kh7d2c`` names, (cards,), in the order in which it names them.
+def card_number(name: str, ranks: int = len(RANKS), suits: int = len(SUITS)) -> int:
+    """Return the number of a card, such as ``Ah``; case does not matter.
 
     Args:
-        text: the names.
-        ranks, suits: numbers of ranks and of suits in the deck.
+        name: the card's name.
+        ranks, suits: numbers of ranks and of suits in the deck, by default those of the whole deck.
 
     Raises:
-        GameError: a part of the string is not the name of a card in the deck.
+        GameError: the deck has no such card.
 
     Examples:
-        >>> cards_named("Ah2c", ranks=13, suits=4)
-        array([50,  0])
+        >>> card_number("Ah"), card_number("3c", ranks=4, suits=2)
+        (50, 2)
     """
-    cards = []
-    for begin in range(0, len(text), 2):
-        rank = RANKS.find(text[begin])
-        suit = SUITS.find(text[begin + 1 : begin + 2] or "?")
-        if not 0 <= rank < ranks or not 0 <= suit < suits:
-            raise GameError(
-                f"{text[begin : begin + 2]!r} in {text!r} is no card of the deck: cards are a rank of {RANKS[:ranks]}, "
-                f"followed by a suit of {SUITS[:suits]}"
-            )
-        cards.append(rank * suits + suit)
-    return np.array(cards, np.int64)
+    rank = RANKS.find(name[:1].upper() or "?")
+    suit = SUITS.find(name[1:].lower() or "?")
+    if len(name) != 2 or not 0 <= rank < ranks or not 0 <= suit < suits:
+        raise GameError(
+            f"{name!r} is not a card of the deck; a card is one of {RANKS[:ranks]} and one of {SUITS[:suits]}, such as "
+            f"{RANKS[ranks - 1]}{SUITS[0]}"
+        )
+    return rank * suits + suit
+
+
+def cards_named(text: str, ranks: int = len(RANKS), suits: int = len(SUITS)) -> list[int]:
+    """Return the numbers of cards that are given in one string, such as ``Td9d6h``, perhaps with spaces or commas.
+
+    Args:
+        text: the cards' names; case does not matter.
+        ranks, suits: numbers of ranks and of suits in the deck, by default those of the whole deck.
+
+    Returns:
+        The cards in the order of their names.
+
+    Raises:
+        GameError: ``text`` is not a string, a part of it is not a card of the deck, or a card is repeated.
+
+    Examples:
+        >>> cards_named("Ah2c")
+        [50, 0]
+    """
+    if not isinstance(text, str):
+        raise GameError(f"cards must be given as a string, such as 'Td9d6h', not as {brief(text)}")
+    letters = SEPARATORS.sub("", text)
+    cards = [card_number(letters[first : first + 2], ranks, suits) for first in range(0, len(letters), 2)]
+    if len(set(cards)) < len(cards):
+        raise GameError(f"{text!r} has a card twice: name each card once")
+    return cards
 
 
 def swapped(hand: str) -> str:

@@ -88,6 +88,9 @@ def _bluff(values: Mapping[str, int]) -> Bluff:
     return Bluff(dice)
 
 
+IN_BUCKETS = {"buckets": 5}
+"""The parameter of hold'em that makes it a game in buckets; see :mod:`rlccfr.games.bucket_histories.names`."""
+
 PUBLIC = {
     games.name: games
     for games in (
@@ -105,9 +108,10 @@ PUBLIC = {
                 "flop": (3, 1, 3),
             },
             _holdem,
+            of_other_forms=IN_BUCKETS,
         ),
-        PublicGames("flop_holdem", {}, _flop_holdem),
-        PublicGames("texas_holdem", {}, _texas_holdem),
+        PublicGames("flop_holdem", {}, _flop_holdem, of_other_forms=IN_BUCKETS),
+        PublicGames("texas_holdem", {}, _texas_holdem, of_other_forms=IN_BUCKETS),
         PublicGames("bluff", {"dice": (1, 1, 2), "opponent_dice": (1, 1, 2)}, _bluff),
     )
 }

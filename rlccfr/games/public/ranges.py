@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from rlccfr.errors import GameError, brief
-from rlccfr.games.public.cards import RANKS, SUITS, suit_permutations
+from rlccfr.games.public.cards import RANKS, SEPARATORS, SUITS, card_number, suit_permutations
 from rlccfr.games.public.deals import Deck
 
 HOLDEM_DECK = Deck(ranks=len(RANKS), suits=len(SUITS), private=2)
@@ -44,7 +44,6 @@ SMALLEST_WEIGHT = 1e-9
 _HAND = re.compile(f"([{RANKS}][{SUITS}])([{RANKS}][{SUITS}])", re.IGNORECASE)
 _HAND_CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)", re.IGNORECASE)
 _SPACES_IN_ITEMS = re.compile(r"\s*([-:])\s*|\s+(\+)")
-_SEPARATORS = re.compile(r"[,;\s]+")
 
 HandClass = tuple[int, int, str]
 """Two ranks, the higher first, and ``s`` for suited hands, ``o`` for offsuit hands or an empty string for both."""
@@ -79,7 +78,7 @@ def _items_of(text: Any) -> list[str]:
     if not isinstance(text, str):
         return []
     closed_up = _SPACES_IN_ITEMS.sub(r"\1\2", text)
-    return [item for item in _SEPARATORS.split(closed_up) if item]
+    return [item for item in SEPARATORS.split(closed_up) if item]
 
 
 def hands_of(text: str, item: str = "") -> np.ndarray:
@@ -101,34 +100,6 @@ def hands_of(text: str, item: str = "") -> np.ndarray:
         return np.flatnonzero(np.isin(HOLDEM_DECK.hands, sorted(cards)).all(axis=1))
     classes = list(_classes_of(text, item or text))
     return np.unique(np.concatenate([_hands_of_class(hand_class) for hand_class in classes]))
-
-
-def card_number(card: str) -> int:
-    """Return the number of a card in ``HOLDEM_DECK``, such as ``Ah``.
-
-    Raises:
-        GameError: there is no such card.
-    """
-    rank = card[:1].upper()
-    suit = card[1:].lower()
-    if len(card) != 2 or rank not in RANKS or suit not in SUITS:
-        raise GameError(f"{card!r} is not a card; a card is one of {RANKS} and one of {SUITS}, such as Ah")
-    return RANKS.index(rank) * len(SUITS) + SUITS.index(suit)
-
-
-def cards_of(text: str) -> list[int]:
-    """Return the numbers of cards that are given in one string, such as ``Td9d6h``, perhaps with spaces or commas.
-
-    Raises:
-        GameError: ``text`` is not a string, a part of it is not a card, or a card is repeated.
-    """
-    if not isinstance(text, str):
-        raise GameError(f"cards must be given as a string, such as 'Td9d6h', not as {brief(text)}")
-    letters = _SEPARATORS.sub("", text)
-    cards = [card_number(letters[first : first + 2]) for first in range(0, len(letters), 2)]
-    if len(set(cards)) < len(cards):
-        raise GameError(f"{text!r} has a card twice")
-    return cards
 
 
 def _weight(text: str, item: str) -> float:

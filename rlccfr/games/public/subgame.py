@@ -31,12 +31,11 @@ from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.public.bet_sizes import BetRules, checked_rules, plain_sizes, sizes_by_street
 from rlccfr.games.public.betting import Round, RoundEnd, no_limit_round
 from rlccfr.games.public.card_tree import CardTree, Dealt, Level, levels_from
-from rlccfr.games.public.cards import names_of
+from rlccfr.games.public.cards import cards_named, names_of
 from rlccfr.games.public.claims import check_public
 from rlccfr.games.public.deals import Deal, RangeDeck
 from rlccfr.games.public.ranges import (
     HOLDEM_DECK,
-    cards_of,
     meets_any,
     possible_weights,
     range_symmetries,
@@ -266,7 +265,7 @@ class SubgameRules:
         Raises:
             GameError: an argument is invalid.
         """
-        board = cards_of(arguments["board"])
+        board = cards_named(arguments["board"])
         if len(board) not in START_CARDS:
             raise GameError(
                 f"the board {arguments['board']!r} has {len(board)} cards; a subgame begins with three to five, such "

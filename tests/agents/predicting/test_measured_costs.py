@@ -47,7 +47,7 @@ def test_bad_files_are_refused(tmp_path):
     buffer = io.BytesIO()
     np.savez(buffer, header=np.array(json.dumps({"format": "other"})), features=COSTS.features, costs=COSTS.costs)
     path.write_bytes(buffer.getvalue())
-    with pytest.raises(RLCCFRError, match="is not a costs file: its format is 'other'"):
+    with pytest.raises(RLCCFRError, match="is not a costs file, since its format is 'other'"):
         MeasuredCosts.load(path)
 
 

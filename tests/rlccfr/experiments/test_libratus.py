@@ -15,9 +15,9 @@ from rlccfr.experiments import ddcfr, libratus
 from rlccfr.experiments.libratus import Tables
 from rlccfr.experiments.pokerrl import MISREAD, MisreadDeal, PlainRiver
 from rlccfr.experiments.public_files import PublicFile
-from rlccfr.games.public.cards import suit_permutations
+from rlccfr.games.public.cards import cards_named, suit_permutations
 from rlccfr.games.public.deals import RangeDeck
-from rlccfr.games.public.ranges import HOLDEM_DECK, cards_of
+from rlccfr.games.public.ranges import HOLDEM_DECK
 from rlccfr.limits import uniform_exploitability
 
 HANDS = [
@@ -76,10 +76,10 @@ def test_cards_are_misread_as_the_dictionary_says():
 
 
 def deal(board, hands):
-    numbers = [next(k for k, held in enumerate(HOLDEM_DECK.hands.tolist()) if held == sorted(cards_of(hand)))
+    numbers = [next(k for k, held in enumerate(HOLDEM_DECK.hands.tolist()) if held == sorted(cards_named(hand)))
                for hand in hands]  # fmt: skip
     deck = RangeDeck(13, 4, 2, held=np.sort(numbers))
-    return MisreadDeal(deck, np.array(cards_of(board)), suit_permutations(13, 4)[:1], orbit=1, share=1.0)
+    return MisreadDeal(deck, np.array(cards_named(board)), suit_permutations(13, 4)[:1], orbit=1, share=1.0)
 
 
 def test_hands_are_compared_as_if_misread_cards_were_others():

@@ -219,7 +219,8 @@ def test_what_is_not_sound_is_refused(rule, sampler, message):
 IN_PLAIN_PYTHON = """
 import rlccfr
 game = rlccfr.load_game("holdem(rounds=2,ranks=3,suits=2,private=1,flop=1,buckets=2)")
-runs = [("pcfr_plus", "none"), ("momentum_dcfr", "none"), ("dcfr", "chance"), ("dcfr", "public_chance")]
+runs = [("pcfr_plus", "none"), ("momentum_dcfr", "none"), ("cfr_reset(base=3)", "chance"), ("dcfr", "chance")]
+runs.append(("dcfr", "public_chance"))
 for rule, sampler, by_hand in [(*run, False) for run in runs] + [(*runs[-1], True)]:
     solver = rlccfr.Solver(game, rule, sampler, seed=1, by_hand=by_hand)
     solver.run(iterations=5, curve=False)
@@ -240,4 +241,4 @@ def test_plain_python_gives_the_same_numbers():
         for disable in ("0", "1")
     ]
     assert outputs[0] == outputs[1]
-    assert outputs[0].count("Values") == 5
+    assert outputs[0].count("Values") == 6

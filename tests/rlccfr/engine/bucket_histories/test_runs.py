@@ -149,11 +149,12 @@ def test_targets_may_be_in_thousandths_of_a_big_blind():
     [
         ({"sampler": "external"}, "samplers can draw only deals or boards"),
         ({"update_rule": "ecfr"}, "schedules, but no functions"),
-        ({"abstraction": "equity(buckets=2)"}, "represented by its bucket histories does not support buckets"),
+        ({"abstraction": "equity(buckets=2)"}, "leave out the abstraction, and set the buckets by the game's name"),
+        ({"abstraction": "cfr_br"}, "best response .* abstraction='none' instead of 'cfr_br'"),
         ({"blend": True}, "no blends"),
-        ({"dtype": "int16"}, "no 16-bit tables"),
+        ({"dtype": "int16"}, "dtype='float32' instead of 'int16'"),
         ({"simultaneous": True}, "in alternation"),
-        ({"control": "shipped"}, "controller"),
+        ({"control": "shipped"}, "no controller steers a run: leave it out"),
     ],
 )
 def test_what_does_not_run_is_refused_in_one_line(arguments, message):

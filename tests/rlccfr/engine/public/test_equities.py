@@ -10,8 +10,8 @@ import pytest
 
 import rlccfr
 from rlccfr.errors import GameError
-from rlccfr.games.public.cards import card_sets, strengths
-from rlccfr.games.public.ranges import HOLDEM_DECK, cards_of, range_weights
+from rlccfr.games.public.cards import card_sets, cards_named, strengths
+from rlccfr.games.public.ranges import HOLDEM_DECK, range_weights
 from rlccfr.kernels.public.hand_strength import fill_strengths
 
 
@@ -19,7 +19,7 @@ def test_strengths_are_those_of_the_cards_module():
     rng = np.random.default_rng(0)
     hands = HOLDEM_DECK.hands
     boards = [rng.choice(52, 5, replace=False) for _ in range(40)]
-    boards += [cards_of(text) for text in ("AhKhQhJhTh", "2c3c4c5cAc", "7c7d7h7s2c", "7c7d7h2s2c", "5h6h7h8h9c")]
+    boards += [cards_named(text) for text in ("AhKhQhJhTh", "2c3c4c5cAc", "7c7d7h7s2c", "7c7d7h2s2c", "5h6h7h8h9c")]
     found = np.zeros(len(hands), np.int64)
     for board in boards:
         fill_strengths(np.array(board), hands, found)
@@ -31,7 +31,7 @@ def test_strengths_are_those_of_the_cards_module():
 
 def counted(first: str, second: str, board: str) -> tuple[float, float]:
     """Return the first range's equity and the probability of a tie, by a loop over all pairs of hands and boards."""
-    known = cards_of(board)
+    known = cards_named(board)
     won = tied = met = 0.0
     ranges = [range_weights(text) for text in (first, second)]
     for i, j in np.argwhere(ranges[0][:, None] * ranges[1] > 0):

@@ -288,8 +288,8 @@ def test_the_turn_of_postflop_solvers_documentation():
     ("algorithm", "message"),
     [
         (("cfr", "external"), "sampler='public_chance' instead of 'external'"),
-        (("cfr", "none", "equity"), "a game represented as a no-limit subgame does not support buckets"),
-        (("cfr", "none", "suits"), "a game represented as a no-limit subgame does not support buckets"),
+        (("cfr", "none", "equity"), "a game represented as a no-limit subgame does not support abstractions"),
+        (("cfr", "none", "suits"), "a game represented as a no-limit subgame does not support abstractions"),
         (("deep_cfr",), "no functions, networks or controller"),
     ],
 )

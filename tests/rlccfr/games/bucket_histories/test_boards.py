@@ -58,6 +58,13 @@ def all_dealt(size: int, new_cards: list[int]) -> list[tuple]:
     return boards
 
 
+def test_places_of_sets_are_in_the_order_of_their_masks():
+    boards = Boards(Deck(4, 3, 2), (0, 3, 1))
+    for number, size in enumerate(boards.sizes):
+        masks = np.sort([sum(1 << card for card in cards) for cards in combinations(range(12), size)])
+        assert np.array_equal(boards.places_of(number, masks), range(*boards.set_begin[number : number + 2]))
+
+
 def test_permutations_and_origins_of_hands_are_inverse():
     boards = Boards(Deck(4, 3, 2), (0, 1))
     hands = boards.deck.hands

@@ -261,6 +261,16 @@ def test_what_is_kept_is_read_again_and_what_is_damaged_is_not(kept, monkeypatch
     assert np.array_equal(meetings_of(bucketing_for(NAMES[0], 3)).won, expected.won)
 
 
+def test_what_was_kept_before_keys_named_the_version_of_strengths_stays_valid(kept, monkeypatch):
+    """Any later version of strengths has files of its own, of all that is computed from them."""
+    meetings_of(bucketing_for(NAMES[0], 3))
+    assert (kept / "buckets-ffac21473fa8c0fa.npz").exists()
+    assert (kept / "meetings-dd05dfa5187697e2.npz").exists()
+    monkeypatch.setattr(strengths_module, "FORMAT", "rlccfr-strengths-2")
+    meetings_of(bucketing_for(NAMES[0], 3))
+    assert all(len(list(kept.glob(f"{kind}-*.npz"))) == 2 for kind in ("strengths", "buckets", "meetings"))
+
+
 def test_too_little_memory_is_told_in_one_line(monkeypatch):
     bucketing = bucketing_for(NAMES[0], 5)
     monkeypatch.setattr(strengths_module, "available_memory", lambda: 100)

@@ -92,7 +92,9 @@ def test_names_with_equal_rules_are_one_game():
         (SMALL.replace("rounds=3", "rounds=5"), "rounds of holdem must be from 1 to 4, not 5"),
         ("bluff(buckets=2)", "only hold'em's hands are put in buckets"),
         ("holdem(buckets=2,buckets=3)", "gives a parameter twice"),
-        ("holdem(bucket=2)", "has the parameters rounds, .*, not 'bucket'"),
+        ("holdem(bucket=2)", "has the parameters rounds, .*, buckets, not 'bucket'"),
+        ("texas_holdem(rounds=3,buckets=2)", "has only the parameter buckets: leave out 'rounds'"),
+        ("texas_holdem(buckets=two)", r"must be non-negative whole numbers, as in 'texas_holdem\(buckets=5\)'"),
     ],
 )
 def test_bad_names_get_one_line(name, message):

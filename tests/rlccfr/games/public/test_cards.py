@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlccfr.games.public.cards import RANKS, SUITS, card_sets, names_of, strengths, suit_permutations
+from rlccfr.errors import GameError
+from rlccfr.games.public.cards import RANKS, SUITS, card_sets, cards_named, names_of, strengths, suit_permutations
 
 COUNTS = {
     # hands of five of 52 cards, from high card to straight flush
@@ -78,3 +79,28 @@ def test_permutations_of_suits_keep_ranks():
 
 def test_cards_have_names():
     assert names_of(cards("2c7dKh")[0], 4) == "Kh7d2c"
+
+
+def test_cards_are_read_in_the_order_of_their_names():
+    assert cards_named("AhKs 2c,tD") == [50, 47, 0, 33]
+    assert cards_named("3c2d", ranks=4, suits=2) == [2, 1]
+    assert cards_named("") == []
+    deck = np.arange(52)
+    assert sorted(cards_named(names_of(deck, 4))) == deck.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("5c1h", "'1h' is not a card of the deck; a card is one of 2345 and one of cd, such as 5c"),
+        ("6c", "'6c' is not a card of the deck"),
+        ("2h", "'2h' is not a card of the deck"),
+        ("2c3", "'3' is not a card of the deck"),
+        ("2cc", "'c' is not a card of the deck"),
+        ("2c2C", "'2c2C' has a card twice: name each card once"),
+        (12, "cards must be given as a string, such as 'Td9d6h', not as 12"),
+    ],
+)
+def test_what_is_no_card_is_named(text, message):
+    with pytest.raises(GameError, match=message):
+        cards_named(text, ranks=4, suits=2)

@@ -43,7 +43,7 @@ def test_small_relatives_are_made_by_parameters():
         ("holdem(cards=5)", "holdem has the parameters rounds, raises, .*, not 'cards'"),
         ("holdem(ranks=2,suits=2)", "holdem deals 7 cards"),
         ("holdem(ranks=5,ranks=6)", "gives a parameter twice"),
-        ("flop_holdem(raises=2)", "flop_holdem has no parameters"),
+        ("flop_holdem(raises=2)", "flop_holdem has only the parameter buckets: leave out 'raises'"),
         ("flop_holdm", "did you mean 'flop_holdem'"),
     ],
 )
@@ -76,7 +76,7 @@ def test_the_least_number_of_entries_is_a_bound(name):
     [
         ("holdem(raises=two)", "must be non-negative whole numbers, as in 'holdem"),
         ("bluff(dice=1.5)", "must be non-negative whole numbers, as in 'bluff"),
-        ("flop_holdem(raises=-1)", "flop_holdem has no parameters, but"),
+        ("flop_holdem(raises=-1)", r"must be non-negative whole numbers, as in 'flop_holdem\(buckets=5\)'"),
     ],
 )
 def test_parameters_that_are_no_whole_numbers_are_named(name, message):

@@ -1,0 +1,71 @@
+"""What commands do not do with hold'em in buckets: each refusal is one line that says what to do instead."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import rlccfr
+
+PLAIN = "holdem(rounds=2,ranks=4,suits=2,private=1,flop=1)"
+NAME = PLAIN.replace(")", ",buckets=3)")
+OTHER = PLAIN.replace(")", ",buckets=2)")
+
+BY_CARDS = r"policy\.action_probabilities\('cc/7h5d2c/r', 'AsKs'\)"
+BY_NAME = "set the buckets by the game's name"
+OF_ANOTHER_GAME = "is a policy of .*buckets=.*, not of .*: name that game, or another file"
+SOLVE = "`rlccfr solve` picks an algorithm itself"
+SMALL_RUN = ("--iterations", "1")
+
+REFUSED = [
+    (("show", "three.npz"), BY_CARDS),
+    (("show", "uniform", "--game", NAME), BY_CARDS),
+    (("explore", "three.npz", "page.html"), f"`rlccfr play`.* {BY_CARDS}"),
+    (("recommend", NAME), SOLVE),
+    (("recommend", NAME, "--measure", "1s"), SOLVE),
+    (("results", "insights", NAME), "`rlccfr sweep` measures"),
+    (("compare", NAME, "--iterations", "10"), "`rlccfr solve`.* `rlccfr sweep`"),
+    (("train", NAME, "--iterations", "10"), "`rlccfr solve`.* `rlccfr sweep`"),
+    (("train", NAME, "--control"), "a controller needs a game's histories.*: choose another game"),
+    (("games", NAME, "--plot", "tree.png"), "needs a game's histories.*: choose another game"),
+    (("play", NAME, "--against", "two.npz"), OF_ANOTHER_GAME),
+    (("play", PLAIN, "--against", "two.npz"), OF_ANOTHER_GAME),
+    (("match", OTHER, "three.npz", "uniform"), OF_ANOTHER_GAME),
+    (("match", PLAIN, "whole.npz", "three.npz"), OF_ANOTHER_GAME),
+    (("match", NAME, "three.npz", "whole.npz"), "which is not in buckets: use a policy of the first game"),
+    (("match", "kuhn", "three.npz", "uniform"), "name another file, or read this one by rlccfr.PublicPolicy.load"),
+    (("solve", NAME, "--lock", "three.npz"), "lock a game that is small enough for a public tree"),
+    (("solve", NAME, "--exact"), "leave out --exact"),
+    (("solve", NAME, "--control"), "no controller steers a run: leave it out"),
+    (("solve", NAME, "--abstraction", "equity(buckets=5)"), BY_NAME),
+    (("solve", NAME, "--abstraction", "kmeans"), BY_NAME),
+    (("solve", NAME, "--abstraction", "cfr_br"), "use abstraction='none' instead of 'cfr_br'"),
+    (("solve", NAME, "--option", "blend=yes", *SMALL_RUN), "leave out blend=True"),
+    (("solve", NAME, "--option", "dtype=int16", *SMALL_RUN), "use dtype='float32' instead of 'int16'"),
+    (("solve", NAME, "--option", "picture=a.png", *SMALL_RUN), "leave it out"),
+    (("solve", NAME, "--policy", "a.json", *SMALL_RUN), r"is written as \.npz or \.csv"),
+    (("solve", NAME.replace("=3", "=0")), "must be from 1 to 8, the number of hands"),
+    (("solve", NAME.replace("=3", "=9")), "must be from 1 to 8, the number of hands"),
+    (("solve", NAME.replace("rounds=2", "rounds=5")), "rounds of holdem must be from 1 to 4"),
+    (("solve", "texas_holdem"), r"put hands in buckets, as in 'texas_holdem\(buckets=5\)'"),
+]
+
+
+@pytest.fixture
+def files(run):
+    """Write a policy of each game into the directory in which commands run."""
+    for name, file in ((NAME, "three.npz"), (OTHER, "two.npz"), (PLAIN, "whole.npz")):
+        game = rlccfr.load_game(name)
+        rlccfr.Solver(game).average_policy().save(file)
+
+
+def test_refusals_say_what_to_do(run, files):
+    for arguments, message in REFUSED:
+        code, out, err = run(*arguments)
+        assert (code, out, err.count("\n")) == (1, "", 1), (arguments, out, err)
+        assert re.search(message, err), (arguments, err)
+
+
+def test_a_comparison_is_refused_before_anything_is_measured(run):
+    run("compare", NAME, "--iterations", "10", "--store", "store")
+    assert not list(Path("store").rglob("*.json"))
