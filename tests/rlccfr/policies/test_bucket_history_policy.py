@@ -19,9 +19,9 @@ def uniform(name):
     [
         (lambda policy: policy.at(0, 99, 0), "nobody acts at the node 99 of round 0: game.node"),
         (lambda policy: policy.at(7, 0, 0), "nobody acts at the node 0 of round 7: game.node"),
-        (lambda policy: policy.at(0, 0, 99), "the history must be from 0 to 2, not 99"),
-        (lambda policy: policy.at(0, 0, "5c"), "the history must be a non-negative integer, not '5c'"),
-        (lambda policy: policy.action_probabilities("cc/c", 1.5), "the history must be a non-negative integer"),
+        (lambda policy: policy.at(0, 0, 99), "the bucket history must be from 0 to 2, not 99"),
+        (lambda policy: policy.at(0, 0, "5c"), "the bucket history must be a non-negative integer, not '5c'"),
+        (lambda policy: policy.action_probabilities("cc/c", 1.5), "the bucket history must be a non-negative integer"),
         (lambda policy: policy.action_probabilities("cc/c", "2c"), "nobody acts after 'cc/c' .* the cards that follow"),
         (lambda policy: policy.action_probabilities("cc/5d/c", 0), "give the actions f, c and r of each round"),
         (lambda policy: policy.action_probabilities("c/5d", "2c"), "deals 1 times, but the player acts after 0 deals"),
