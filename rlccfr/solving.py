@@ -418,7 +418,11 @@ class _Work:
         )
 
     def _solver(self) -> Solver:
-        """Return the solver of the best measured run to the target or, if that is out of reach, within the budget."""
+        """Return a solver with the settings that were measured to be best.
+
+        They are those of the form's run to the target, if it has one that serves the target, and the budget allows
+        enough iterations. Otherwise, they are those of the form's best run within the budget.
+        """
         from rlccfr.solver import Solver
 
         passes = self._iterations_in_budget()

@@ -168,5 +168,8 @@ def _print_picks(table: RecommendationTable) -> None:
 
 
 def _tie(size: int) -> str:
-    """Return a remark on a tie with the best, with its size, since a tie of very many algorithms says little."""
+    """Return a remark that an algorithm is the best, or one of ``size`` algorithms that are tied for the best.
+
+    The size is given because being one of very many says little.
+    """
     return "the best" if size == 1 else f"one of {size} tied for the best"
