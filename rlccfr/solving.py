@@ -418,11 +418,7 @@ class _Work:
         )
 
     def _solver(self) -> Solver:
-        """Return a solver with the settings that were measured to be best.
-
-        They are those of the form's run to the target, if it has one that serves the target, and the budget allows
-        enough iterations. Otherwise, they are those of the form's best run within the budget.
-        """
+        """Return a solver for the form's run to the target or, without one or with too small a budget, its best run."""
         from rlccfr.solver import Solver
 
         passes = self._iterations_in_budget()
