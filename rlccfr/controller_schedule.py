@@ -74,9 +74,9 @@ def follow_schedules(
 ) -> Controller:
     """Return a controller whose picks depend on the length of the run and on the share that is done.
 
-    A run follows the schedule whose length is closest to its own in ratio, as :func:`follow_schedule` does. The length
-    of a run to a target is taken to be four times the iterations done, and at least 1,000, so such a run may pass from
-    one schedule to the next.
+    A run follows the schedule whose length is closest to its own in ratio; for what it does at shares that the schedule
+    lacks, see :func:`follow_schedule`. The length of a run to a target is taken to be four times the iterations done,
+    and at least 1,000, so such a run may pass from one schedule to the next.
 
     Args:
         schedules: the shares and the picks of each schedule, keyed by the length of its run in iterations.

@@ -247,11 +247,11 @@ class Game(Protocol):
 
     @property
     def big_blind(self) -> float | None:
-        """Chips in the big blind, in thousandths of which poker's exploitability is reported; None for other games."""
+        """Chips in the big blind; poker's exploitability is reported in thousandths of it. None for other games."""
 
     @property
     def pot(self) -> float | None:
-        """Chips in the pot at the start, in per cent of which a target may be given; None for most games."""
+        """Chips in the pot at the start; a target may be given in per cent of them. None for most games."""
 
     @property
     def opponent_payoffs(self) -> OpponentPayoffs:

@@ -364,18 +364,18 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
 class ProgramWatch:
     """A check during a run to a target: whether a linear program is predicted to reach the target sooner.
 
-    The prediction is made each time that the run's CPU seconds have doubled. Pass the object as ``stop`` to
+    The check is made again each time that the run's CPU seconds have doubled. Pass the object as ``stop`` to
     :meth:`rlccfr.Solver.run`.
 
     Args:
         solver: the solver that runs.
         target: exploitability in the game's units; without one, the answer is always no.
         program_seconds: CPU seconds that the linear program is predicted to take.
-        run_seconds: CPU seconds that the run was predicted to take; 0 without a prediction. The run is not judged
-            before: a prediction from many runs is more reliable than one from the beginning of this run.
+        run_seconds: CPU seconds that the run was predicted to take; 0 without a prediction. The first check comes only
+            after this time: a prediction from many runs is more reliable than one from the beginning of this run.
 
     Attributes:
-        says_sooner: whether the answer has been yes.
+        says_sooner: the answer of the last check.
         seconds_left: CPU seconds that the run was last predicted to need; infinite if that is not known.
     """
 

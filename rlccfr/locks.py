@@ -282,7 +282,7 @@ def _table_in(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise PolicyError(f"the lock {path} is not a JSON table: {first_line(error)}") from None
     if not isinstance(table, dict):
-        raise PolicyError(f"the lock {path} must contain an object, from names of decisions to distributions")
+        raise PolicyError(f"the lock {path} must contain an object that maps names of decisions to distributions")
     return table
 
 

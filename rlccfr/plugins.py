@@ -132,7 +132,9 @@ def source_digest(factory: Callable[..., Any]) -> str:
 def code_text(function: Callable[..., Any]) -> str:
     """Return a function's code as a string that does not depend on comments, docstrings and formatting.
 
-    Of the arguments of a decorator that registers a component, the string includes only the id.
+    Of the arguments of a decorator that registers a component, the string includes only the id. Two kinds of functions
+    are exceptions. If a function's lines are only part of a statement, as those of a lambda may be, the string is these
+    lines as they are. If they can't be found, as for a function typed at a prompt, it is the compiled code.
     """
     try:
         source = textwrap.dedent(inspect.getsource(function))

@@ -219,7 +219,7 @@ class Registry(Generic[C]):
         if not (isinstance(id, str) and isinstance(source, str) and source.strip()):  # @sampler alone has no id
             lack = f"{self.kind} {id!r} has no source" if isinstance(id, str) else f"{_a(self.kind)} has no id"
             usage = f'@{self.kind.replace(" ", "_")}("id", source="where its definition comes from")'
-            raise ComponentError(f"{lack}; it is registered by {usage}")
+            raise ComponentError(f"{lack}; register it with {usage}")
 
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if not is_the_librarys(factory):
@@ -347,7 +347,7 @@ class Registry(Generic[C]):
         if isinstance(spec, Mapping) and isinstance(spec.get("id"), str):
             return self[spec["id"]].make(**{name: value for name, value in spec.items() if name != "id"})
         raise ComponentError(
-            f"{self.kind} must be an id, a dict with an 'id', or an instance of {self._type.__name__}, not {spec!r}"
+            f"{_a(self.kind)} must be an id, a dict with an 'id', or an instance of {self._type.__name__}, not {spec!r}"
         )
 
 

@@ -418,7 +418,7 @@ class _Work:
         )
 
     def _solver(self) -> Solver:
-        """Return the solver of the best measured run to the target or, if that is out of reach, within the budget."""
+        """Return a solver for the form's run to the target or, without one or with too small a budget, its best run."""
         from rlccfr.solver import Solver
 
         passes = self._iterations_in_budget()

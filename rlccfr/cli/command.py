@@ -67,7 +67,7 @@ def check_only(context: typer.Context, option: str, allowed: Collection[str], ta
     for parameter in context.command.params:
         if parameter.name not in allowed and is_on_command_line(context, parameter.name or ""):
             name = shown_name(parameter)
-            raise RLCCFRError(f"{option} {takes}, which takes no {name}: leave out one of them")
+            raise RLCCFRError(f"{option} {takes}, so {name} can't be given with it: leave out one of them")
 
 
 def is_on_command_line(context: typer.Context, parameter: str) -> bool:
@@ -77,7 +77,7 @@ def is_on_command_line(context: typer.Context, parameter: str) -> bool:
 
 
 class Command(TyperCommand):
-    """A command with options in titled groups in its help, and with rare options, which ``--option`` sets."""
+    """A command whose help lists its options in titled groups, and leaves out rare ones, which ``--option`` sets."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse a command line in which ``--option`` may stand for hidden options."""
@@ -231,8 +231,8 @@ def _hidden_option(setting: str, options: Mapping[str, Any]) -> list[str]:
     name = given_name.strip().replace("_", "-")
     if name not in options:
         near = nearest(name, options)
-        guess = f"did you mean {near!r}? " if near else ""
-        message = f"unknown name {given_name!r}; {guess}The names are {', '.join(sorted(options))}"
+        guess = f"did you mean {near!r}? The" if near else "the"
+        message = f"unknown name {given_name!r}; {guess} names are {', '.join(sorted(options))}"
         raise typer.BadParameter(message, param_hint=RARE_OPTION)
     if not equals:
         raise typer.BadParameter(f"{setting!r} has no value: write {name}=VALUE", param_hint=RARE_OPTION)

@@ -159,7 +159,7 @@ def compile_kernels(kinds: Collection[str], report: Callable[..., None]) -> int:
 
     Args:
         kinds: keys of :data:`KINDS`.
-        report: called with the share done; the time of a job that has ended counts as done.
+        report: called with the share done: the expected time of the jobs that have ended, divided by that of all jobs.
 
     Raises:
         RLCCFRError: a kernel can't be compiled, or a process was killed.

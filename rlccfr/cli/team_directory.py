@@ -19,8 +19,14 @@ def new_directory(
 ) -> Path:
     """Return the directory to train a team in, such as ``runs/kuhn`` or ``runs/kuhn-1-second-paper-kuhn``.
 
-    Budgets and reward weights are in the name unless they are the defaults, and so is the scale of e unless it is the
-    weights' own. Characters unfit for file names become underscores.
+    The name contains the budgets and the reward weights unless they are the defaults. It contains the scale of the
+    error cost e if that differs from the weights' own scale. Characters unfit for file names become underscores.
+
+    Args:
+        games: names of the games.
+        budgets: the budgets, each as the keyword arguments of a :class:`~rlccfr.envs.measuring.request.Budget`.
+        presets: names of the reward weights.
+        scale: the scale of e; None for the weights' own.
 
     Raises:
         RLCCFRError: a budget, preset or scale that no team can be trained on.

@@ -22,16 +22,16 @@ class Sampler(Component):
     """Choice of the children that a walk takes at each node.
 
     The engine accounts for the probability with which a child was taken, so that every estimate is unbiased, except
-    with learned ``values`` or without weights.
+    with learned ``values`` or with ``weighted=False``.
 
     Args:
         exact: whether an exact pass over the whole tree replaces walks; the other fields are then unused.
         chance, opponent: children taken at chance nodes and at the opponent's nodes: ``"all"``, or ``"one"``,
             drawn with its true probability. ``chance`` may also distinguish public outcomes from private states. A
             public outcome is then drawn once for all histories with the same public past. With ``"public"``, all
-            private states are taken. With ``"opponent"``, the opponent's private state is drawn as well. With
-            ``"own"``, the traverser's private state is drawn as well. These three values need a game in which only
-            chance hides anything.
+            private states of both players are taken. With ``"opponent"``, the opponent's private state is drawn, and
+            all of the traverser's are taken; with ``"own"``, it is the other way round. These three values need a game
+            in which only chance hides anything.
         traverser: the traverser's actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with exploration; or
             a ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
         internal_share: share of walks that are internal: they take one of the traverser's actions, all actions of the

@@ -201,7 +201,10 @@ class Blender:
         return (done - half) * self.windows // (self.horizon - half)
 
     def iterations_to_next_window(self, done: int) -> int:
-        """Return the number of iterations until the next window begins, after ``done`` iterations."""
+        """Return how many more iterations to run before the next window begins, if ``done`` have been run.
+
+        No window begins before the horizon is known; the number is then that of the iterations of one call.
+        """
         if not self.horizon:
             return CHUNK
         half = self.horizon // 2

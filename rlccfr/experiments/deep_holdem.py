@@ -44,7 +44,7 @@ PUBLISHED = 37
 
 
 def deep(game: str, settings: dict[str, Any], iterations: tuple[int, ...], seed: int) -> list[Row]:
-    """Run a deep rule, and return its exploitability after some iterations."""
+    """Run a rule with networks, and return its exploitability after each number of iterations in ``iterations``."""
     loaded: Any = load_game(game)
     solver = Solver(loaded, {**BASE, **settings}, "external", seed=seed)
     rows: list[Row] = []
@@ -62,7 +62,13 @@ def deep(game: str, settings: dict[str, Any], iterations: tuple[int, ...], seed:
 
 
 def tabular(game: str, histories: tuple[float, ...], seed: int) -> list[Row]:
-    """Run external sampling with a table and linear weights; return its exploitability after some histories."""
+    """Run external sampling with a table and linear weights, and return its exploitability.
+
+    Args:
+        game: name of the game.
+        histories: numbers of histories; the policy is evaluated at the first iteration that reaches each of them.
+        seed: seed of the run.
+    """
     loaded: Any = load_game(game)
     walks = HoldemWalks(loaded)
     regrets, sums = np.zeros((2, loaded.num_sequences), loaded.dtype)

@@ -124,7 +124,10 @@ def _range_of(hands: Sequence[str], reach: Sequence[float]) -> str:
 
 
 def rules_by(tables: Tables) -> SubgameRules:
-    """Return the rules of a river, given how its file is read.
+    """Return the rules of a river subgame.
+
+    Args:
+        tables: which subgame's file to read, and how.
 
     Raises:
         RLCCFRError: the file is not on this machine, and can't be downloaded.

@@ -266,7 +266,7 @@ def ends(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def match(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the results of the exact match of the two averages."""
+    """Yield the results of the match between the two averages, which is computed exactly."""
     values = rows[rows["average"] == "match"]
     final = values[values["iterations"] == values["iterations"].max()]["value"]
     won = (values["value"] > 0).mean()

@@ -401,8 +401,8 @@ def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
 def solvable_names() -> dict[str, str]:
     """Return the two-player games of a supported kind that are registered with OpenSpiel: long names by short name.
 
-    They are zero-sum or constant-sum, with chance probabilities and information states. All of them can be loaded
-    without parameters; some are too large for any size limit.
+    They are zero-sum or constant-sum, their chance nodes have probabilities, and they have information states unless
+    moves are simultaneous. All of them can be loaded without parameters; some are too large for any size limit.
     """
     return {
         kind.short_name: kind.long_name

@@ -82,8 +82,8 @@ def _what_is_missing(tree: GameTree, missing: np.ndarray) -> str:
         if absent.all() and not by_player[1 - player].any():
             pair = "[policy, another]" if player == 1 else "[another, policy]"
             return (
-                f"the policy has no probabilities for player {player}'s information states, such as {example}, as a "
-                f"best response has none for its opponent: give a policy for each player, as in {pair}"
+                f"the policy has no probabilities for player {player}'s information states, such as {example}; if the "
+                f"policy is only player {1 - player}'s, give one for each player, as in {pair}"
             )
     return (
         f"the policy has no probabilities for {missing.sum():,} of the {len(missing):,} information states of "

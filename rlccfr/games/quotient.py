@@ -235,7 +235,7 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
 
 
 def _choose_representatives(view: SequenceView, classes: Classes) -> _Representatives | None:
-    """Return each class's first infoset, with its sequences; None if some class of sequences has none of these."""
+    """Return the first infoset of each class, with its sequences; None if these do not represent all sequences."""
     old_first_sequence = view.first_sequence.astype(np.int64)
     infoset = np.unique(classes.infoset, return_index=True)[1]
     num_actions = np.diff(old_first_sequence)[infoset]

@@ -260,7 +260,7 @@ def reweight_regrets(state, first, end, gain, mass, past_regret, now, rule):
 
 @kernel
 def update_regrets_general(tables, first, end, infoset, findings, value, step, rule):
-    """Update one infoset's regrets under any rule, even one that reweights regrets or does not match regrets.
+    """Update one infoset's regrets and policy under any rule without momentum; it may have plain functions.
 
     Args:
         tables: changed in place; the rule's functions also change ``state``.
@@ -274,7 +274,7 @@ def update_regrets_general(tables, first, end, infoset, findings, value, step, r
     if rule.flags.reweights:
         mass = findings.mass[infoset]
         reweight_regrets(tables.state, first, end, gain, mass, findings.past_regret, step.now, rule)
-    # 2. Cumulative regrets R. This also matches R, which is overwritten below.
+    # 2. Cumulative regrets R. This also sets a policy from R, which step 3 overwrites.
     update_regrets_plain(tables, first, end, gain, first, 0.0, step)
     # 3. Predicted regrets in true units, in the place of the policy that the rule then makes of them.
     for k in range(first, end):

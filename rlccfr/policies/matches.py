@@ -207,7 +207,9 @@ def _both_seatings(first: Policy, second: Policy, game: GameTree) -> tuple[np.nd
     """Return the probabilities, (m,), for both seatings of two policies of a game."""
     check_same_game(first, second)
     if first.game.content_hash != game.content_hash:
-        raise PolicyError(f"policies of {first.game.name!r} can't play {game.name!r}: it is another game or version")
+        raise PolicyError(
+            f"policies of {first.game.name!r} can't play {game.name!r}: the games, or their versions, differ"
+        )
     return first.seated_with(second).probabilities, second.seated_with(first).probabilities
 
 

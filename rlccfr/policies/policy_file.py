@@ -113,7 +113,7 @@ def part_of_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy | d
 
 
 def _rows_for(path: Path, saved: Saved, game: GameTree) -> pd.DataFrame:
-    """Return a file's rows, whose probabilities are numbers.
+    """Return a file's rows, with the probabilities converted to numbers.
 
     Raises:
         CheckpointError: the file is for another game, or damaged.

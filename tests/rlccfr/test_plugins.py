@@ -191,12 +191,12 @@ REGISTERED = "from rlccfr.registry import sampler\n@sampler({})\ndef one():\n   
         (
             "mine.py",
             REGISTERED.replace("({})", ""),
-            r'a sampler has no id; it is registered by @sampler\("id", source="where its definition comes from"\)',
+            r'a sampler has no id; register it with @sampler\("id", source="where its definition comes from"\)',
         ),
         (
             "mine.py",
             REGISTERED.format("'one'"),
-            r"sampler 'one' has no source; it is registered by @sampler\(.*, source=.where its definition comes from",
+            r"sampler 'one' has no source; register it with @sampler\(.*, source=.where its definition comes from",
         ),
         ("mine.py", REGISTERED.format("'one', source=' '"), "sampler 'one' has no source"),
     ],

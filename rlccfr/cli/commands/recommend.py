@@ -259,7 +259,7 @@ def _team_answer(
 
 
 def _team_in(directory: Path, game: str, store: Path) -> SelectorTeam:
-    """Return the team in a directory; an error says that the package could be asked, too."""
+    """Return the team in a directory; an error adds that without ``--team``, the package is asked instead."""
     from rlccfr.agents.team.team import SelectorTeam
 
     # The user may have meant the package, which needs no team.

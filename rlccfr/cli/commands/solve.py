@@ -62,7 +62,7 @@ class AlgorithmOptions:
         return self != AlgorithmOptions()
 
     def algorithms(self, context: typer.Context) -> list[Cell]:
-        """Return the algorithms of the run, one after another.
+        """Return the algorithms of the run, in the order in which they take over from one another.
 
         Raises:
             RLCCFRError: an option contradicts another, or names no component.
@@ -133,7 +133,7 @@ class FileOptions:
 
     @property
     def need_a_curve(self) -> bool:
-        """Whether a file is wanted that shows a curve, which a linear program does not have."""
+        """Whether one of the wanted files shows a convergence curve; a linear program has no such curve."""
         return (self.curve, self.plot) != (None, None)
 
     @property

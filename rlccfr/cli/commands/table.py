@@ -168,9 +168,8 @@ def _print_picks(table: RecommendationTable) -> None:
 
 
 def _tie(size: int) -> str:
-    """Return the remark on an algorithm that is the best, or tied for it.
+    """Return a remark that an algorithm is the best, or one of ``size`` algorithms that are tied for the best.
 
-    Args:
-        size: number of tied algorithms, which is told because a tie of very many says little; 1 if there is no tie.
+    The size is given because being one of very many says little.
     """
     return "the best" if size == 1 else f"one of {size} tied for the best"

@@ -49,7 +49,10 @@ RANGES_PER_THREAD = 8
 """Number of ranges of work per thread; an idle thread takes the next, so that all finish at about the same time."""
 
 Work = Callable[[int, int, Scratch], None]
-"""Function that does the work of a range, given its ``begin`` and ``end``, with a thread's working arrays."""
+"""Function ``(begin, end, scratch)`` that does a part of some work, a range of rows or of columns.
+
+``scratch`` has the working arrays of the thread that does it.
+"""
 
 
 NANOSECONDS_PER_PRODUCT = 0.021
@@ -212,7 +215,7 @@ class Sweeps:
         return float(self._root_value[0, 0])
 
     def _down(self, number: int, player: int, state: PassState, mode: int) -> Work:
-        """Return the work of a round on the way down; its ranges are ranges of the round's rows."""
+        """Return the work of carrying reach down through a round; its ranges are of the round's rows."""
         reach_before = self._ends[number - 1] if number else self._root_reach
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
@@ -224,7 +227,7 @@ class Sweeps:
         return work
 
     def _up(self, number: int, player: int, state: PassState, mode: int) -> Work:
-        """Return the work of a round on the way up; its ranges are ranges of the rows of the round before."""
+        """Return the work of carrying values up through a round; its ranges are of the rows of the round before."""
         values_before = self._ends[number - 1] if number else self._root_value
 
         def work(begin: int, end: int, scratch: Scratch) -> None:

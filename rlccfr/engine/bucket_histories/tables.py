@@ -80,7 +80,7 @@ class BucketHistoryTables:
 
     @property
     def nodes(self) -> int:
-        """Number of bucket histories met."""
+        """Number of bucket histories that passes have visited so far."""
         return int(self.counts[1])
 
     def ready_for(self, binding: Binding) -> BucketHistoryTables:

@@ -171,7 +171,8 @@ class DeepPlayer:
     def average_sums(self) -> np.ndarray | None:
         """Return an array (player's sequences,) proportional to the average policy at each infoset.
 
-        Return None if the table holds the average policy, as it does before the model's first fit.
+        Return None if no model holds the average policy, as before the model's first fit. The table then holds it,
+        unless :attr:`samples_networks`.
         """
         return self._average_model.sums() if self._average_model is not None else None
 

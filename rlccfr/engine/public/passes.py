@@ -88,7 +88,7 @@ class PublicStepper(BlendingStepper[PublicState]):
         )
 
     def _iterate_together(self, crew: PublicCrew, schedule: np.ndarray) -> None:
-        """Run the iterations of a schedule, in the tables' units and type, on all threads."""
+        """Run the iterations of a schedule on all threads; :meth:`scheduled` has put its rows into the form needed."""
         for t in range(len(schedule) - 1):
             with uninterrupted():  # several kernel calls make one iteration
                 crew.iterate(self.state.tables, schedule[t : t + 2])

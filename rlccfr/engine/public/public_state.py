@@ -100,7 +100,7 @@ class PublicState:
 
     @property
     def nodes(self) -> int:
-        """Number of private states met."""
+        """Number of private states that passes have visited so far, summed over public nodes."""
         return int(self.counts[1])
 
     def ready_for(self, binding: Binding) -> PublicState | WalkedTables:

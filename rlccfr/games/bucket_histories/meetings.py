@@ -38,7 +38,7 @@ FORMAT = "rlccfr-meetings-1"
 """Version of the numbers kept on disk; it is raised when they change."""
 
 BOARDS_PER_CALL = 3000
-"""Whole boards that one kernel call visits, so that Ctrl-C takes effect within half a second."""
+"""Complete boards that one kernel call visits, so that Ctrl-C takes effect within half a second."""
 
 SECONDS_BETWEEN_FILES = 60.0
 """Least time between two writes of the file of unfinished work."""
@@ -202,7 +202,16 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
 
 
 def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None) -> np.ndarray:
-    """Return twice the deals that player 0 wins plus those that tie, by histories, (first's, second's histories)."""
+    """Return twice the deals that a player wins, plus those that tie, for each pair of histories.
+
+    Args:
+        first: the player's buckets.
+        second: the opponent's buckets.
+        progress: called with the share of the work that is done; None to call nothing.
+
+    Returns:
+        (first's histories, second's histories) whole numbers.
+    """
     deck = first.deck
     parts = (
         FORMAT,
@@ -266,7 +275,7 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     """Add up twice the wins plus the ties over all boards.
 
     Args:
-        first, second: the buckets of player 0 and of player 1.
+        first, second: the buckets of the player whose wins are counted, and of the opponent.
         done: number of boards of the round before the last that have been added already.
         wins: (first's histories, second's histories) added to.
 
@@ -299,7 +308,7 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
 
 
 def showdowns_of(strengths: StrengthTables) -> Showdowns:
-    """Return the hands on all whole boards in the order of their strength, which takes seconds with the whole deck.
+    """Return the hands on all complete boards in the order of their strength, which takes seconds with the whole deck.
 
     Raises:
         GameError: they do not fit into memory.
@@ -321,11 +330,13 @@ def showdowns_of(strengths: StrengthTables) -> Showdowns:
 
 
 def _parts_of(part: slice, begin: np.ndarray) -> Iterator[slice]:
-    """Yield parts of some boards, each small enough for one kernel call over the whole boards that follow.
+    """Divide some boards of the round before the last into parts, and yield them.
+
+    One kernel call can go through all complete boards that continue the boards of one part.
 
     Args:
-        part: the boards.
-        begin: (all boards + 1,) the first whole board that follows each.
+        part: the boards to divide, as a range of the round's boards.
+        begin: (boards of the round + 1,) index of the first complete board that continues each board of the round.
     """
     start = part.start
     while start < part.stop:

@@ -71,7 +71,10 @@ def refuse_lock(game: PublicGame) -> None:
 
 
 def _by_cards(game: PublicGame, name: str, feature: Feature, splitter: Splitter) -> np.ndarray:
-    """Return the bucket of each private state of a public tree in its round, (rows,); it holds for both players."""
+    """Return the bucket of each private state of a public tree, (rows,); both players have the same buckets.
+
+    Buckets are numbered within each round.
+    """
     refuse_lock(game)
     if not game.deals:
         raise ComponentError(f"{name!r} needs a game with showdowns, as in poker, but {game.name!r} has none; {NONE}")

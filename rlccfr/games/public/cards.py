@@ -61,7 +61,9 @@ def action_in_words(name: str, *, can_fold: bool) -> str:
 
 
 def places_of_actions(names: Iterable[str]) -> dict[str, int]:
-    """Map hold'em actions to colour indices; bets and raises of several sizes come last, in order of amount.
+    """Map hold'em actions to colour indices: those of :data:`PLACES`, then the bets and raises of several sizes.
+
+    The result has the actions of :data:`PLACES` even if ``names`` lacks them. Sizes are in order of amount.
 
     Examples:
         >>> places_of_actions(["f", "c", "r300", "r1000", "a"])

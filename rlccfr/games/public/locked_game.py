@@ -136,7 +136,9 @@ class PublicLocks:
     def of_policy(self, policy: Any, players: tuple[int, ...]) -> Iterator[Fixed]:
         game = self._game
         if policy.game.content_hash != game.content_hash:
-            raise PolicyError(f"the lock is a policy of {policy.game.name!r}, or of another version of {game.name!r}")
+            raise PolicyError(
+                f"the lock is a policy of {policy.game.name!r}; it must be one of {game.name!r}, in this version of it"
+            )
         probabilities = type(policy)(game, policy.table.astype(DOUBLE)).probabilities
         kinds = game.view.nodes["kind"][game.decisions]
         for player in players:

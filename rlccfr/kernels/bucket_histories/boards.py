@@ -38,7 +38,7 @@ def number_of_set(mask, choose):
 
 @inlined
 def count_up(numbers):
-    """Write 0, 1, 2 and so on: the indices of the first set of its size, or the cards of the whole deck in order."""
+    """Write 0, 1, 2 and so on: the cards of a deck in order, or the set from which :func:`next_set` goes on."""
     for k in range(len(numbers)):
         numbers[k] = k
 
@@ -70,13 +70,15 @@ def fill_remaining(mask, num_cards, remaining):
 
 @kernel(types.int64(I8M, I8M, I8S, I4S, I4S))
 def number_boards(permutations, choose, chosen, row, turning):
-    """Number the first images of all sets of one size; return how many there are.
+    """Number the first images of all sets of one size; return how many first images there are.
+
+    For first images, see :class:`rlccfr.games.bucket_histories.boards.Boards`.
 
     Args:
         permutations: (permutations, cards) the card that each card becomes; the first one changes nothing.
         choose: see :func:`number_of_set`.
         chosen: (size,) working memory.
-        row: (sets,) overwritten by the number of each set's first image among the first images.
+        row: (sets,) overwritten by the index of each set's first image among all first images.
         turning: (sets,) overwritten by the first permutation that maps each set to its first image.
     """
     num_cards = permutations.shape[1]

@@ -167,7 +167,7 @@ def add_hand(reach, cards, holds_two, sums):
 
 @released(None)
 def find_fold_values(hands, holds_two, reach, scale, scratch, begin, end):
-    """Replace the opponent's reach with each hand by its sum over the hands that share no card with it, times a factor.
+    """For each hand, replace the opponent's reach by its sum over the hands that share no card with it, times a factor.
 
     Args:
         hands: see :class:`BoardHands`.
@@ -196,13 +196,17 @@ def find_fold_values(hands, holds_two, reach, scale, scratch, begin, end):
 
 @inlined
 def find_equals_values(hands, begin, end, reach, left, right, weaker, as_weak, factors):
-    """Replace the opponent's reach by the values of hands of equal strength; see :func:`find_showdown_values`.
+    """Replace the opponent's reach by the player's values, for the hands of one strength.
+
+    See :func:`find_showdown_values`.
 
     Args:
         begin, end: range of ``hands.order``.
         left, right: range of columns.
-        weaker, as_weak: (cards + 2, columns) sums over weaker hands, and over these and the equal ones, each less half
-            of the sums over all hands.
+        weaker: (cards + 2, columns) sums of reach over the weaker hands, less half of the sums over all hands; for the
+            rows, see :func:`add_hand`.
+        as_weak: the same for the hands that are weaker or of equal strength.
+        factors: factors of the columns.
     """
     weaker_total = weaker[len(weaker) - 1]
     as_weak_total = as_weak[len(as_weak) - 1]
@@ -224,9 +228,9 @@ def find_equals_values(hands, begin, end, reach, left, right, weaker, as_weak, f
 
 @released(None)
 def find_showdown_values(hands, holds_two, reach, factors, scratch, begin, end):
-    """Replace the opponent's reach with each hand by its sum over weaker hands, less its sum over stronger ones.
+    """For each hand, replace the opponent's reach by its sum over weaker hands less its sum over stronger ones.
 
-    Only hands that share no card with the hand count. The result is multiplied by its column's factor.
+    Only the opponent's hands that share no card with the hand count. The result is multiplied by its column's factor.
 
     Args:
         hands, holds_two: see :func:`find_fold_values`.

@@ -144,7 +144,10 @@ def fill_dealt_histories(tables, number, histories_before, before, row, turning,
 def count_sums(
     histories_before, before, row, turning, masks, weights, image, hand_masks, sums, places, high, low, counts
 ):
-    """Count hands by their history in the round before, and by some bits of their strength.
+    """Count hands by their history in the round before, and by bits of their strength.
+
+    The upper bits of a strength choose the row of ``counts`` together with the history; the bits below them, except for
+    the lowest ones, choose the column.
 
     Args:
         histories_before: (boards of the round before, hands) history of each hand in the round before.
@@ -154,9 +157,10 @@ def count_sums(
         image: (permutations, hands) the hand to which each permutation maps each hand.
         hand_masks: (hands,) cards of each hand, as bits.
         sums: (rows, hands) strengths.
-        places: (histories, values of the bits above ``high``) row of ``counts``, or -1 for hands that do not count.
-        high, low: numbers of lower bits: below the upper bits, and below the bits that are counted.
-        counts: (rows, values of the bits from ``low`` to ``high``) added to.
+        places: (histories, values of the upper bits) row of ``counts``, or -1 for hands that do not count.
+        high: number of bits below the upper ones.
+        low: number of the lowest bits, which are ignored.
+        counts: (rows, values of the ``high - low`` bits between) added to.
     """
     keep = (1 << (high - low)) - 1
     for board in range(len(row)):

@@ -17,9 +17,11 @@ NUM_KEPT = 1
 
 
 class Rows(NamedTuple):
-    """Rows in scaled units (see networks/reservoir.py), and their sums in current units.
+    """The rows of a reservoir, and their sums.
 
-    n and m are as in kernels/layout.py.
+    Sums are in current units: all discounts so far have been applied. Rows are stored times a factor, the ``scale`` of
+    the functions below, so that a discount need not touch them (:meth:`rlccfr.networks.reservoir.Reservoir.discount`).
+    n is the number of infosets, m that of sequences.
     """
 
     infoset: np.ndarray  # (capacity,)

@@ -156,11 +156,12 @@ def update_top(view, player, tables, findings, step, rule, share, reach):
 def threaded_iterations(game, run, rule, procedure, schedule, cost, share):
     """Run one thread's share of ``len(schedule) - 1`` iterations; all threads must call this at the same time.
 
-    The order of the passes is that of :func:`exact_iterations`. Where the first thread writes above the cut, the others
-    wait before they read it, and the first thread waits for the others' values before it passes them up.
+    The order of the passes is that of :func:`exact_iterations`. Before the other threads read what the first thread
+    writes above the cut, they wait for it. The first thread waits for the others' values before it passes them up.
 
     Args:
-        game, run, rule, procedure, schedule, cost: as for :func:`exact_iterations`; no best responses.
+        game, run, rule, procedure, schedule, cost: as for :func:`exact_iterations`; the procedure must not ask for best
+            responses.
     """
     _, view = game_of(game)
     rule = rule_of(rule)

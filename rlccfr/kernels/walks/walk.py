@@ -242,7 +242,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
     """Perform one walk for ``traverser``.
 
     Args:
-        weights: weights of the whole walk.
+        weights: this walk's weights in the regret estimate and in the opponent's policy sum; see ``Weights``.
         parameters: (p,) the sampler's parameters in this iteration.
         memory: the traverser's regrets and masses, and the opponent's average increments, are added to its tables in
             place; its stack is overwritten.

@@ -311,7 +311,10 @@ def test_commands(tmp_path):
             "leave out `--option then=...`",
         ),
         (("train", "kuhn", "--out", str(out)), "holds a controller, whose log would be lost"),
-        (("train", "--control", "--evaluations", "9"), "--control trains a controller, which takes no --evaluations"),
+        (
+            ("train", "--control", "--evaluations", "9"),
+            "--control trains a controller, so --evaluations can't be given with it",
+        ),
         (("train",), "name the games to train on"),
         (("train", "kuhn", "--rounds", "3"), "only --control takes --rounds"),
         ((*train[:4], "0", *train[5:]), "rounds must be a positive integer, not 0"),

@@ -158,7 +158,7 @@ def test_what_is_named_may_be_all_that_a_sweep_has(store, run):
     [
         (
             ("--top", "3", "--algorithm", "cfr x none x none"),
-            "--algorithm draws only the algorithms that it names, which takes no --top",
+            "--algorithm names all that is drawn, so --top can't be given with it",
         ),
         (
             ("--over", "hours", "--results", "nowhere"),

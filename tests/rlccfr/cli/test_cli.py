@@ -141,7 +141,8 @@ def test_an_option_that_is_none_is_refused_in_one_line(run, option, message):
 
 def test_exact_solutions_take_no_rare_option(run):
     err = run("solve", "kuhn", "--exact", "--option", "walks=3")[2]
-    assert err == "error: --exact solves a linear program, which takes no --option walks: leave out one of them\n"
+    reason = "--exact solves a linear program, so --option walks can't be given with it"
+    assert err == f"error: {reason}: leave out one of them\n"
 
 
 @pytest.mark.slow
@@ -482,9 +483,12 @@ def test_a_missed_target_is_in_the_json_too(run):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--exact", "--iterations", "5"), "--exact solves a linear program, which takes no --iterations:"),
-        (("--exact", "--update-rule", "dcfr"), "--exact solves a linear program, which takes no --update-rule:"),
-        (("--exact", "--any"), "--exact solves a linear program, which takes no --any:"),
+        (("--exact", "--iterations", "5"), "--exact solves a linear program, so --iterations can't be given with it:"),
+        (
+            ("--exact", "--update-rule", "dcfr"),
+            "--exact solves a linear program, so --update-rule can't be given with it:",
+        ),
+        (("--exact", "--any"), "--exact solves a linear program, so --any can't be given with it:"),
         (("--exact", "--seconds", "0"), "--seconds must be a positive number, not 0"),
         (("--exact", "--seconds", "1e-9"), "was not solved in 1e-09 seconds; allow more time, or iterate instead"),
         (("--target", "0"), "a target must be a positive exploitability"),

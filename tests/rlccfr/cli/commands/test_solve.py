@@ -54,8 +54,8 @@ def test_the_states_where_most_is_gained_are_named(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--iterations", "5"), "--against finds best responses, which takes no --iterations"),
-        (("--update-rule", "dcfr"), "--against finds best responses, which takes no --update-rule"),
+        (("--iterations", "5"), "--against finds best responses, so --iterations can't be given with it"),
+        (("--update-rule", "dcfr"), "--against finds best responses, so --update-rule can't be given with it"),
     ],
 )
 def test_a_run_is_not_asked_for_as_well(run, arguments, message):
@@ -182,7 +182,10 @@ def test_a_lock_is_what_against_takes_as_well(run, tmp_path):
         (("--lock", "no.json"), "can't read the lock no.json"),
         (("--lock", "0=no.csv"), "can't read no.csv"),
         (("--lock", "1=lock.json"), "lock.json: 'kuhn' has no infoset of player 1 named '0'; it is the other player's"),
-        (("--lock", "lock.json", "--against", "uniform"), "--against finds best responses, which takes no --lock"),
+        (
+            ("--lock", "lock.json", "--against", "uniform"),
+            "--against finds best responses, so --lock can't be given with it",
+        ),
         (("--lock", "lock.json", "--curve", "./lock.json"), "--curve is written as .csv"),
         (("--lock", "lock.json", "--policy", "./lock.json"), "lock.json is the lock, which would be overwritten"),
     ],
