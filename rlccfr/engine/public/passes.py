@@ -18,7 +18,7 @@ from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT
 from rlccfr.kernels.public.drawing import AVERAGE
-from rlccfr.kernels.public.public_iterations import drawn_iterations, public_iterations
+from rlccfr.kernels.public.public_iterations import drawn_iterations, drawn_passes, public_iterations
 
 kernels.announce(kernels.PUBLIC, "public trees")
 
@@ -150,14 +150,55 @@ class DrawnStepper(PublicStepper):
         self._iterate(self.binding.rows(self.state.iteration + 1, 0), 0)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
-        self._iterate(self.binding.rows(self.state.iteration + 1, min(iterations, CHUNK)), max_nodes)
+        rows = self.binding.rows(self.state.iteration + 1, min(iterations, CHUNK))
+        # Passes read policies off positive regrets whose discounts are pending. That is correct unless a discount is 0,
+        # since a policy depends only on the ratios of positive regrets. Before the first iteration, regrets are 0.
+        resets = np.flatnonzero(rows[:-1, POSITIVE_DISCOUNT] == 0)
+        if not self.state.iteration:
+            resets = resets[resets > 0]
+        if len(resets) and resets[0] == 0:
+            with uninterrupted():
+                self._iterate_and_settle(rows[:2])
+            return
+        end = int(resets[0]) if len(resets) else len(rows) - 1
+        self._iterate(rows[: end + 1], max_nodes)
 
-    def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:
-        state = self.state
+    @property
+    def run_sums(self) -> np.ndarray:
+        self.state.clear_ended_averages()
+        return super().run_sums
+
+    def _log_discounts(self, rows: np.ndarray) -> np.ndarray:
+        """Return the logarithms of the discounts of a schedule's iterations, (iterations, 3)."""
         log_discounts = logs_of(rows[:-1, _DISCOUNTS])
         if self.binding.abstraction.best_response:
             # Responses are found by exact passes, which update all averages. So no discounts of averages are pending.
             log_discounts[:, AVERAGE] = 0.0
+        return log_discounts
+
+    def _iterate_and_settle(self, rows: np.ndarray) -> None:
+        """Run one iteration after each of whose updates the player's pending discounts are applied.
+
+        So player 1's update meets player 0's new policy, also where player 0's update has drawn nothing.
+        """
+        state = self.state
+        if self.binding.abstraction.best_response:  # each update meets a response that was found before both
+            self._iterate(rows, 1)
+            state.settle()
+            return
+        workspace, outcomes = workspace_of(state.game, state.dtype)
+        workspace = workspace._replace(drawing=state.drawing)
+        state.drawing.clock[:] += self._log_discounts(rows)[0]
+        schedule = self.scheduled(rows)
+        for player in range(2):
+            state.counts[1] += drawn_passes(
+                state.game.view, player, self._current, state.tables, workspace, outcomes, schedule, 1
+            )
+            state.settle(player, player + 1)
+        state.counts[0] += 1
+
+    def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:
+        state = self.state
         workspace, outcomes = workspace_of(state.game, state.dtype)
         drawn_iterations(
             state.game.view,
@@ -167,6 +208,6 @@ class DrawnStepper(PublicStepper):
             outcomes,
             state.counts,
             self.scheduled(rows),
-            log_discounts,
+            self._log_discounts(rows),
             max_nodes,
         )

@@ -17,8 +17,9 @@ from rlccfr.game import Game
 from rlccfr.games.memory import available_memory, gigabytes, return_freed_memory
 from rlccfr.games.public.records import SHORT, SINGLE
 from rlccfr.games.public.view import PublicGame
+from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import MATCHING_POWER, POSITIVE_DISCOUNT, PREDICTION
-from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing, settle
+from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing, clear_ended_averages, settle
 from rlccfr.kernels.public.steps import LARGEST, SIZE, STEP_COLUMNS
 from rlccfr.kernels.public.vectors import match_power
 from rlccfr.kernels.public.workspace import PublicTables, arithmetic_type
@@ -170,10 +171,16 @@ class PublicState:
             needs.append(Need(pending_bytes(game, drawn), "pending discounts", remedy))
         require(game, needs)
 
-    def settle(self) -> None:
-        """Apply the discounts that are pending."""
+    def settle(self, first_player: int = 0, end_player: int = 2) -> None:
+        """Apply the discounts that are pending at the players' decisions, by default at both players'."""
         if self.drawing.draws_public:
-            settle(self.game.view, self.tables, self.drawing)
+            settle(self.game.view, self.tables, self.drawing, first_player, end_player)
+
+    def clear_ended_averages(self) -> None:
+        """Set the policy sums to 0 at which a decay of 0 is pending; the average policy is uniform there."""
+        if self.drawing.draws_public:
+            with uninterrupted():
+                clear_ended_averages(self.game.view, self.tables.policy_sum, self.drawing)
 
     def refresh(self, binding: Binding) -> None:
         """Do nothing: both states share the tables, and the switch may still fail. See :meth:`adopt`."""
@@ -214,7 +221,7 @@ class PublicState:
         if drawing.draws_public:  # settle the discounts on copies, so that the run is not changed by rounding
             tables = tables._replace(regret=tables.regret.copy(), policy_sum=tables.policy_sum.copy())
             drawing = drawing._replace(regret_log=drawing.regret_log.copy(), average_log=drawing.average_log.copy())
-            settle(self.game.view, tables, drawing)
+            settle(self.game.view, tables, drawing, 0, 2)
         true_regret: np.ndarray = tables.regret * self._regret_scale
         return true_regret
 

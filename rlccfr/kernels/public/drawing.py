@@ -159,16 +159,17 @@ def average_decay(drawing, entry):
 
 
 @kernel
-def settle(view, tables, drawing):
-    """Apply all discounts that are pending.
+def settle(view, tables, drawing, first_player, end_player):
+    """Apply all discounts that are pending at the decisions of some players.
 
     Args:
-        tables: ``regret`` and ``policy_sum`` are changed in place.
+        tables: ``regret``, ``policy_sum`` and ``policy`` are changed in place.
         drawing: ``regret_log`` and ``average_log`` are changed in place.
+        first_player, end_player: the players are those from the first to before the end.
     """
     for index in range(len(view.nodes)):
         node = view.nodes[index]
-        if node["kind"] >= CHANCE:
+        if not first_player <= node["kind"] < end_player:
             continue
         count = node["num_children"]
         rows = view.deals[node["deal"]]["rows"][node["kind"]]
@@ -184,3 +185,37 @@ def settle(view, tables, drawing):
             for k in range(node["table"] + r, node["table"] + r + count * rows, rows):
                 tables.regret[k] *= positive if tables.regret[k] > 0.0 else negative
                 tables.policy_sum[k] *= decay
+                if positive == 0.0 and len(tables.policy):  # it is proportional to positive regrets, which are now 0
+                    tables.policy[k] = 0.0
+
+
+@kernel
+def clear_ended_averages(view, policy_sum, drawing):
+    """Set the policy sums at which a decay of 0 is pending to 0.
+
+    Any other pending decay leaves the proportions of a row's sums, and thereby the average policy, as they are.
+    """
+    clock = drawing.clock[AVERAGE]
+    if clock > 0.5 * LEAST_LOG:  # no decay has been 0
+        return
+    for index in range(len(view.nodes)):
+        node = view.nodes[index]
+        if node["kind"] >= CHANCE:
+            continue
+        count = node["num_children"]
+        rows = view.deals[node["deal"]]["rows"][node["kind"]]
+        begin = drawing.average_start[index]
+        is_ended = False
+        for r in range(rows):
+            if r == 0 or drawing.draws_opponent:
+                is_ended = exp(clock - drawing.average_log[begin + r]) == 0.0
+            if not is_ended:
+                continue
+            for k in range(node["table"] + r, node["table"] + r + count * rows, rows):
+                policy_sum[k] = 0.0
+        if is_ended and not drawing.draws_opponent:
+            drawing.average_log[begin] = clock
+        elif drawing.draws_opponent:
+            for r in range(rows):
+                if exp(clock - drawing.average_log[begin + r]) == 0.0:
+                    drawing.average_log[begin + r] = clock

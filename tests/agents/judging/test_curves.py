@@ -158,7 +158,7 @@ def test_what_is_named_may_be_all_that_a_sweep_has(store, run):
     [
         (
             ("--top", "3", "--algorithm", "cfr x none x none"),
-            "--algorithm names all that is drawn, so --top can't be given with it",
+            "--algorithm draws only the algorithms that it names, so --top can't be given",
         ),
         (
             ("--over", "hours", "--results", "nowhere"),
