@@ -6,7 +6,6 @@ from math import comb
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import rlccfr
 from rlccfr.engine.public.evaluation import public_action_values
@@ -16,6 +15,7 @@ from rlccfr.games.public.masses import row_masses
 from rlccfr.games.public.records import CHANCE
 from rlccfr.games.walked.holdem import HoldemWalks
 from rlccfr.policies.public_policy import PublicPolicy
+from rlccfr.testing import smallest_p
 
 GAMES = (
     "holdem(ranks=6,suits=2)",
@@ -26,7 +26,7 @@ GAMES = (
 LEVEL = 1e-3
 """Level of significance for all entries of all games together."""
 
-BATCHES = 60
+BATCHES = 40
 WALKS = 2000
 SUMS = 4
 
@@ -81,7 +81,9 @@ def test_estimates_are_unbiased(setting, player):
         np.add.at(increments, met, data.opponent_policies / WALKS)
         batches.append(summed(data.value.mean(), gains, increments, weights))
     expected = summed(policy.values().game[player], *exact(walks, policy, player), weights)
-    assert smallest_p(np.array(batches), expected) > LEVEL / (2 * len(GAMES))
+    p, tested = smallest_p(np.array(batches), expected)
+    assert p > LEVEL / (2 * len(GAMES))
+    assert tested > 20
 
 
 def summed(value: float, gains: np.ndarray, increments: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -134,15 +136,6 @@ def reached(walks: HoldemWalks, policy: PublicPolicy, player: int) -> np.ndarray
 
     visit(0, np.ones(int(game.view.deals["rows"][0, player])))
     return found
-
-
-def smallest_p(batches: np.ndarray, means: np.ndarray) -> float:
-    """Return the smallest p of t tests of batches' means against exact ones, times their number (Holm)."""
-    errors = batches.std(axis=0, ddof=1) / len(batches) ** 0.5
-    tested = errors > 0
-    np.testing.assert_allclose(batches[0, ~tested], means[~tested], atol=1e-12)
-    scores = (batches.mean(axis=0) - means)[tested] / errors[tested]
-    return float(2 * stats.t.sf(np.abs(scores), len(batches) - 1).min() * tested.sum())
 
 
 def test_as_many_histories_are_met_as_expected():
