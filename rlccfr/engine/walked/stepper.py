@@ -40,9 +40,6 @@ ROWS_TOGETHER = 2**14
 MOST_STEPS = 64
 """Largest numbers of rows, and of training steps, that are taken without a pause; a single step may have more rows."""
 
-# The parts of an iteration, in order.
-WALKS_0, FIT_0, WALKS_1, FIT_1, FIT_AVERAGES_0, FIT_AVERAGES_1, NUM_PARTS = range(7)
-
 
 class WalkedStepper(Stepper[WalkedTables]):
     """Stepper that estimates regrets by external sampling and fits networks to them (Brown et al., ICML 2019).
@@ -142,17 +139,21 @@ class WalkedStepper(Stepper[WalkedTables]):
 
     def _next_part(self) -> None:
         """Carry out the next part of an iteration, and note what comes after it."""
-        part, done = self.state.progress.tolist()
-        if part in (WALKS_0, WALKS_1):
-            done = self._walk(0 if part == WALKS_0 else 1, done)
-        elif part in (FIT_0, FIT_1):
-            done = self._fit_advantages(0 if part == FIT_0 else 1, done)
-        else:
-            done = self._fit_average(0 if part == FIT_AVERAGES_0 else 1, done)
+        parts = (
+            (self._walk, 0),
+            (self._fit_advantages, 0),
+            (self._walk, 1),
+            (self._fit_advantages, 1),
+            (self._fit_average, 0),
+            (self._fit_average, 1),
+        )
+        number, done = self.state.progress.tolist()
+        carry_out, player = parts[number]
+        done = carry_out(player, done)
         if done:
-            self.state.progress[:] = part, done
-        elif part + 1 < NUM_PARTS:
-            self.state.progress[:] = part + 1, 0
+            self.state.progress[:] = number, done
+        elif number + 1 < len(parts):
+            self.state.progress[:] = number + 1, 0
         else:
             self.state.progress[:] = 0
             self.state.counts[0] += 1
