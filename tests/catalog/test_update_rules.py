@@ -80,7 +80,7 @@ def test_every_entry_is_documented():
 
 
 def test_ids_shared_by_kinds_are_not_guessed():
-    with pytest.raises(rlccfr.ComponentError, match="sampler and abstraction"):
+    with pytest.raises(rlccfr.ComponentError, match="both a sampler and an abstraction"):
         make("none")
     with pytest.raises(rlccfr.ComponentError, match="did you mean 'external'"):
         make("externl")

@@ -95,10 +95,7 @@ class StopOptions(OneBudget):
     """When to stop."""
 
     TITLE: ClassVar[str] = "When to stop"
-    target: str | None = option(
-        None,
-        "Exploitability: 1e-6, 1e-6x (of uniform), 10mbb, 0.5%.",
-    )
+    target: str | None = option(None, "Exploitability: 1e-6, 1e-6x (of uniform), 10mbb, 0.5%.")
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
     any_way: bool = option(False, "Run, or solve a linear program if that looks faster.", "--any")
     against: str | None = option(None, "Find best responses to this policy or run instead.")

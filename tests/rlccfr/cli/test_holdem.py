@@ -91,7 +91,7 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
         ),
         (
             ("--iterations", "3", "--update-rule", "hedge"),
-            "update rules can have schedules, but no functions, networks or controller: use dcfr_plus",
+            "update rules can have schedules, but no functions and no controller: use dcfr_plus",
         ),
         (("--iterations", "3", "--control"), "update rules can have schedules, but no functions"),
         (("--iterations", "3", "--abstraction", "rcfr"), "regrets are stored in tables, not fitted"),

@@ -24,7 +24,7 @@ def uniform(name):
         (lambda policy: policy.action_probabilities("cc/c", 1.5), "the bucket history must be a non-negative integer"),
         (lambda policy: policy.action_probabilities("cc/c", "2c"), "nobody acts after 'cc/c' .* the cards that follow"),
         (lambda policy: policy.action_probabilities("cc/5d/c", 0), "give the actions f, c and r of each round"),
-        (lambda policy: policy.action_probabilities("c/5d", "2c"), "deals 1 times, but the player acts after 0 deals"),
+        (lambda policy: policy.action_probabilities("c/5d", "2c"), "has the cards of 1 deals, but 0 come before"),
         (
             lambda policy: policy.action_probabilities("", "Ah"),
             "'Ah' is not a card of the deck; a card is one of 2345 and",
@@ -48,7 +48,7 @@ def test_bad_questions_get_one_line(ask, message):
 def test_only_policies_of_one_game_share_a_table():
     """Entries of one game lie elsewhere in tables of another, also beyond their end."""
     for first, second in ((NAME, OTHER), (OTHER, NAME), (NAME, PLAIN)):
-        with pytest.raises(rlccfr.PolicyError, match="use policies of one game"):
+        with pytest.raises(rlccfr.PolicyError, match="must be of one game and one version"):
             uniform(first).seated_with(uniform(second))
 
 

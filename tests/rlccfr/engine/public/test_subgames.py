@@ -290,7 +290,7 @@ def test_the_turn_of_postflop_solvers_documentation():
         (("cfr", "external"), "sampler='public_chance' instead of 'external'"),
         (("cfr", "none", "equity"), "a game represented as a no-limit subgame does not support abstractions"),
         (("cfr", "none", "suits"), "a game represented as a no-limit subgame does not support abstractions"),
-        (("deep_cfr",), "no functions, networks or controller"),
+        (("deep_cfr",), "networks need hold'em without ranges"),
     ],
 )
 def test_what_assumes_a_uniform_deal_is_refused(algorithm, message):
