@@ -32,10 +32,10 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 }
 """Arguments of the solver for each curve; the rule is vanilla CFR, as in the source."""
 
-TIMES = {5: (3.0, 10.0, 30.0, 60.0), 8: (10.0, 40.0, 160.0)}
+TIMES = {5: (3.0, 10.0, 30.0, 60.0), 8: (10.0, 40.0, 160.0), 10: (40.0, 160.0), 12: (40.0, 160.0)}
 """For each number of buckets, the CPU seconds at which policies are evaluated."""
 
-SEEDS = {5: 5, 8: 1}
+SEEDS = {5: 5, 8: 1, 10: 1, 12: 1}
 """For each number of buckets, the number of seeds of what draws."""
 
 RULES = {
@@ -50,11 +50,22 @@ RULES = {
 
 RULE_TIMES = {5: (10.0, 60.0), 8: (40.0, 160.0)}
 
+LONG_RULES = {
+    5: [("dcfr", "none"), ("dcfr_plus", "none")],
+    8: [("dcfr_plus", "none"), ("lcfr", "public_chance")],
+}
+"""For each number of buckets, the rules and samplers that also run for `LONG_TIME` CPU seconds."""
+
+LONG_TIME = 600.0
+
 FLOPS = 4
 """Number of flops below which players respond to a policy by their cards; each takes about 200 CPU seconds."""
 
-OPPONENTS = ((5, 3), (8, 5))
+OPPONENTS = ((5, 3), (8, 5), (10, 8), (12, 10))
 MATCH_SECONDS = 160.0
+LATE = 1.25
+"""Factor on a column's time above which a cell says its own."""
+
 PAIRS = 20_000_000
 """Pairs of games of a match, with which its interval is below 1 mbb/g."""
 
@@ -158,6 +169,11 @@ def cases(quick: bool) -> list[Case]:
         for rule, sampler in runs:
             measure = partial(curve, name.format(buckets), rule, {"sampler": sampler}, times, 0)
             found.append(Case(f"rule/{buckets}/{rule} x {sampler}/0", measure))
+    for buckets, runs in ({2: LONG_RULES[5]} if quick else LONG_RULES).items():
+        times = (0.5,) if quick else (LONG_TIME,)
+        for rule, sampler in runs:
+            measure = partial(curve, name.format(buckets), rule, {"sampler": sampler}, times, 0)
+            found.append(Case(f"long/{buckets}/{rule} x {sampler}/0", measure))
     found += [
         Case(
             f"match/{first}/{second}/0",
@@ -220,7 +236,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
             + "; ".join(
                 f"{number} buckets, {form}: {ratio}" for (number, form), ratio in faster.items() if number in larger
             ),
-            "8 buckets alone; 10 and 12 were not run",
+            NO_STAND_IN,
         ),
         Claim(
             "In head-to-head play, the finer abstraction wins (Figure 4; Table 1 of Brown et al., ICML 2019)",
@@ -242,8 +258,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "",
         "Exploitability is that of the average policy in the abstract game, in thousandths of a big blind per game "
         "(mbb/g). It is exact; of several seeds, it is the geometric mean. Times are in engine CPU seconds, without "
-        "those of tables and of evaluations. The paper's figures are plots without printed values, so only their "
-        "order is compared. Its abstractions with 10 and 12 buckets were not run.",
+        "those of tables and of evaluations; where an iteration took much longer than a column says, its time is in "
+        "brackets. The paper's figures are plots without printed values, so only their order is compared.",
     )
     for number, (buckets, curves) in enumerate(parsed(rows, "curve").groupby("first", sort=False)):
         picture = f"texas-{number}.svg"
@@ -253,6 +269,9 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     yield from ("", "## Which rule", "", "The sampler `none` stands for exact passes.")
     for buckets, runs in parsed(rows, "rule").groupby("first", sort=False):
         yield from ("", f"With {buckets} buckets:", "")
+        yield from by_time(runs, "second")
+    for buckets, runs in parsed(rows, "long").groupby("first", sort=False):
+        yield from ("", f"With {buckets} buckets, the foremost in a longer run:", "")
         yield from by_time(runs, "second")
     yield from (
         "",
@@ -297,16 +316,23 @@ def by_time(rows: pd.DataFrame, column: str) -> Iterator[str]:
     rows = rows.copy()
     rows["place"] = rows.groupby("case").cumcount()
     seconds = rows.groupby("place")["CPU seconds"].median()
-    means = np.exp(np.log(rows["exploitability"]).groupby([rows[column], rows["place"]], sort=False).mean()).unstack()
+    by_place = [rows[column], rows["place"]]
+    means = np.exp(np.log(rows["exploitability"]).groupby(by_place, sort=False).mean()).unstack()
+    spent = rows["CPU seconds"].groupby(by_place, sort=False).mean().unstack()
     iterations = rows.groupby("case").tail(1).groupby(column)["iterations"].mean()
     best = means.min().tolist()
     yield from table(
         ("", *(f"{time:.3g} s" for time in seconds), "iterations"),
         [
-            (name, *map(cell, means.loc[name].tolist(), best), f"{iterations[name]:,.0f}")
+            (name, *map(timed, means.loc[name], best, spent.loc[name], seconds), f"{iterations[name]:,.0f}")
             for name in means.index.tolist()
         ],
     )
+
+
+def timed(value: float, best: float, spent: float, seconds: float) -> str:
+    """Return a cell of a table by time, with the time in brackets if it is well above that of its column."""
+    return cell(value, best) + (f" ({spent:,.0f} s)" if spent > LATE * seconds else "")
 
 
 EXPERIMENT = Experiment(
