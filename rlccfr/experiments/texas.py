@@ -278,7 +278,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "## Head to head",
         "",
         "Both policies of a row were solved for the same CPU seconds by public chance sampling with linear weights "
-        "(`lcfr`). Every deal is played twice, with seats exchanged; the interval is one of 95 %. The last row has "
+        "(`lcfr`), after which a finer abstraction is further from its equilibrium. Every deal is played twice, with "
+        "seats exchanged; the interval is one of 95 %. The last row has "
         "policies of exact passes by `dcfr_plus`, and its value is exact.",
         "",
     )

@@ -181,9 +181,9 @@ def test_the_default_draws_boards_where_exact_passes_are_few():
     game = in_buckets(*GAMES[0])
     form = game.form
     assert rlccfr.solve(game, until="2e-2x").why == "public_chance by lcfr"
-    assert rlccfr.solve(game, until="5e-3x").why == "exact passes by dcfr_plus"
-    assert rlccfr.solve(game, iterations=3).why == "exact passes by dcfr_plus"
-    assert rlccfr.solve(game, seconds=0.05).why == "exact passes by dcfr_plus"
+    assert rlccfr.solve(game, until="5e-3x").why == "exact passes by dcfr"
+    assert rlccfr.solve(game, iterations=3).why == "exact passes by dcfr"
+    assert rlccfr.solve(game, seconds=0.05).why == "exact passes by dcfr"
     cost = 1e-9 * form.part("iteration_cost")(game)
     assert rlccfr.solve(game, seconds=40 * cost).why == "public_chance by lcfr"
     assert rlccfr.solve(game, seconds=40 * cost, until="1e-6x").why.startswith("public_chance by lcfr")
