@@ -12,7 +12,7 @@ from rlccfr.engine.binding import Binding
 from rlccfr.engine.bucket_histories.draws import BoardSweeps, HandSweeps, cards_of, kept_showdowns
 from rlccfr.engine.bucket_histories.sweeps import Sweeps, current, scratch_for
 from rlccfr.engine.bucket_histories.tables import BucketHistoryTables
-from rlccfr.engine.public.draws import logs_of
+from rlccfr.engine.public.draws import iterations_before_restart, logs_of
 from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.interrupts import uninterrupted
@@ -109,15 +109,12 @@ class DrawingStepper(BucketHistoryStepper):
         state = self.state
         rows = self.binding.rows(state.iteration + 1, min(iterations, CHUNK))
         logs = logs_of(rows[:-1, _DISCOUNTS])
-        # Passes read policies off positive regrets whose discounts are pending. That is correct unless a discount is 0,
-        # since a policy depends only on the ratios of positive regrets.
-        resets = np.flatnonzero(rows[:-1, POSITIVE_DISCOUNT] == 0)
-        if len(resets) and resets[0] == 0:
+        count = iterations_before_restart(rows)
+        if count == 0:
             with uninterrupted():
                 self._iterate_and_settle(rows[:2], logs[:1])
-            return
-        end = int(resets[0]) if len(resets) else len(logs)
-        self._iterate(rows[: end + 1], logs[:end], max_nodes)
+        else:
+            self._iterate(rows[: count + 1], logs[:count], max_nodes)
 
     def average_sums(self) -> np.ndarray:
         self.state.clear_ended_averages()

@@ -11,6 +11,7 @@ from rlccfr.components import Sampler
 from rlccfr.games.public.masses import row_masses
 from rlccfr.games.public.records import CHANCE, DOUBLE
 from rlccfr.games.public.view import PublicGame
+from rlccfr.kernels.layout import POSITIVE_DISCOUNT
 from rlccfr.kernels.public.drawing import LEAST_LOG, NO_DRAWING, Drawing
 
 DRAWN = {"public": (False, False), "opponent": (False, True), "own": (True, False), "one": (True, True)}
@@ -92,6 +93,20 @@ def logs_of(factors: np.ndarray) -> np.ndarray:
     logs = np.full(factors.shape, LEAST_LOG)
     np.log(factors, out=logs, where=factors > 0)
     return logs
+
+
+def iterations_before_restart(rows: np.ndarray, first: int = 0) -> int:
+    """Return how many iterations of a schedule come before one whose discount of positive regrets is 0.
+
+    Passes that draw read policies off positive regrets whose discounts are pending. That is correct as long as no
+    discount is 0, since a policy depends only on the ratios of positive regrets.
+
+    Args:
+        rows: (iterations + 1, 5 + p) rows of the schedule, including that of the iteration after them.
+        first: number of iterations at the beginning that do not count.
+    """
+    restarts = np.flatnonzero(rows[first:-1, POSITIVE_DISCOUNT] == 0)
+    return first + int(restarts[0]) if len(restarts) else len(rows) - 1
 
 
 def first_entries(game: PublicGame, per_private_state: bool) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from rlccfr import kernels
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.blending_stepper import BlendingStepper
-from rlccfr.engine.public.draws import logs_of
+from rlccfr.engine.public.draws import iterations_before_restart, logs_of
 from rlccfr.engine.public.evaluation import pass_cost, public_values, workspace_of
 from rlccfr.engine.public.public_crew import PublicCrew, crew_for, current
 from rlccfr.engine.public.public_state import PublicState
@@ -151,17 +151,13 @@ class DrawnStepper(PublicStepper):
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         rows = self.binding.rows(self.state.iteration + 1, min(iterations, CHUNK))
-        # Passes read policies off positive regrets whose discounts are pending. That is correct unless a discount is 0,
-        # since a policy depends only on the ratios of positive regrets. Before the first iteration, regrets are 0.
-        resets = np.flatnonzero(rows[:-1, POSITIVE_DISCOUNT] == 0)
-        if not self.state.iteration:
-            resets = resets[resets > 0]
-        if len(resets) and resets[0] == 0:
+        # Before the first iteration, regrets are 0, so its discount has no effect.
+        count = iterations_before_restart(rows, first=0 if self.state.iteration else 1)
+        if count == 0:
             with uninterrupted():
                 self._iterate_and_settle(rows[:2])
-            return
-        end = int(resets[0]) if len(resets) else len(rows) - 1
-        self._iterate(rows[: end + 1], max_nodes)
+        else:
+            self._iterate(rows[: count + 1], max_nodes)
 
     @property
     def run_sums(self) -> np.ndarray:

@@ -194,6 +194,10 @@ def clear_ended_averages(view, policy_sum, drawing):
     """Set the policy sums at which a decay of 0 is pending to 0.
 
     Any other pending decay leaves the proportions of a row's sums, and thereby the average policy, as they are.
+
+    Args:
+        policy_sum: (m,) changed in place.
+        drawing: ``average_log`` is changed in place.
     """
     clock = drawing.clock[AVERAGE]
     if clock > 0.5 * LEAST_LOG:  # no decay has been 0
@@ -204,18 +208,14 @@ def clear_ended_averages(view, policy_sum, drawing):
             continue
         count = node["num_children"]
         rows = view.deals[node["deal"]]["rows"][node["kind"]]
-        begin = drawing.average_start[index]
         is_ended = False
         for r in range(rows):
+            # A decision's rows share one entry of the log, unless the opponent's private states are drawn one by one.
             if r == 0 or drawing.draws_opponent:
-                is_ended = exp(clock - drawing.average_log[begin + r]) == 0.0
-            if not is_ended:
-                continue
-            for k in range(node["table"] + r, node["table"] + r + count * rows, rows):
-                policy_sum[k] = 0.0
-        if is_ended and not drawing.draws_opponent:
-            drawing.average_log[begin] = clock
-        elif drawing.draws_opponent:
-            for r in range(rows):
-                if exp(clock - drawing.average_log[begin + r]) == 0.0:
-                    drawing.average_log[begin + r] = clock
+                entry = drawing.average_start[index] + r
+                is_ended = exp(clock - drawing.average_log[entry]) == 0.0
+                if is_ended:
+                    drawing.average_log[entry] = clock
+            if is_ended:
+                for k in range(node["table"] + r, node["table"] + r + count * rows, rows):
+                    policy_sum[k] = 0.0

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from restarts import register_restarts
 from support import place_public, regrets, settle_public
 
 import rlccfr
-from rlccfr.components import UpdateRule
-from rlccfr.registry import update_rule
 
 NAME = "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1"
 ONE_BOARD = "holdem(rounds=1,raises=2,ranks=6,suits=2,buckets=4)"
@@ -16,20 +15,7 @@ RULES = [("average_restarts", 20), ("all_restarts", 3)]
 
 @pytest.fixture(autouse=True)
 def rules(own_components):
-    """Register rules whose average, or also whose regrets, restart at every third iteration."""
-
-    def restart(t):
-        return np.where(t % 3 == 0, 0.0, 1.0)
-
-    @update_rule("average_restarts", source="a test")
-    def average_restarts() -> UpdateRule:
-        """CFR whose average restarts at every third iteration."""
-        return UpdateRule(average_decay=restart)
-
-    @update_rule("all_restarts", source="a test")
-    def all_restarts() -> UpdateRule:
-        """CFR that restarts at every third iteration."""
-        return UpdateRule(positive_discount=restart, negative_discount=restart, average_decay=restart)
+    register_restarts()
 
 
 def placed(name, rule, sampler, **options):

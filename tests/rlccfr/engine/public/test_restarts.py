@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from restarts import register_restarts
 from support import place_public, regrets, settle_public
 
 import rlccfr
-from rlccfr.components import UpdateRule
-from rlccfr.registry import update_rule
 
 NAME = "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1)"
 ONE_BOARD = "holdem(rounds=1,raises=2,ranks=6,suits=2)"
@@ -17,30 +16,7 @@ SAMPLERS = ("public_chance", "opponent_public_chance", "self_public_chance", "ch
 
 @pytest.fixture(autouse=True)
 def rules(own_components):
-    """Register rules whose average, or also whose regrets, restart at every third iteration."""
-
-    def restart(t):
-        return np.where(t % 3 == 0, 0.0, 1.0)
-
-    @update_rule("average_restarts", source="a test")
-    def average_restarts() -> UpdateRule:
-        """CFR whose average restarts at every third iteration."""
-        return UpdateRule(average_decay=restart)
-
-    @update_rule("all_restarts", source="a test")
-    def all_restarts() -> UpdateRule:
-        """CFR that restarts at every third iteration."""
-        return UpdateRule(positive_discount=restart, negative_discount=restart, average_decay=restart)
-
-    @update_rule("predicting_restarts", source="a test")
-    def predicting_restarts() -> UpdateRule:
-        """Predictive CFR that restarts at every third iteration."""
-        return UpdateRule(
-            positive_discount=restart,
-            negative_discount=restart,
-            average_decay=restart,
-            prediction=lambda t: 1.0 + 0 * t,
-        )
+    register_restarts()
 
 
 def placed(rule, sampler, name=NAME, **options):
