@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -53,14 +53,15 @@ class RowLearner:
         return self._model.predict(rows) * np.float32(self._unit)
 
     def snapshot(self) -> np.ndarray:
-        """Return a one-dimensional array from which :meth:`predict_at` reproduces the predictions of a network."""
+        """Return a one-dimensional array from which :meth:`predictor_at` reproduces the predictions of a network."""
         assert isinstance(self._model, HandModel)
         return self._model.snapshot()
 
-    def predict_at(self, snapshot: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return what :meth:`predict` returned when the snapshot was taken, (rows, actions)."""
+    def predictor_at(self, snapshot: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the function of rows that :meth:`predict` was when the snapshot was taken."""
         assert isinstance(self._model, HandModel)
-        return self._model.at_snapshot(snapshot).predict(rows) * np.float32(self._unit)
+        model = self._model.at_snapshot(snapshot)
+        return lambda rows: model.predict(rows) * np.float32(self._unit)
 
     def begin_fit(self) -> None:
         """Begin a fit."""
@@ -98,12 +99,10 @@ class RowLearner:
 
     def whole(self) -> Data:
         """Return all rows."""
-        return self._labelled(slice(None))
+        return self._labelled(np.arange(len(self._reservoir)))
 
-    def _labelled(self, places: np.ndarray | slice) -> Data:
+    def _labelled(self, places: np.ndarray) -> Data:
         """Return rows with the targets of the present fit, and weights whose mean over all rows is 1."""
-        if isinstance(places, slice):
-            places = np.arange(len(self._reservoir))
         if self._mean_weight is None:
             self._mean_weight = self._reservoir.mean_weight()
         rows, target, weight, is_old = self._reservoir.at(places)

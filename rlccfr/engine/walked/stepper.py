@@ -234,16 +234,12 @@ class WalkedStepper(Stepper[WalkedTables]):
         policies: np.ndarray = np.where(total > 0, positive / np.where(total > 0, total, 1.0), fallback)
         return policies
 
-    def _played_policies(self, number: int) -> Outputs:
-        """Return the policies of the model with a number among those that were played; 0 is the uniform policy."""
-
-        def policies(player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
-            if not number:
-                return _uniform(legal)
-            snapshot = self._played[player].snapshots[number - 1]
-            return self._matched(self._advantages[player].predict_at(snapshot, rows), legal)
-
-        return policies
+    def _played_policies(self, player: int, number: int) -> Outputs:
+        """Return a player's policies by the model with a number among those that it played; 0 is the uniform policy."""
+        if not number:
+            return lambda _, rows, legal: _uniform(legal)
+        predict = self._advantages[player].predictor_at(self._played[player].snapshots[number - 1])
+        return lambda _, rows, legal: self._matched(predict(rows), legal)
 
     def _average_outputs(self, player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
         """Return numbers (rows, actions) that a player's average policy is proportional to."""
@@ -264,7 +260,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         for player, played in zip(PLAYERS, self._played, strict=True):
             for number, share in enumerate(played.shares().tolist()):
                 if share:
-                    table = tabulated(self._walks, self._played_policies(number), [player])
+                    table = tabulated(self._walks, self._played_policies(player, number), [player])
                     weigh_by_reach(game, player, table)
                     table *= share
                     sums += table
@@ -279,7 +275,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         policy = np.zeros(game.num_sequences, game.dtype)
         with one_thread():
             for player, played in zip(PLAYERS, self._played, strict=True):
-                policy += tabulated(self._walks, self._played_policies(played.draw(rng)), [player])
+                policy += tabulated(self._walks, self._played_policies(player, played.draw(rng)), [player])
         return policy
 
     def current_sums(self) -> np.ndarray:

@@ -244,12 +244,13 @@ class HoldemWalks:
         first = view.deals["hand"][deal, 0]
         count = self._num_hands_of_deal[deal]
         hands = np.empty((2, len(deal)), np.int64)
-        again = np.arange(len(deal))
+        again = np.arange(len(deal))  # the walks whose hands are still to be drawn
         while len(again):
             hands[:, again] = first[again] + (rng.random((2, len(again))) * count[again]).astype(np.int64)
-            own, other = view.hands[hands[0, again]], view.hands[hands[1, again]]
-            clashes = (own[:, :, None] == other[:, None, :]).any((1, 2))
-            again = again[clashes]
+            first_cards = view.hands[hands[0, again]]
+            second_cards = view.hands[hands[1, again]]
+            share_card = (first_cards[:, :, None] == second_cards[:, None, :]).any((1, 2))
+            again = again[share_card]
         rows: np.ndarray = self._row_of_hand[hands]
         return rows
 
@@ -290,8 +291,11 @@ class HoldemWalks:
         nodes = self.game.view.nodes[states.node[chosen]]
         number = self._round_of_deal[nodes["deal"]]
         walk = states.walk[chosen]
-        own, other = (self._strength[states.deals.hand[number, player, walk]] for player in range(2))
-        payoffs: np.ndarray = nodes["payoff"] * np.where(nodes["kind"] == FOLD, 1, np.sign(own - other))
+        first_strength = self._strength[states.deals.hand[number, 0, walk]]
+        second_strength = self._strength[states.deals.hand[number, 1, walk]]
+        # At a fold, the payoff is player 0's; at a showdown, it is the winner's.
+        sign = np.where(nodes["kind"] == FOLD, 1, np.sign(first_strength - second_strength))
+        payoffs: np.ndarray = nodes["payoff"] * sign
         return payoffs
 
 
