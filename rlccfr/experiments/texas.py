@@ -2,7 +2,7 @@
 
 The sources are Johanson, Bard, Lanctot, Gibson and Bowling (AAMAS 2012), Figures 3 and 4, and Brown, Lerer, Gross and
 Sandholm (ICML 2019), Table 1. The tables of cards are computed when a game is first loaded; for 8 buckets, this takes
-some twelve CPU minutes. They are kept in the user's cache folder.
+some twelve CPU minutes, and for 12 most of an hour. They are kept in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -54,18 +54,16 @@ LONG_RULES = {
     5: [("dcfr", "none"), ("dcfr_plus", "none")],
     8: [("dcfr_plus", "none"), ("lcfr", "public_chance")],
 }
-"""For each number of buckets, the rules and samplers that also run for `LONG_TIME` CPU seconds."""
+"""For each number of buckets, the rules and samplers that also run for :data:`LONG_TIME`."""
 
 LONG_TIME = 600.0
+"""CPU seconds of the longer runs."""
 
 FLOPS = 4
 """Number of flops below which players respond to a policy by their cards; each takes about 200 CPU seconds."""
 
 OPPONENTS = ((5, 3), (8, 5), (10, 8), (12, 10))
 MATCH_SECONDS = 160.0
-LATE = 1.25
-"""Factor on a column's time above which a cell says its own."""
-
 PAIRS = 20_000_000
 """Pairs of games of a match, with which its interval is below 1 mbb/g."""
 
@@ -305,6 +303,10 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         f"they gain {interval(bounds['value'])} mbb/g, with an interval of 95 %. The mean over all flops is a lower "
         "bound of the policy's exploitability in the game of cards.",
     )
+
+
+LATE = 1.25
+"""Factor on a column's time above which a cell of a table by time says its own."""
 
 
 def by_time(rows: pd.DataFrame, column: str) -> Iterator[str]:

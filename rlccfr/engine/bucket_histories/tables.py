@@ -134,7 +134,7 @@ class BucketHistoryTables:
             self.tables.policy_sum[entries] *= factors[entry]
 
     def clear_ended_averages(self) -> None:
-        """Set the policy sums at 0 of histories at which a decay of 0 is pending.
+        """Set the policy sums to 0 at histories where a decay of 0 is pending.
 
         Any other pending decay leaves the proportions of a history's sums, and thereby the average policy, as they are.
         """

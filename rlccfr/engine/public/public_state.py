@@ -177,7 +177,7 @@ class PublicState:
             settle(self.game.view, self.tables, self.drawing, first_player, end_player)
 
     def clear_ended_averages(self) -> None:
-        """Set the policy sums to 0 at which a decay of 0 is pending; the average policy is uniform there."""
+        """Set the policy sums to 0 at rows where a decay of 0 is pending; the average policy is then uniform there."""
         if self.drawing.draws_public:
             with uninterrupted():
                 clear_ended_averages(self.game.view, self.tables.policy_sum, self.drawing)

@@ -191,7 +191,7 @@ def settle(view, tables, drawing, first_player, end_player):
 
 @kernel
 def clear_ended_averages(view, policy_sum, drawing):
-    """Set the policy sums at which a decay of 0 is pending to 0.
+    """Set the policy sums to 0 at rows where a decay of 0 is pending.
 
     Any other pending decay leaves the proportions of a row's sums, and thereby the average policy, as they are.
 
