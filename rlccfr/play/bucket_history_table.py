@@ -56,6 +56,9 @@ class BucketHistoryTable:
         history = int(self._histories[actor, self._round])
         return self._policy.at(self._round, self._node, history)[:, self._line]
 
+    def shows(self, action: int) -> bool:
+        return True  # all actions in betting and bidding are public
+
     def take(self, action: int) -> None:
         self._moves.append(self.actions()[action])
         self._node = int(self._record()["first_child"]) + action

@@ -88,6 +88,9 @@ class PublicTable:
         probabilities: np.ndarray = self._policy.at(self._node)[:, self._rows[actor]]
         return probabilities
 
+    def shows(self, action: int) -> bool:
+        return True  # all actions in betting and bidding are public
+
     def take(self, action: int) -> None:
         self._moves.append(self.actions()[action])
         self._node = self._first_child() + action

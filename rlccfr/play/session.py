@@ -135,7 +135,8 @@ class Session:
                 self._last_decision = Decision(len(self.payoffs) + 1, state, actions, probabilities, action)
             else:
                 action = int(self._rng.choice(len(probabilities), p=probabilities / probabilities.sum()))
-                self._tell(f"  Player {actor}: {actions[action]}")
+                shown = f": {actions[action]}" if table.shows(action) else " moves, and you do not see how"
+                self._tell(f"  Player {actor}{shown}")
             table.take(action)
         payoffs = table.payoffs()
         self.payoffs.append(payoffs[seat])

@@ -29,6 +29,9 @@ class Table(Protocol):
     def probabilities(self) -> np.ndarray:
         """Return the policy's probabilities of the actor's actions, (actions,)."""
 
+    def shows(self, action: int) -> bool:
+        """Return whether the other player will know this action of the actor's when it decides next."""
+
     def take(self, action: int) -> None:
         """Make the actor's move, given by its index in :meth:`actions`, and the chance moves that follow."""
 
@@ -84,6 +87,26 @@ class CompiledTable:
 
     def probabilities(self) -> np.ndarray:
         return self._policy.probabilities[self._tree.infoset_sequences(self._infoset())]
+
+    def shows(self, action: int) -> bool:
+        waiting = 1 - self._state.current_player()
+        children = self._children()
+        after_this = self._next_infosets(children[action], waiting)
+        others = [child for child in children if child != children[action]]
+        return all(after_this.isdisjoint(self._next_infosets(child, waiting)) for child in others)
+
+    def _next_infosets(self, history: int, player: int) -> set[int]:
+        """Return the infosets at which a player may decide next, from a history on."""
+        infosets = set()
+        pending = [history]
+        while pending:
+            record = self._tree.histories[pending.pop()]
+            if record["actor"] == player:
+                infosets.add(int(record["infoset"]))
+            else:
+                first_child = int(record["first_child"])
+                pending.extend(range(first_child, first_child + int(record["num_children"])))
+        return infosets
 
     def take(self, action: int) -> None:
         self._go(self._children()[action])

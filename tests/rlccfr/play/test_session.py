@@ -54,6 +54,27 @@ def test_both_payoffs_are_told_where_they_do_not_add_up_to_0():
     ]
 
 
+def told_moves(policy, seat, game, answer="1"):
+    """Return the lines in one game that tell of the policy's moves."""
+    made, lines = session(policy, [answer] * 100, game=game)
+    made.play(1, seat)
+    return [line for line in lines if line.startswith(f"  Player {1 - seat}")]
+
+
+def test_moves_that_the_person_does_not_see_are_not_told():
+    """In Goofspiel, player 0's bid of a round is made first, but hidden until player 1 bids; cards tell no bids."""
+    goofspiel = rlccfr.load_game("goofspiel")
+    lines = told_moves(rlccfr.Policy.uniform(goofspiel), 1, goofspiel.openspiel_name)
+    assert set(lines) == {"  Player 0 moves, and you do not see how"}
+    pennies = rlccfr.matrix_game([[1, -1], [-1, 1]])
+    lines = told_moves(rlccfr.Policy.uniform(pennies), 1, pennies.openspiel_name)
+    assert lines == ["  Player 0 moves, and you do not see how"]
+
+
+def test_moves_that_the_person_sees_are_told(kuhn):
+    assert told_moves(kuhn, 1, "kuhn_poker")[0] in ("  Player 0: Pass", "  Player 0: Bet")
+
+
 def test_the_interval_is_students():
     made, _ = session(None, [])
     made.payoffs = [1.0, -1.0, 2.0, 0.0] * 4
