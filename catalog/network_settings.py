@@ -133,8 +133,9 @@ NETWORK_SETTINGS = {
         memory=4_000_000,
         train_every=1,
     ),
+    "states": replace(FAST, layers=3, traversals=200, train_steps=100, policy_steps=100, train_every=1),
 }
-"""Network settings by name: for little, normal and plenty of time; those of Steinberger (2019); and for hold'em.
+"""Network settings by name: for little, normal and plenty of time; of Steinberger (2019); for hold'em; for states.
 
 ``paper`` and ``steinberger`` have Steinberger's sizes for Leduc poker, and differ in the start of value networks. With
 ``paper``, each fit begins with new weights, as in Brown et al. With ``steinberger``, it begins with the weights of the
@@ -142,7 +143,8 @@ previous fit, as in Steinberger. Both differ from Steinberger in the network of 
 from scratch at each measured iteration, for 5,000 steps; here, it continues from its last weights, for ``policy_steps``
 after each fit. Steinberger's data have linear weights, as in deep_lcfr.
 
-``holdem`` is for games with millions of infosets, of which few are met twice; use it with ``model="cards"``.
+``states`` is for games by OpenSpiel's states, whose walks take most of the time. ``holdem`` is for games with millions
+of infosets, of which few are met twice; use it with ``model="cards"``.
 """
 
 

@@ -21,9 +21,11 @@ from .games.matrices import matrix_game
 from .games.names import load_game, random_game
 from .games.public.subgame import Subgame, subgame
 from .games.public.view import PublicGame
+from .games.walked.generated_game import GeneratedGame
 from .pictures import draw_tree
 from .plugins import load_plugins
 from .policies.bucket_history_policy import BucketHistoryPolicy
+from .policies.network_policy import NetworkPolicy
 from .policies.public_policy import PublicPolicy
 from .policy import Policy, StateGain, Values
 from .result import RunResult
@@ -43,7 +45,9 @@ __all__ = [
     "FailedRunError",
     "GameError",
     "GameTree",
+    "GeneratedGame",
     "InUseError",
+    "NetworkPolicy",
     "OverflowedError",
     "Policy",
     "PolicyError",

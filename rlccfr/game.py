@@ -120,7 +120,8 @@ class Form:
         visited: what passes and walks count, for titles: "histories touched".
         has_histories: whether the games are stored as a tree of histories, which sampled walks, the linear program,
             OpenSpiel and drawings of the tree need; they are then of the class :class:`rlccfr.GameTree`.
-        catalogs: names of the catalogs whose algorithms run on these games; the first is the default.
+        catalogs: names of the catalogs whose algorithms run on these games; the first is the default. Empty if no
+            catalog's do.
 
         policy: class of their policies, a subclass of :class:`rlccfr.Policy`.
         run_tables: class of their runs' tables, a :class:`RunTables`.

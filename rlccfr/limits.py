@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from rlccfr.engine.engine import Engine
     from rlccfr.solver import Solver
 
+DEFAULT_TARGET = 1e-6
+"""Target where neither a target nor a budget is given, as a multiple of the uniform policy's exploitability."""
+
+DEFAULT_SECONDS = 60.0
+"""Budget in CPU seconds where neither a target nor a budget is given."""
+
 UNIFORM_UNIT = "x"
 """Unit of targets: the uniform policy's exploitability."""
 
@@ -225,10 +231,31 @@ _uniform_exploitabilities: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 
 
 def uniform_exploitability(game: Game) -> float:
-    """Return the uniform policy's exploitability, in the game's units; it is measured once for each game."""
+    """Return the uniform policy's exploitability, in the game's units; it is measured once for each game.
+
+    Raises:
+        BudgetError: exploitability is not known in the game.
+    """
     if game not in _uniform_exploitabilities:
-        _uniform_exploitabilities[game] = policy_class(game).uniform(game).exploitability()
+        uniform = policy_class(game).uniform(game)
+        if not uniform.has_values:
+            raise BudgetError(
+                f"a target is an exploitability, which is not known in {game.name!r}, as this game is too large to be "
+                "compiled: give a budget"
+            )
+        _uniform_exploitabilities[game] = uniform.exploitability()
     return _uniform_exploitabilities[game]
+
+
+def default_target(game: Game) -> float | None:
+    """Return the target for a game where neither a target nor a budget is given, in the game's units.
+
+    It is :data:`DEFAULT_TARGET` times the uniform policy's exploitability, or a larger number if rounding errors demand
+    it. It is None where exploitability is not known; the budget alone then ends the run.
+    """
+    if not policy_class(game).uniform(game).has_values:
+        return None
+    return max(DEFAULT_TARGET * uniform_exploitability(game), EXACT * max(1.0, game.utility_range))
 
 
 def checked_seconds(amount: Any) -> float:

@@ -132,6 +132,9 @@ class Policy:
     plays_other_games: ClassVar[bool] = False
     """Whether a policy of some other games can be the opponent: those of the same cards, in other buckets."""
 
+    has_values: bool = True
+    """Whether the policy's values and exploitability can be computed; not in games that are too large for this."""
+
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
         self.game = game
         self.probabilities = np.require(probabilities, np.float64, ["C", "W"])  # kernels take no read-only arrays
@@ -179,6 +182,11 @@ class Policy:
     def __repr__(self) -> str:
         size = f"infosets={self.game.num_infosets:,}, sequences={self.game.num_sequences:,}"
         return f"{type(self).__name__}({self.game.name!r}, {size})"
+
+    @property
+    def tabulated(self) -> Policy:
+        """The policy as a table over infosets: itself, unless it is one of networks."""
+        return self
 
     def values(self) -> Values:
         """Return the exact values of the policy and of best responses to it.
@@ -323,6 +331,28 @@ class Policy:
         from rlccfr.games.openspiel_policies import to_openspiel
 
         return to_openspiel(self.game, self.probabilities)
+
+    def to_bot(self, player: int, seed: int = 0) -> Any:
+        """Return a bot of OpenSpiel's that plays the policy, for its tournaments and evaluators.
+
+        Args:
+            player: the seat that the bot takes, 0 or 1.
+            seed: seed of its draws.
+
+        Raises:
+            PolicyError: there is no such player, or the game is not OpenSpiel's.
+
+        >>> import rlccfr
+        >>> policy = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
+        >>> bot = policy.to_bot(player=0)
+        >>> type(bot).__name__, bot.player_id()
+        ('PolicyBot', 0)
+        """
+        if player not in (0, 1):
+            raise PolicyError(f"player must be 0 or 1, not {player!r}")
+        from open_spiel.python.bots.policy import PolicyBot
+
+        return PolicyBot(player, np.random.RandomState(seed), self.to_openspiel())
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a file, whole or not at all, in the format of its suffix: .csv, .json, .npz or .efg.

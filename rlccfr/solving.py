@@ -23,20 +23,21 @@ from typing import TYPE_CHECKING, Any
 
 from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, whole_number
 from rlccfr.game import Game, TargetRun
-from rlccfr.limits import ProgramWatch, checked_seconds, target_of, uniform_exploitability
+from rlccfr.limits import (
+    DEFAULT_SECONDS,
+    ProgramWatch,
+    checked_seconds,
+    default_target,
+    target_of,
+    uniform_exploitability,
+)
 from rlccfr.locks import locked
-from rlccfr.policy import EXACT, Policy
+from rlccfr.policy import Policy
 from rlccfr.result import RunResult
 
 if TYPE_CHECKING:
     from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.solver import Solver
-
-TARGET = 1e-6
-"""Target where neither a target nor a budget is given, as a multiple of the uniform policy's exploitability."""
-
-SECONDS = 60.0
-"""Budget in CPU seconds where neither a target nor a budget is given."""
 
 SECONDS_LAW = (0.0019, 2.27)
 """Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
@@ -82,7 +83,7 @@ class Solution:
         method: how the policy was found: ``"linear program"`` or ``"iterations"``.
         why: one line on what was done and why.
         policy: both players' policies.
-        exploitability: NashConv / 2 of the policy, in the game's units.
+        exploitability: NashConv / 2 of the policy, in the game's units; NaN in a game by its states that is too large.
         value: player 0's value of the policy in the game's units; if its exploitability is 0, this is the game's value.
         target: exploitability that was to be reached, in the game's units; None if only a budget was given.
         cpu_seconds: CPU seconds by part: ``"predicting"``, ``"linear program"``, ``"iterations"`` (in the engine's main
@@ -115,7 +116,8 @@ class Solution:
 
     def __str__(self) -> str:
         total = sum(self.cpu_seconds.values())
-        return f"{self.game.name}: exploitability {self.exploitability:.3g} in {total:.2g} CPU seconds, by {self.why}"
+        quality = "not known" if math.isnan(self.exploitability) else f"{self.exploitability:.3g}"
+        return f"{self.game.name}: exploitability {quality} in {total:.2g} CPU seconds, by {self.why}"
 
 
 def solve(
@@ -165,7 +167,7 @@ def solve(
     if seconds is not None and iterations is not None:
         raise BudgetError("give at most one budget: seconds= or iterations=")
     is_default = until is None and seconds is None and iterations is None
-    budget = SECONDS if is_default else seconds
+    budget = DEFAULT_SECONDS if is_default else seconds
     target = None if until is None else target_of(loaded, until)
     return _Work(
         game=loaded,
@@ -197,14 +199,6 @@ def _checked_threads(threads: int) -> int:
 
         return checked_threads(threads)
     return threads
-
-
-def default_target(game: Game) -> float:
-    """Return the target for a game where neither a target nor a budget is given, in the game's units.
-
-    It is :data:`TARGET` times the uniform policy's exploitability, or a larger number if rounding errors demand it.
-    """
-    return max(TARGET * uniform_exploitability(game), EXACT * max(1.0, game.utility_range))
 
 
 @dataclass

@@ -34,6 +34,7 @@ LATE = {
     ("rlccfr.policy", "rlccfr.policies.policy_file"): "Policy.save and Policy.load know all formats",
     ("rlccfr.policies.table_policy", "rlccfr.policies.table_policy_file"): "TablePolicy.save and .load, likewise",
     ("rlccfr.policies.public_policy", "rlccfr.policies.range_pictures"): "PublicPolicy.plot_range draws itself",
+    ("rlccfr.games.walked.generated_game", "rlccfr.games.names"): "generated(NAME) is the game NAME in another form",
     ("rlccfr.solver", "rlccfr.checkpoint"): "Solver.save and Solver.load write and read all of a run",
     ("rlccfr.solver", "rlccfr.limits"): "Solver.run keeps its limits, which are a subject of their own",
     ("rlccfr.agents.team.team", "rlccfr.agents.team.team_file"): "SelectorTeam.save and SelectorTeam.load",
@@ -46,6 +47,7 @@ FORMS = {
     "rlccfr.games.public.view": "PUBLIC_TREE",
     "rlccfr.games.public.subgame": "SUBGAME",
     "rlccfr.games.bucket_histories.form": "BUCKET_HISTORIES",
+    "rlccfr.games.walked.generated_form": "GENERATED",
 }
 """The module and the name of each form of games."""
 
@@ -75,6 +77,7 @@ CLASSES_OF_FORMS = {
     *("GameTree", "Policy", "RunState", "BucketedGame"),
     *("PublicGame", "PublicPolicy", "PublicState"),
     *("BucketHistoryGame", "BucketHistoryPolicy", "BucketHistoryTables"),
+    *("GeneratedGame", "NetworkPolicy", "WalkedTables"),
 }
 
 RENAMED = {

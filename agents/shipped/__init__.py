@@ -117,7 +117,7 @@ def part_of(game: str) -> Part:
         RLCCFRError: no game of the same form was measured.
     """
     form = form_named(game)
-    if form.catalogs[0] not in PARTS:
+    if not PARTS.keys() & form.catalogs[:1]:
         raise RLCCFRError(
             f"{brief(game)} is represented {form.title}, and no such game was measured: `rlccfr solve` picks an "
             "algorithm itself, and `rlccfr sweep` measures those of a catalog"

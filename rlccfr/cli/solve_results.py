@@ -96,13 +96,13 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
         "seed": solver.seed,
         "output": solver.update_rule.output,
         "locked_infosets": _locked_infosets(solver.game),
-        "exploitability": result.exploitability,
+        "exploitability": none_for_nan(result.exploitability),
         "exploitability_current": none_for_nan(result.exploitability_current),
         "exploitability_abstract": result.exploitability_abstract,
-        "nash_conv": result.nash_conv,
-        "mbb": _in_blinds(solver.game, result.exploitability),
-        "value": payoffs.of_both(values.game[0]),
-        "best_response_value": payoffs.of_best_responses(values.best_response),
+        "nash_conv": none_for_nan(result.nash_conv),
+        "mbb": none_for_nan(_in_blinds(solver.game, result.exploitability)),
+        "value": [none_for_nan(value) for value in payoffs.of_both(values.game[0])],
+        "best_response_value": [none_for_nan(value) for value in payoffs.of_best_responses(values.best_response)],
         "iterations": result.iterations,
         "nodes_touched": result.nodes_touched,
         "cpu_seconds": result.cpu_seconds,
@@ -161,15 +161,11 @@ def _print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> N
         algorithm: name of the algorithm or algorithms.
         nodes_touched: what ``nodes_touched`` counts.
     """
-    first_value, second_value = facts["value"]
     target = "" if facts["target"] is None else f"; the target was {facts['target']:.4g}"
     unfinished = ", and part of an unfinished one" if facts["unfinished"] else ""
     blending = f"; blends took {facts['blending_seconds']:.3g}" if facts["blending_seconds"] else ""
     rows = [
-        ("exploitability", facts["exploitability"], f"NashConv / 2 of the {facts['output']} policy{target}"),
-        *_optional_rows(facts),
-        ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
-        ("value of player 0", first_value, f"of player 1: {second_value:.4g}"),
+        *_value_rows(facts, target),
         ("iterations", facts["iterations"], f"{facts['throughput']:,.0f} per engine CPU second{unfinished}"),
         ("engine CPU seconds", facts["cpu_seconds"], f"excluding loading, compiling and measuring{blending}"),
         (nodes_touched, facts["nodes_touched"], ""),
@@ -179,6 +175,20 @@ def _print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> N
         title += ", interrupted"
     print_table(("", "", ""), rows, title=title)
     _print_why(facts)
+
+
+def _value_rows(facts: Mapping[str, Any], target: str) -> list[tuple[str, Any, str]]:
+    """Return rows on a policy's exploitability and values, or one row that says that they are not known."""
+    if facts["exploitability"] is None:
+        remedy = "`rlccfr match --pairs` compares policies"
+        return [("exploitability", "-", f"not known, since the game is too large to be compiled; {remedy}")]
+    first_value, second_value = facts["value"]
+    return [
+        ("exploitability", facts["exploitability"], f"NashConv / 2 of the {facts['output']} policy{target}"),
+        *_optional_rows(facts),
+        ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
+        ("value of player 0", first_value, f"of player 1: {second_value:.4g}"),
+    ]
 
 
 def _print_why(facts: Mapping[str, Any]) -> None:

@@ -127,7 +127,7 @@ def best_run_of(game: Game) -> Cell:
     update_rule = arguments.get("update_rule", "cfr_plus")
     if "control" in arguments:
         update_rule = f"controlled(controller={arguments['control']!r})"
-    return Cell(update_rule, "none", "none").canonical
+    return Cell(update_rule, arguments.get("sampler", "none"), "none").canonical
 
 
 def algorithm_of(solver: Solver) -> Cell:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlccfr.engine.walked.walk import external_walks
+from rlccfr.engine.walked.walk import sampled_walks
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
 from rlccfr.experiments.pages import draw, interval, table, verdict_of
 from rlccfr.game import policy_class
@@ -87,7 +87,7 @@ def tabular(game: str, histories: tuple[float, ...], seed: int) -> list[Row]:
         while num_met < most:
             iteration += 1
             for player in (0, 1):
-                data = external_walks(walks, player, policies, WALKS, rng)
+                data = sampled_walks(walks, player, policies, WALKS, rng)
                 num_met += data.num_states
                 # Adding iteration t with weight t equals discounting the past, up to a factor.
                 for target, rows_met, added in (

@@ -93,7 +93,7 @@ def _listed_twice(walk: Traversal) -> Fault:
         return None
     child = 1 + int(order[np.flatnonzero(twice)[0]])
     what = "chance outcome" if walk.actor[walk.parent[child]] == CHANCE else "legal action"
-    return int(walk.parent[child]), f"the {what} {walk.action[child]} is listed twice; each must be listed once"
+    return int(walk.parent[child]), repeated(what, int(walk.action[child]))
 
 
 def _other_actions(walk: Traversal, counts: np.ndarray, first_child: np.ndarray) -> Fault:
@@ -193,6 +193,16 @@ def near(sums: npt.ArrayLike, expected: npt.ArrayLike, scale: float = 1.0) -> np
     """Return whether each sum is finite, and as expected up to :data:`ROUNDING` times ``scale``."""
     close: np.ndarray = np.abs(np.asarray(sums) - np.asarray(expected)) <= ROUNDING * scale
     return close
+
+
+def repeated(what: str, number: int) -> str:
+    """Return what is wrong with a list of actions or outcomes that has a number twice.
+
+    Args:
+        what: what the numbers stand for: ``"legal action"`` or ``"chance outcome"``.
+        number: one that is listed twice.
+    """
+    return f"the {what} {number} is listed twice; each must be listed once"
 
 
 def no_moves(actor: int) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rlccfr.errors import GameError, whole_number
 from rlccfr.game import Form
@@ -16,6 +16,7 @@ from rlccfr.games.gambit.files import is_file, shown, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parts_of
 from rlccfr.games.public.subgame import SUBGAME
 from rlccfr.games.public.view import PUBLIC_TREE
+from rlccfr.games.walked.generated_form import GENERATED
 
 if TYPE_CHECKING:
     import pyspiel
@@ -56,6 +57,12 @@ FORMS = (
         serves="rlccfr.games.public.spots:is_subgame",
         load="rlccfr.games.public.spots:subgame_named",
         identity="rlccfr.games.public.spots:identity_of_subgame",
+    ),
+    NamesOfForm(
+        GENERATED,
+        serves="rlccfr.games.walked.generated_game:is_generated",
+        load="rlccfr.games.walked.generated_game:generated_game",
+        identity="rlccfr.games.walked.generated_game:identity_of_generated",
     ),
 )
 """The forms whose games have names of their own; all other names are those of compiled games."""
@@ -220,13 +227,15 @@ def load_game(
     restore_recall: bool | None = None,
     max_histories: int | None = None,
     progress: Callable[[float], None] | None = None,
+    form: Literal["generated"] | None = None,
 ) -> Any:
     """Load a game by its name or OpenSpiel string, and compile it.
 
     ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)`` are larger or smaller variants; each parameter may be
     left out. ``flop_holdem`` and ``holdem(rounds=2,raises=4)`` are represented as public trees, because no other form
     of them fits into memory; see :mod:`rlccfr.games.public.names`. ``texas_holdem(buckets=5)`` is Texas
-    hold'em in which hands are put in buckets; see :mod:`rlccfr.games.bucket_histories.game`.
+    hold'em in which hands are put in buckets; see :mod:`rlccfr.games.bucket_histories.game`. ``generated(phantom_ttt)``
+    is never compiled; see ``form``.
 
     Simultaneous games are turned into sequential ones. OpenSpiel's own games of 20,000 histories and more are kept in
     the user's cache folder (or ``$RLCCFR_CACHE``). The next time they are read from there, and random playouts compare
@@ -242,6 +251,8 @@ def load_game(
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
         progress: function called now and then with the share that is done, estimated as if siblings had subtrees of
             equal size.
+        form: ``"generated"`` to compile nothing, for games of any size: deep rules then walk through OpenSpiel's
+            states. ``load_game("generated(phantom_ttt)")`` is the same. By default, the name decides.
 
     Returns:
         A :class:`rlccfr.GameTree`, a :class:`rlccfr.PublicGame`, or the game of another form.
@@ -257,12 +268,9 @@ def load_game(
         >>> rlccfr.load_game("kuhn")
         GameTree('kuhn', histories=58, infosets=12, sequences=24)
     """
-    from rlccfr.games.openspiel import name_of
     from rlccfr.games.public.names import PUBLIC
 
-    name = as_name(name)
-    if not isinstance(name, str) and hasattr(name, "new_initial_state"):
-        name = name_of(name)
+    name = _name_in_form(as_name(name), form)
     names = _names_of_form(name)
     if names is not None:
         if max_histories is not None or restore_recall is not None:
@@ -272,6 +280,25 @@ def load_game(
             )
         return resolve_name(names.load)(name, progress)
     return _compiled(name, restore_recall, max_histories, progress, known_names=(*NAMED_GAMES, *PUBLIC))
+
+
+def _name_in_form(name: Any, form: str | None) -> Any:
+    """Return the name of a game, which may be a game object, in a form that is given beside it, if one is.
+
+    Raises:
+        GameError: there is no such form, or the name is not a string.
+    """
+    from rlccfr.games.openspiel import name_of
+
+    if not isinstance(name, str) and hasattr(name, "new_initial_state"):
+        name = name_of(name)
+    if form is None:
+        return name
+    if form != "generated":
+        raise GameError(f"form must be 'generated', or be left out, not {form!r}")
+    if not isinstance(name, str):
+        raise GameError(f"a game must be a name, an OpenSpiel string or an OpenSpiel game object, not {name!r}")
+    return f"generated({name})"
 
 
 def _compiled(

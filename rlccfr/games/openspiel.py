@@ -75,7 +75,7 @@ def compile_game(
             f"a game must be a name, an OpenSpiel string or an OpenSpiel game object, not {brief(openspiel_name)}"
         )
     name = name or shown(openspiel_name)
-    game = _open(openspiel_name, known_names, name)
+    game = turn_based_game(openspiel_name, known_names, name)
     # Games that OpenSpiel ships may be in the cache. Their code changes only with OpenSpiel's version.
     is_shipped = openspiel_name not in _OBJECTS and _registered_code(game, openspiel_name) is None
     if is_shipped and (cached := find_game(openspiel_name, restore_recall)) is not None:
@@ -86,8 +86,8 @@ def compile_game(
                 cached,
                 name=name,
                 openspiel_name=openspiel_name,
-                opponent_payoffs=_opponent_payoffs(game, name, openspiel_name),
-                big_blind=_big_blind(game),
+                opponent_payoffs=opponent_payoffs_of(game, name, openspiel_name),
+                big_blind=big_blind_of(game),
             )
     walk, forgetful = _traversed(game, name, restore_recall, max_histories, progress)
     if forgetful:
@@ -101,8 +101,8 @@ def compile_game(
         name=name,
         openspiel_name=openspiel_name,
         restore_recall=restore_recall,
-        opponent_payoffs=_opponent_payoffs(game, name, openspiel_name),
-        big_blind=_big_blind(game),
+        opponent_payoffs=opponent_payoffs_of(game, name, openspiel_name),
+        big_blind=big_blind_of(game),
     )
     if is_shipped:
         keep_game(tree)
@@ -118,7 +118,7 @@ def _traversed(
         GameError: the game is too large, breaks a claim, or can't be played.
     """
     try:
-        with _quiet() as aloud:
+        with named_failures(game, name), _quiet() as aloud:
             report = _reporter(progress, aloud) if progress else None
             return traverse(
                 rules_of(game) or playable(game), name, restore_recall, max_histories, report, declared_sum(game, name)
@@ -131,7 +131,18 @@ def _traversed(
         raise TooLargeError(
             f"{error}; or search the game: with perfect information it needs no CFR, and OpenSpiel has minimax and MCTS"
         ) from None
-    except (RLCCFRError, MemoryError):
+
+
+@contextmanager
+def named_failures(game: Any, name: str) -> Iterator[None]:
+    """Turn an error of OpenSpiel's, or of a game in Python, into one line that names the game.
+
+    Raises:
+        GameError: the game fails while it is played in the block.
+    """
+    try:
+        yield
+    except (RLCCFRError, MemoryError, _ProgressError):
         raise
     except (Exception, SystemExit) as error:  # a SpielError, or an error of its C++ library or of a game in Python
         raise_if_interrupt(error)
@@ -152,7 +163,7 @@ def registered_here(openspiel_name: str) -> tuple[type, ...] | None:
     Raises:
         GameError: the game can't be loaded, or CFR's guarantees can't hold for it.
     """
-    return _registered_code(_open(openspiel_name), openspiel_name)
+    return _registered_code(turn_based_game(openspiel_name), openspiel_name)
 
 
 def _registered_code(game: Any, openspiel_name: str) -> tuple[type, ...] | None:
@@ -160,7 +171,7 @@ def _registered_code(game: Any, openspiel_name: str) -> tuple[type, ...] | None:
         return registered_code(game, openspiel_name, pyspiel.registered_names(), pyspiel.load_game)
 
 
-def _open(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") -> Any:
+def turn_based_game(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") -> Any:
     """Return the turn-based OpenSpiel game of a string.
 
     Args:
@@ -307,7 +318,7 @@ def declared_sum(game: Any, name: str) -> float:
     return float(declared)
 
 
-def _opponent_payoffs(game: Any, name: str, openspiel_name: str) -> OpponentPayoffs:
+def opponent_payoffs_of(game: Any, name: str, openspiel_name: str) -> OpponentPayoffs:
     """Return player 1's payoffs: those of :func:`keep_opponent_payoffs`, or else of the rules or the declared sum."""
     if openspiel_name in _OPPONENT_PAYOFFS:
         return _OPPONENT_PAYOFFS[openspiel_name]
@@ -315,7 +326,7 @@ def _opponent_payoffs(game: Any, name: str, openspiel_name: str) -> OpponentPayo
     return OpponentPayoffs(declared_sum(game, name)) if own_rules is None else own_rules.opponent_payoffs
 
 
-def _big_blind(game: Any) -> float | None:
+def big_blind_of(game: Any) -> float | None:
     """Return the chips in the larger blind of ``universal_poker``, whose parameter lists both; None for other games."""
     if game.get_type().short_name != "universal_poker":
         return None
@@ -430,4 +441,4 @@ def _is_not_shipped(openspiel_name: str) -> bool:
 
 def openspiel_game(tree: GameTree) -> Any:
     """Return the turn-based OpenSpiel game that ``tree`` was compiled from."""
-    return _open(tree.openspiel_name)
+    return turn_based_game(tree.openspiel_name)

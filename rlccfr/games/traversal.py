@@ -172,7 +172,7 @@ def _visit_all(
             columns.add(parent, action, probability, CHANCE, -1)
             children = _after_chance(state, last_moves) if actor == CHANCE_MOVES else []
         if not children:
-            raise columns.broken(name, _stuck(actor))
+            raise columns.broken(name, stuck(actor))
         stack.append(_OpenHistory(state, number, parent.depth + 1, parent.child_share / len(children), children))
 
 
@@ -204,7 +204,7 @@ def _too_large(name: str, num_visited: int, max_histories: int) -> GameError:
     )
 
 
-def _stuck(actor: int) -> str:
+def stuck(actor: int) -> str:
     """Return what is wrong with a history that has no children, although ``actor`` has to move."""
     if actor in (0, 1):
         return no_moves(actor)

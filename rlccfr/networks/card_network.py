@@ -15,10 +15,8 @@ from torch import nn
 from rlccfr.networks.batches import Batches
 from rlccfr.networks.inputs import Inputs
 from rlccfr.networks.network_state import restored_adam, set_weights, state_of, weights_of
+from rlccfr.networks.perceptron import LARGEST_GRADIENT
 from rlccfr.networks.settings import Approximator
-
-LARGEST_GRADIENT = 1.0
-"""Norm to which gradients are clipped, as in Brown et al. 2019."""
 
 
 class Branches(nn.Module):

@@ -8,9 +8,13 @@ import numpy as np
 
 from rlccfr.components import UpdateRule
 from rlccfr.networks.learners import State, prefixed, unprefixed
-from rlccfr.networks.row_models import Data, HandModel, RowModel
+from rlccfr.networks.row_models import Data, HandModel, RowModel, keys_of
 from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
+
+MOST_REPEATED = 4
+"""Multiple of a batch's size: if this many rows are more than a batch of different ones, the others are not looked at.
+"""
 
 
 class RowLearner:
@@ -36,6 +40,8 @@ class RowLearner:
         self._unit = unit
         self._seed = seed
         self._mean_weight: float | None = None  # of the data; None if they have changed since it was computed
+        self._few: Data | None = None  # the present fit's data, if few rows differ; see _few_rows
+        self._is_prepared = False  # whether _few has been computed for the present fit
         self.fits = 0
 
     def discount(self, factor: float) -> None:
@@ -52,6 +58,10 @@ class RowLearner:
         """Return the model's predictions, (rows, actions)."""
         return self._model.predict(rows) * np.float32(self._unit)
 
+    def frozen_model(self) -> RowModel | None:
+        """Return a copy of the model, which later training does not change; None before the first fit."""
+        return self._model.frozen() if self.fits else None
+
     def snapshot(self) -> np.ndarray:
         """Return a one-dimensional array from which :meth:`predictor_at` reproduces the predictions of a network."""
         assert isinstance(self._model, HandModel)
@@ -65,6 +75,7 @@ class RowLearner:
 
     def begin_fit(self) -> None:
         """Begin a fit."""
+        self._is_prepared = False
         if self._settings.from_scratch:
             self._model.begin([*self._seed, self.fits])
 
@@ -85,21 +96,49 @@ class RowLearner:
 
     def train(self, first: int, end: int) -> None:
         """Take the training steps with numbers ``first`` to ``end - 1`` of a fit; without data, do nothing."""
-        if len(self._reservoir):
-            self._model.train(self, first, end, [*self._seed, self.fits])
+        if not len(self._reservoir):
+            return
+        if not self._is_prepared:
+            self._few = self._few_rows()
+            self._is_prepared = True
+        self._model.train(self, first, end, [*self._seed, self.fits])
 
     def end_fit(self) -> None:
         """End a fit."""
         self.fits += 1
+        self._few = None
         self._reservoir.mark_old()
 
     def drawn(self, size: int, rng: np.random.Generator) -> Data:
-        """Return a batch of rows, drawn uniformly; see :class:`rlccfr.networks.row_models.Source`."""
+        """Return a batch of rows, drawn uniformly; all rows, if few differ.
+
+        See :class:`rlccfr.networks.row_models.Source`.
+        """
+        if self._few is not None:
+            return self._few
         return self._labelled(rng.integers(len(self._reservoir), size=size))
 
     def whole(self) -> Data:
         """Return all rows."""
         return self._labelled(np.arange(len(self._reservoir)))
+
+    def _few_rows(self) -> Data | None:
+        """Return the different rows with their mean targets and total weights; None if they do not fit into a batch.
+
+        A step on such data has the gradient of the loss over all data, without the noise of a drawn batch.
+        """
+        most = self.batch_size
+        first_rows = self._reservoir.at(slice(0, min(len(self._reservoir), MOST_REPEATED * most)))[0]
+        if len(np.unique(keys_of(first_rows))) > most:  # all rows have at least as many different ones
+            return None
+        rows, target, weight = self.whole()
+        _, first_place, number = np.unique(keys_of(rows), return_index=True, return_inverse=True)
+        if len(first_place) > most:
+            return None
+        total = np.bincount(number, weight)
+        means = [np.bincount(number, weight * column) / total for column in target.T]
+        weights = total / total.mean()
+        return rows[first_place], np.stack(means, axis=1).astype(np.float32), weights.astype(np.float32)
 
     def _labelled(self, places: np.ndarray) -> Data:
         """Return rows with the targets of the present fit, and weights whose mean over all rows is 1."""
@@ -114,7 +153,8 @@ class RowLearner:
 
     def is_finite(self) -> bool:
         """Return whether the model's weights are finite."""
-        return all(np.isfinite(array).all() for array in self._model.state().values())
+        arrays = self._model.state().values()
+        return all(np.isfinite(array).all() for array in arrays if array.dtype.kind == "f")
 
     def state(self) -> State:
         arrays = {"fits": np.array([self.fits])}
@@ -122,6 +162,7 @@ class RowLearner:
 
     def restore(self, state: State) -> None:
         self.fits = int(state["fits"][0])
+        self._is_prepared = False
         self._reservoir.restore(unprefixed("memory", state))
         self._model.restore(unprefixed("model", state))
 

@@ -1,4 +1,4 @@
-"""Models of functions of rows: a network over hands and lines, and a table to compare it with.
+"""Models of functions of rows: networks over hands or over tensors, and a table to compare them with.
 
 A row is what a player knows at a decision; see :class:`rlccfr.games.walked.walked_game.WalkedGame`. No model depends on
 how many infosets the game has.
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import nn
 
-from rlccfr.networks.card_network import LARGEST_GRADIENT
+from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.networks.hand_networks import HandBranches, HandInputs, HandNetwork, HandPerceptron
 from rlccfr.networks.network_state import restored_adam, set_weights, state_of, weights_of
+from rlccfr.networks.perceptron import LARGEST_GRADIENT, Perceptron
 from rlccfr.networks.settings import Approximator
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -61,19 +62,29 @@ class RowModel(Protocol):
 
     def restore(self, state: dict[str, np.ndarray]) -> None: ...
 
+    @property
+    def settings(self) -> Approximator:
+        """Settings of the model."""
+
+    def played(self) -> dict[str, np.ndarray]:
+        """Return all that predictions depend on, for the file of a policy."""
+
+    def restore_played(self, played: dict[str, np.ndarray]) -> None: ...
+
 
 class RowTable:
     """A table, which fits the weighted means of all targets; rows without data keep their values, 0 at first."""
 
-    def __init__(self, num_actions: int) -> None:
-        self._keys = np.zeros(0, np.int64)
+    def __init__(self, num_actions: int, settings: Approximator) -> None:
+        self.settings = settings
+        self._keys = np.zeros(0, "S1")
         self._values = np.zeros((0, num_actions), np.float32)
 
     def predict(self, rows: np.ndarray) -> np.ndarray:
         values = np.zeros((len(rows), self._values.shape[1]), np.float32)
         if not len(self._keys):
             return values
-        keys = _keys_of(rows)
+        keys = keys_of(rows)
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         is_known = self._keys[places] == keys
         values[is_known] = self._values[places[is_known]]
@@ -87,7 +98,7 @@ class RowTable:
         if first > 0:  # the first step fits all targets
             return
         rows, target, weight = source.whole()
-        keys, infoset = np.unique(_keys_of(rows), return_inverse=True)
+        keys, infoset = np.unique(keys_of(rows), return_inverse=True)
         mass = np.bincount(infoset, weight)
         means = [np.bincount(infoset, weight * column) / mass for column in target.T]
         is_kept = ~np.isin(self._keys, keys)
@@ -107,11 +118,18 @@ class RowTable:
         self._keys = state["keys"]
         self._values = state["values"]
 
+    played = state
+    restore_played = restore
 
-def _keys_of(rows: np.ndarray) -> np.ndarray:
-    """Return a number for each pair of a hand and a line, (rows,)."""
-    keys: np.ndarray = rows["hand"].astype(np.int64) << 16 | rows["line"]
-    return keys
+
+def keys_of(rows: np.ndarray) -> np.ndarray:
+    """Return a key for each row, (rows,): a string of the row's bytes, equal for equal rows alone."""
+    # Comparisons of such strings ignore zeros at their ends; as all of them are equally long, this confuses none.
+    return np.ascontiguousarray(rows).view(f"S{rows.dtype.itemsize}")
+
+
+Legal = Callable[[np.ndarray], np.ndarray]
+"""Function from rows to whether each action is legal, (rows, actions)."""
 
 
 class HandModel:
@@ -120,16 +138,16 @@ class HandModel:
     Args:
         inputs: what the network reads.
         settings: settings of the model.
-        legal: (lines, actions) whether each action is legal; other outputs are not trained.
+        legal: which actions are legal; outputs of others are not trained.
         seed: seed of the first weights.
     """
 
-    def __init__(self, inputs: HandInputs, settings: Approximator, legal: np.ndarray, seed: Sequence[int]) -> None:
+    def __init__(self, inputs: HandInputs, settings: Approximator, legal: Legal, seed: Sequence[int]) -> None:
+        self.settings = settings
         self._inputs = inputs
-        self._settings = settings
+        self._legal = legal
         self._cards = torch.from_numpy(inputs.cards)
         self._lines = torch.from_numpy(inputs.lines)
-        self._legal = torch.from_numpy(legal.astype(np.float32))
         self.begin(seed)
 
     def begin(self, seed: Sequence[int]) -> None:
@@ -139,12 +157,19 @@ class HandModel:
         self._adam = self._new_adam()
 
     def _new_adam(self) -> torch.optim.Adam:
-        return torch.optim.Adam(self._network.parameters(), lr=self._settings.learning_rate)
+        return torch.optim.Adam(self._network.parameters(), lr=self.settings.learning_rate)
 
     def _new_network(self) -> HandNetwork:
-        if self._settings.kind == "cards":
-            return HandBranches(self._inputs, self._settings.hidden)
-        return HandPerceptron(self._inputs, self._settings.hidden, self._settings.layers)
+        if self.settings.kind == "cards":
+            return HandBranches(self._inputs, self.settings.hidden)
+        return HandPerceptron(self._inputs, self.settings.hidden, self.settings.layers)
+
+    def _outputs(self, rows: np.ndarray) -> torch.Tensor:
+        """Return the network's outputs, (rows, actions), for a training step."""
+        line = torch.from_numpy(rows["line"].astype(np.int64))
+        cards = self._cards[torch.from_numpy(rows["hand"].astype(np.int64))].int()
+        codes = self._network.codes_of_cards(cards) + self._network.codes_of_lines(self._lines)[line]
+        return self._network.outputs(codes)
 
     @torch.inference_mode()
     def predict(self, rows: np.ndarray) -> np.ndarray:
@@ -167,18 +192,15 @@ class HandModel:
         return torch.cat([self._network.codes_of_cards(self._cards[part].int()) for part in parts])
 
     def train(self, source: Source, first: int, end: int, seed: Sequence[int]) -> None:
-        network = self._network
         for step in range(first, end):
-            rows, target, weight = source.drawn(self._settings.batch_size, np.random.default_rng([*seed, 1, step]))
-            line = torch.from_numpy(rows["line"].astype(np.int64))
-            cards = self._cards[torch.from_numpy(rows["hand"].astype(np.int64))].int()
-            codes = network.codes_of_cards(cards) + network.codes_of_lines(self._lines)[line]
-            errors = (network.outputs(codes) - torch.from_numpy(target)) * self._legal[line]
+            rows, target, weight = source.drawn(self.settings.batch_size, np.random.default_rng([*seed, 1, step]))
+            legal = torch.from_numpy(self._legal(rows).astype(np.float32))
+            errors = (self._outputs(rows) - torch.from_numpy(target)) * legal
             scale = torch.from_numpy(weight / len(rows))
             self._adam.zero_grad()
             loss = (scale[:, None] * errors**2).sum().div(2)
             loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
+            nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)
             self._adam.step()
 
     def frozen(self) -> HandModel:
@@ -201,18 +223,100 @@ class HandModel:
         return state_of(self._network, self._adam)
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        self._adam = restored_adam(self._network, self._settings.learning_rate, state)
+        self._adam = restored_adam(self._network, self.settings.learning_rate, state)
+
+    def played(self) -> dict[str, np.ndarray]:
+        return {"weights": self.snapshot()}
+
+    def restore_played(self, played: dict[str, np.ndarray]) -> None:
+        set_weights(self._network, played["weights"])
 
 
-def make_row_model(
-    inputs: Callable[[], HandInputs], settings: Approximator, legal: np.ndarray, seed: Sequence[int]
-) -> RowModel:
-    """Return a new model of the settings' kind.
+class TensorInputs(NamedTuple):
+    """What networks read of a game by OpenSpiel's states.
+
+    Attributes:
+        features: function from rows to what a network reads of them, (rows, columns) float32.
+        num_columns: number of columns.
+        num_actions: number of outputs.
+    """
+
+    features: Callable[[np.ndarray], np.ndarray]
+    num_columns: int
+    num_actions: int
+
+
+class TensorModel:
+    """ReLU layers over information state tensors.
 
     Args:
-        inputs: function that returns what networks read; it is not called for a table.
-        legal: (lines, actions) whether each action is legal.
+        inputs: what the network reads.
+        settings: settings of the model.
+        legal: which actions are legal; outputs of others are not trained.
+        seed: seed of the first weights.
+    """
+
+    def __init__(self, inputs: TensorInputs, settings: Approximator, legal: Legal, seed: Sequence[int]) -> None:
+        self.settings = settings
+        self._inputs = inputs
+        self._legal = legal
+        self._network = Perceptron(inputs.num_columns, inputs.num_actions, settings, seed)
+
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        outputs = np.empty((len(rows), self._inputs.num_actions), np.float32)
+        for begin in range(0, len(rows), MOST_ROWS):
+            part = slice(begin, begin + MOST_ROWS)
+            outputs[part] = self._network.outputs(self._on_device(self._inputs.features(rows[part])))
+        return outputs
+
+    def begin(self, seed: Sequence[int]) -> None:
+        self._network.begin(seed)
+
+    @torch.inference_mode()
+    def train(self, source: Source, first: int, end: int, seed: Sequence[int]) -> None:
+        last: Data | None = None
+        for step in range(first, end):
+            data = source.drawn(self.settings.batch_size, np.random.default_rng([*seed, 1, step]))
+            if data is not last:  # few rows are given again and again
+                tensors = self._tensors(*data)
+                last = data
+            self._network.step(*tensors)
+
+    def _tensors(self, rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> tuple[torch.Tensor, ...]:
+        """Return what a training step needs: inputs, goals and the weight of each output."""
+        scale = self._legal(rows) * (weight / np.float32(len(rows)))[:, None]
+        return tuple(self._on_device(array) for array in (self._inputs.features(rows), target, scale))
+
+    def _on_device(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(array).to(self._network.device)
+
+    def frozen(self) -> TensorModel:
+        twin = TensorModel(self._inputs, self.settings, self._legal, [0])
+        twin._network.set_weights(self._network.weights())
+        return twin
+
+    def state(self) -> dict[str, np.ndarray]:
+        return self._network.state()
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        self._network.restore(state)
+
+    def played(self) -> dict[str, np.ndarray]:
+        return {"weights": self._network.weights()}
+
+    def restore_played(self, played: dict[str, np.ndarray]) -> None:
+        self._network.set_weights(played["weights"])
+
+
+def new_tensor_model(walks: StateWalks, settings: Approximator, seed: Sequence[int]) -> RowModel:
+    """Return a new model, of the settings' kind, of a game by its states.
+
+    Args:
+        walks: the game.
+        settings: settings of the model.
+        seed: seed of the first weights.
     """
     if settings.kind == "table":
-        return RowTable(legal.shape[1])
-    return HandModel(inputs(), settings, legal, seed)
+        return RowTable(walks.num_actions, settings)
+    inputs = TensorInputs(walks.features, walks.num_columns, walks.num_actions)
+    return TensorModel(inputs, settings, walks.legal, seed)

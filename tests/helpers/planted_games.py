@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyspiel
 from random_games import Node
 
@@ -99,6 +100,8 @@ def game_type(
     name: str,
     utility: Any = pyspiel.GameType.Utility.ZERO_SUM,
     dynamics: Any = pyspiel.GameType.Dynamics.SEQUENTIAL,
+    *,
+    tensor: bool = False,
 ) -> pyspiel.GameType:
     """Return the type of a two-player game in Python."""
     return pyspiel.GameType(
@@ -112,7 +115,7 @@ def game_type(
         max_num_players=2,
         min_num_players=2,
         provides_information_state_string=True,
-        provides_information_state_tensor=False,
+        provides_information_state_tensor=tensor,
         provides_observation_string=False,
         provides_observation_tensor=False,
     )
@@ -138,6 +141,8 @@ class SpielGame(pyspiel.Game):
         name: the game's name.
         utility: OpenSpiel's kind of utility.
         utility_sum: what the game declares that returns sum to.
+        tensor_of: function that returns the information state tensor, (columns,), of the player to move at a state;
+            None if the game has no tensors.
     """
 
     def __init__(
@@ -146,6 +151,7 @@ class SpielGame(pyspiel.Game):
         name: str = "planted",
         utility: Any = pyspiel.GameType.Utility.ZERO_SUM,
         utility_sum: float | None = 0.0,
+        tensor_of: Callable[[SpielState], Any] | None = None,
     ) -> None:
         info = pyspiel.GameInfo(
             num_distinct_actions=100,
@@ -156,14 +162,34 @@ class SpielGame(pyspiel.Game):
             utility_sum=utility_sum,
             max_game_length=100,
         )
-        super().__init__(game_type(name, utility), info, {})
+        super().__init__(game_type(name, utility, tensor=tensor_of is not None), info, {})
         self.root = root
+        self.tensor_of = tensor_of
 
     def new_initial_state(self) -> SpielState:
         return SpielState(self)
 
     def make_py_observer(self, kind: Any = None, params: Any = None) -> Observer:
-        return Observer()
+        return Observer() if self.tensor_of is None else TensorObserver(self)
+
+
+class TensorObserver(Observer):
+    """What OpenSpiel asks a game in Python for that has tensors."""
+
+    def __init__(self, game: SpielGame) -> None:
+        self._game = game
+        self.tensor = np.zeros(len(game.tensor_of(game.new_initial_state())), np.float32)
+        self.dict = {"observed": self.tensor}
+
+    def set_from(self, state: Any, player: int) -> None:
+        """Write a state's tensor."""
+        self.tensor[:] = self._game.tensor_of(state)
+
+
+def one_hot_keys(root: Place) -> Callable[[SpielState], Any]:
+    """Return a function from a state to a tensor with a 1 in the column of its information state."""
+    keys = sorted({place.key for place, _ in places(root)})
+    return lambda state: np.eye(len(keys))[keys.index(state.place.key)]
 
 
 class SpielState(pyspiel.State):

@@ -84,7 +84,8 @@ def _describe(tree: Game, json: bool) -> None:
     """Print a game's size."""
     from rlccfr.game import policy_class
 
-    facts = {**tree.sizes(), "uniform_exploitability": policy_class(tree).uniform(tree).exploitability()}
+    uniform = policy_class(tree).uniform(tree)
+    facts = {**tree.sizes(), "uniform_exploitability": uniform.exploitability() if uniform.has_values else None}
     if json:
         print_json(facts)
     else:

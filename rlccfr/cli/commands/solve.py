@@ -85,8 +85,7 @@ class AlgorithmOptions:
             raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")
         for name, shown in (("update_rule", "--update-rule"), ("then", "`--option then=...`")):
             if is_on_command_line(context, name):
-                reason = "chooses the update rule's settings for the whole run"
-                raise RLCCFRError(f"{options[0]} {reason}: leave out {shown}")
+                raise RLCCFRError(f"{options[0]} steers the update rule for the whole run: leave out {shown}")
         return "controlled" if self.controller is None else f"controlled(controller={str(self.controller.resolve())!r})"
 
 
@@ -109,9 +108,10 @@ class StopOptions(OneBudget):
         """Return these options, or those of the default way to solve if neither a target nor a budget was given."""
         if self.target is not None or self.is_given:
             return self
-        from rlccfr.solving import SECONDS, default_target
+        from rlccfr.limits import DEFAULT_SECONDS, default_target
 
-        return replace(self, target=str(default_target(game)), seconds=SECONDS)
+        target = default_target(game)
+        return replace(self, target=None if target is None else str(target), seconds=DEFAULT_SECONDS)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from rlccfr.kernels.public.public_iterations import drawn_iterations, drawn_pass
 kernels.announce(kernels.PUBLIC, "public trees")
 
 STEPPERS = (
-    StepperKind(lambda binding: binding.rule.learns, "rlccfr.engine.walked.stepper:WalkedStepper"),
+    StepperKind(lambda binding: binding.rule.learns, "rlccfr.engine.walked.holdem_stepper:HoldemStepper"),
     StepperKind(lambda binding: binding.sampler.exact, "rlccfr.engine.public.passes:PublicStepper"),
     StepperKind(lambda binding: True, "rlccfr.engine.public.passes:DrawnStepper"),
 )

@@ -1,16 +1,21 @@
-"""Which games, rules, samplers and options run with networks over a public tree."""
+"""Which games, rules, samplers and options run with networks, without tables over infosets."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
+from typing import Any
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.components.component import Component
-from rlccfr.engine.binding import RunOptions
+from rlccfr.engine.binding import RunOptions, refuse_by_hand
 from rlccfr.errors import ComponentError
 from rlccfr.games.public.view import PublicGame
+from rlccfr.games.walked.generated_game import GeneratedGame
 
 EXTERNAL = Sampler(traverser="all", opponent="one", chance="one")
+
+MOST_PER_WALK = 500_000
+"""Largest number of histories that a walk may meet, of which all those of one depth are in memory at once."""
 
 
 def check_networks(
@@ -32,6 +37,53 @@ def check_networks(
         raise ComponentError(
             f"networks for {game.name!r} learn from walks: use sampler='external' instead of {sampler.id!r}"
         )
+    _refuse_settings(game, rule, abstraction, options)
+
+
+def check_generated(
+    game: GeneratedGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
+) -> None:
+    """Check that components and options run on a game by its states; the ``check_components`` of its form.
+
+    Raises:
+        ComponentError: they don't.
+    """
+    refuse_by_hand(game, options)
+    if rule.networks is None:
+        raise ComponentError(
+            f"{rule.title} needs tables over infosets, and {game.name!r} has none: use a deep rule, such as "
+            f"'deep_lcfr', or load_game({game.inner_name!r})"
+        )
+    if not _is_robust(sampler):
+        raise ComponentError(
+            f"networks for {game.name!r} learn from walks: use sampler='external' or 'robust_k(k=2)' instead of "
+            f"{sampler.id!r}"
+        )
+    if rule.networks.value.kind == "cards":
+        raise ComponentError(f"model='cards' is for hold'em and compiled games, not for {game.name!r}: use 'mlp'")
+    if rule.networks.average == "value_networks":
+        raise ComponentError(
+            f"networks for {game.name!r} do not support average='value_networks': leave it out, so that a network "
+            "learns the average policy"
+        )
+    _refuse_settings(game, rule, abstraction, options)
+    per_walk = game.playouts.histories_per_walk(sampler.subset_size)
+    if per_walk > MOST_PER_WALK:
+        smaller = "a smaller k" if sampler.subset_size > 1 else "sampler='robust_k(k=1)'"
+        raise ComponentError(
+            f"a walk by {sampler.id!r} meets about {per_walk:.2g} histories of {game.name!r}, and at most "
+            f"{MOST_PER_WALK:,} are supported: use {smaller}"
+        )
+
+
+def _refuse_settings(game: Any, rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
+    """Check the settings and options that no run with networks supports that has no tables.
+
+    Raises:
+        ComponentError: one of them is set.
+    """
+    networks = rule.networks
+    assert networks is not None
     refused = {
         "action_weight, as in deep_ecfr (use deep_lcfr)": networks.action_weight is not None,
         "average='table'": networks.average == "table",
@@ -51,6 +103,13 @@ def check_networks(
     for setting, is_set in refused.items():
         if is_set:
             raise ComponentError(f"networks for {game.name!r} do not support {setting}: leave it out")
+
+
+def _is_robust(sampler: Sampler) -> bool:
+    """Return whether a sampler does what external or robust sampling does, whatever its name."""
+    if sampler.traverser == "subset" and sampler.inclusion is None:
+        return _is_external(replace(sampler, traverser="all", subset_size=0))
+    return _is_external(sampler)
 
 
 def _is_external(sampler: Sampler) -> bool:

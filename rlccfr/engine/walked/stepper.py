@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.learning.deep_player import ADVANTAGES, AVERAGE, KEPT_NETWORKS, is_fit_due, skips_fit
-from rlccfr.engine.public.evaluation import public_values
 from rlccfr.engine.public.public_state import Need, require
 from rlccfr.engine.stepper import Stepper
 from rlccfr.engine.walked.tables import WalkedTables
-from rlccfr.engine.walked.tabulated import Outputs, tabulated, weigh_by_reach
-from rlccfr.engine.walked.walk import external_walks
-from rlccfr.errors import ComponentError, FailedRunError
-from rlccfr.games.walked.holdem import HoldemWalks
+from rlccfr.engine.walked.walk import sampled_walks
+from rlccfr.errors import FailedRunError
+from rlccfr.games.walked.walked_game import WalkedGame
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
 from rlccfr.networks.averages import PlayedModels
-from rlccfr.networks.hand_networks import HandInputs
 from rlccfr.networks.learners import State, prefixed, unprefixed
 from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_learners import AdvantageLearner, RowLearner
-from rlccfr.networks.row_models import make_row_model
+from rlccfr.networks.row_models import RowModel
+from rlccfr.networks.row_policies import proportional_policies, uniform_policies
 from rlccfr.networks.row_reservoir import RowReservoir
+from rlccfr.networks.settings import Approximator
 
 PLAYERS = (0, 1)
 
@@ -42,14 +41,15 @@ MOST_STEPS = 64
 
 
 class WalkedStepper(Stepper[WalkedTables]):
-    """Stepper that estimates regrets by external sampling and fits networks to them (Brown et al., ICML 2019).
+    """Base of steppers that estimate regrets by walks and fit networks to them (Brown et al., ICML 2019).
 
-    In an iteration, player 0's walks and fit come first; then player 1's, against player 0's new policy.
+    In an iteration, player 0's walks and fit come first; then player 1's, against player 0's new policy. A subclass
+    says what walks go through, what networks read, and how policies are evaluated.
     """
 
     learns = True
 
-    _walks: HoldemWalks
+    _walks: WalkedGame
     _advantages: list[AdvantageLearner]
     _averages: list[RowLearner]  # empty under average="value_networks"
     _played: list[PlayedModels]  # empty under average="network"
@@ -58,7 +58,6 @@ class WalkedStepper(Stepper[WalkedTables]):
         super().__init__(state, binding, previous)
         assert binding.rule.networks is not None
         self._networks = binding.rule.networks
-        self.sparse = state.game.is_large
         self._valued_at: tuple[int, ...] = (-1,)
         self._average_value = (np.nan, np.nan, np.nan)
         if isinstance(previous, WalkedStepper):
@@ -66,7 +65,7 @@ class WalkedStepper(Stepper[WalkedTables]):
                 previous._walks, previous._advantages, previous._averages, previous._played
             )  # fmt: skip
         else:
-            walks = HoldemWalks(state.game)
+            walks = self._new_walks()
             advantages = [self._new_advantages(walks, player) for player in PLAYERS]
             has_network = self._networks.average == "network"
             averages = [self._new_average(walks, player) for player in PLAYERS] if has_network else []
@@ -78,19 +77,32 @@ class WalkedStepper(Stepper[WalkedTables]):
         self._whole = True  # whether the last part of an iteration was completed
         self._require_memory()
 
-    def _new_reservoir(self, walks: HoldemWalks) -> RowReservoir:
+    @abstractmethod
+    def _new_walks(self) -> WalkedGame:
+        """Return the game for walks."""
+
+    @abstractmethod
+    def _new_model(self, walks: Any, settings: Approximator, seed: list[int]) -> RowModel:
+        """Return a new model of the settings' kind."""
+
+    @property
+    def _walks_together(self) -> int:
+        """Largest number of walks that go through the game in step."""
+        return WALKS_TOGETHER
+
+    def _new_reservoir(self, walks: WalkedGame) -> RowReservoir:
         networks = self._networks
         return RowReservoir(walks.row_type, walks.num_actions, networks.memory, networks.full_memory)
 
-    def _new_advantages(self, walks: HoldemWalks, player: int) -> AdvantageLearner:
+    def _new_advantages(self, walks: WalkedGame, player: int) -> AdvantageLearner:
         seed = [self.state.seed, ADVANTAGES, player]
-        model = make_row_model(partial(hand_inputs, walks), self._networks.value, walks.legal_actions, seed)
+        model = self._new_model(walks, self._networks.value, seed)
         unit = self.state.game.utility_range or 1.0
         return AdvantageLearner(model, self._new_reservoir(walks), self.binding.rule, unit, seed)
 
-    def _new_average(self, walks: HoldemWalks, player: int) -> RowLearner:
+    def _new_average(self, walks: WalkedGame, player: int) -> RowLearner:
         seed = [self.state.seed, AVERAGE, player]
-        model = make_row_model(partial(hand_inputs, walks), self._networks.policy, walks.legal_actions, seed)
+        model = self._new_model(walks, self._networks.policy, seed)
         return RowLearner(model, self._new_reservoir(walks), self._networks.policy, 1.0, seed)
 
     def _new_played(self, player: int) -> PlayedModels:
@@ -171,9 +183,9 @@ class WalkedStepper(Stepper[WalkedTables]):
                 self._averages[1 - player].discount(row[AVERAGE_DECAY])
             else:
                 self._played[1 - player].play(row[AVERAGE_DECAY])
-        count = min(WALKS_TOGETHER, self._networks.traversals - done)
+        count = min(self._walks_together, self._networks.traversals - done)
         rng = np.random.default_rng([self.state.seed, WALK, self.state.iteration, player, done])
-        data = external_walks(self._walks, player, self._policies, count, rng)
+        data = sampled_walks(self._walks, player, self._policies, count, rng, self.binding.sampler.subset_size)
         self._advantages[player].observe(data.traverser_rows, data.gains, rng)
         if self._averages:
             self._averages[1 - player].observe(data.opponent_rows, data.opponent_policies, rng)
@@ -219,27 +231,12 @@ class WalkedStepper(Stepper[WalkedTables]):
         """Return what a player plays now at some rows, (rows, actions)."""
         learner = self._advantages[player]
         if not learner.fits:  # until the first fit, all policies are uniform
-            return _uniform(legal)
+            return uniform_policies(legal)
         return self._matched(learner.predict(rows), legal)
 
     def _matched(self, advantages: np.ndarray, legal: np.ndarray) -> np.ndarray:
         """Return policies in proportion to positive advantages, (rows, actions); where there are none, the fallback."""
-        advantages = np.where(legal, advantages, -np.inf)
-        positive = np.maximum(advantages, 0.0)
-        total = positive.sum(axis=1, keepdims=True)
-        fallback = _uniform(legal)
-        if self.binding.rule.fallback == "argmax":
-            differ = advantages.max(axis=1) > np.where(legal, advantages, np.inf).min(axis=1)
-            fallback = np.where(differ[:, None], np.eye(legal.shape[1])[advantages.argmax(axis=1)], fallback)
-        policies: np.ndarray = np.where(total > 0, positive / np.where(total > 0, total, 1.0), fallback)
-        return policies
-
-    def _played_policies(self, player: int, number: int) -> Outputs:
-        """Return a player's policies by the model with a number among those that it played; 0 is the uniform policy."""
-        if not number:
-            return lambda _, rows, legal: _uniform(legal)
-        predict = self._advantages[player].predictor_at(self._played[player].snapshots[number - 1])
-        return lambda _, rows, legal: self._matched(predict(rows), legal)
+        return proportional_policies(advantages, legal, self.binding.rule.fallback)
 
     def _average_outputs(self, player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
         """Return numbers (rows, actions) that a player's average policy is proportional to."""
@@ -249,49 +246,17 @@ class WalkedStepper(Stepper[WalkedTables]):
         outputs: np.ndarray = np.maximum(learner.predict(rows), 0.0)
         return outputs
 
-    def average_sums(self) -> np.ndarray:
-        with one_thread():
-            return tabulated(self._walks, self._average_outputs) if self._averages else self._mixture()
-
-    def _mixture(self) -> np.ndarray:
-        """Return sums, (m,), of the policies that were played, each weighted by its share and its player's reach."""
-        game = self.state.game
-        sums = np.zeros(game.num_sequences, game.dtype)
-        for player, played in zip(PLAYERS, self._played, strict=True):
-            for number, share in enumerate(played.shares().tolist()):
-                if share:
-                    table = tabulated(self._walks, self._played_policies(player, number), [player])
-                    weigh_by_reach(game, player, table)
-                    table *= share
-                    sums += table
-        return sums
-
-    def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
-        if not self._played or not self.state.nodes:
-            raise ComponentError(
-                "policies are drawn only under an update rule with average='value_networks', after an iteration"
-            )
-        game = self.state.game
-        policy = np.zeros(game.num_sequences, game.dtype)
-        with one_thread():
-            for player, played in zip(PLAYERS, self._played, strict=True):
-                policy += tabulated(self._walks, self._played_policies(player, played.draw(rng)), [player])
-        return policy
-
-    def current_sums(self) -> np.ndarray:
-        with one_thread():
-            return tabulated(self._walks, self._policies)
-
     def average_value(self) -> tuple[float, float, float]:
         """See :meth:`Stepper.average_value`; kept until the average changes, since large games need seconds for it."""
         now = (self.state.iteration, *self.progress)
         if self._valued_at != now:
-            self._average_value = public_values(self.state.game, self.average_sums())
+            self._average_value = self._value_of_average()
             self._valued_at = now
         return self._average_value
 
-    def current_value(self) -> tuple[float, float, float]:
-        return public_values(self.state.game, self.current_sums())
+    @abstractmethod
+    def _value_of_average(self) -> tuple[float, float, float]:
+        """Compute what :meth:`average_value` returns."""
 
     def is_finite(self) -> bool:
         return all(learner.is_finite() for learner in (*self._advantages, *self._averages))
@@ -312,22 +277,3 @@ class WalkedStepper(Stepper[WalkedTables]):
             average: RowLearner | PlayedModels = (self._averages or self._played)[player]
             average.restore(unprefixed(f"average{player}", state))
         self._valued_at = (-1,)
-
-
-def _uniform(legal: np.ndarray) -> np.ndarray:
-    """Return the uniform policies over legal actions, (rows, actions)."""
-    policies: np.ndarray = legal / legal.sum(axis=1, keepdims=True)
-    return policies
-
-
-def hand_inputs(walks: HoldemWalks) -> HandInputs:
-    """Return what networks read of a game."""
-    deck = walks.game.deals[0].deck
-    return HandInputs(
-        cards=walks.cards,
-        lines=walks.line_features,
-        ranks=deck.ranks,
-        suits=deck.suits,
-        num_rounds=walks.num_rounds,
-        num_actions=walks.num_actions,
-    )

@@ -10,7 +10,6 @@ import numpy as np
 
 from rlccfr.errors import ComponentError
 from rlccfr.game import RunTables
-from rlccfr.games.public.view import PublicGame
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +23,7 @@ class WalkedTables:
         progress: (2,) which part of the present iteration comes next, and how much of it is done.
     """
 
-    game: PublicGame
+    game: Any
     seed: int
     counts: np.ndarray
     progress: np.ndarray
@@ -32,7 +31,7 @@ class WalkedTables:
     chosen_dtype: ClassVar[None] = None
 
     @classmethod
-    def at_start(cls, game: PublicGame, seed: int, dtype: str | None = None) -> WalkedTables:
+    def at_start(cls, game: Any, seed: int, dtype: str | None = None) -> WalkedTables:
         """Return the state before the first iteration."""
         return cls(game, seed, np.zeros(2, np.int64), np.zeros(2, np.int64))
 

@@ -1,5 +1,7 @@
 """External sampling by walks in step (Lanctot et al., NeurIPS 2009; Brown et al., ICML 2019, algorithms 1 and 2).
 
+With robust sampling (Li et al., ICLR 2020, section 4), a walk takes only some of the traverser's actions.
+
 The walks of a batch move from level to level of the game together. On the way down, each level's decisions are answered
 by one call per player. On the way up, each level's values follow from those of the level below.
 """
@@ -45,6 +47,8 @@ class _Level(NamedTuple):
     traverser_states: np.ndarray  # (n,) indices of states at which the traverser acts
     traverser_rows: np.ndarray  # (n,) what it knows there
     traverser_policies: np.ndarray  # (n, actions) what it plays there
+    legal: np.ndarray  # (n, actions) which of its actions are legal
+    factor: np.ndarray  # (n,) legal actions per action that the walk takes
     opponent_states: np.ndarray  # (k,) indices of states at which the opponent acts
     opponent_rows: np.ndarray  # (k,)
     opponent_policies: np.ndarray  # (k, actions)
@@ -52,29 +56,32 @@ class _Level(NamedTuple):
     action: np.ndarray  # (c,) the action that leads to it
 
 
-def external_walks(
-    game: WalkedGame, traverser: int, policies: Policies, count: int, rng: np.random.Generator
+def sampled_walks(
+    game: WalkedGame, traverser: int, policies: Policies, count: int, rng: np.random.Generator, subset_size: int = 0
 ) -> WalkData:
-    """Walk through a game, over all of the traverser's actions, and with draws from the opponent's policy and chance.
+    """Walk through a game, over actions of the traverser, and with draws from the opponent's policy and chance.
 
     Args:
         traverser: the player whose regrets are estimated.
         policies: what both players play.
         count: number of walks.
         rng: generator of all draws.
+        subset_size: number of the traverser's actions that are taken at each decision, drawn uniformly; all of them if
+            there are no more, or if it is 0. With a subset, a walk's values are estimates, and the gain of an action
+            that is not taken is estimated as if its value were 0.
     """
     levels: list[_Level] = []
     states = game.begin(count, rng)
     num_states = 0
     while True:
-        level, drawn = _level_at(game, states, traverser, policies, rng)
+        level, drawn = _level_at(game, states, traverser, policies, rng, subset_size)
         levels.append(level)
         num_states += len(level.terminal) + len(level.traverser_states) + len(level.opponent_states)
         if len(level.place) + len(drawn) == 0:
             break
         # The traverser's children come first, then those of the opponent's states, in the order of their parents.
         parents = np.concatenate([level.traverser_states[level.place], level.opponent_states])
-        states = game.children(states, parents, np.concatenate([level.action, drawn]))
+        states = game.children(states, parents, np.concatenate([level.action, drawn]), rng)
     value = np.zeros(0)
     gains: list[np.ndarray] = []
     sign = 1.0 if traverser == 0 else -1.0
@@ -92,7 +99,7 @@ def external_walks(
 
 
 def _level_at(
-    game: WalkedGame, states: Any, traverser: int, policies: Policies, rng: np.random.Generator
+    game: WalkedGame, states: Any, traverser: int, policies: Policies, rng: np.random.Generator, subset_size: int
 ) -> tuple[_Level, np.ndarray]:
     """Return a level with what both players play at its states, and the actions that the opponent draws, (k,)."""
     actors = game.actors(states)
@@ -100,10 +107,12 @@ def _level_at(
         game, states, actors, traverser, policies
     )
     opponent_states, opponent_rows, _, opponent_policies = _decisions_of(game, states, actors, 1 - traverser, policies)
-    place, action = np.nonzero(legal)
+    taken = _drawn_subsets(legal, subset_size, rng) if subset_size else legal
+    factor = legal.sum(axis=1) / np.maximum(taken.sum(axis=1), 1)
+    place, action = np.nonzero(taken)
     drawn = _drawn_actions(opponent_policies, rng)
     level = _Level(
-        states, np.flatnonzero(actors == TERMINAL), traverser_states, traverser_rows, traverser_policies,
+        states, np.flatnonzero(actors == TERMINAL), traverser_states, traverser_rows, traverser_policies, legal, factor,
         opponent_states, opponent_rows,
         opponent_policies, place, action,
     )  # fmt: skip
@@ -118,6 +127,15 @@ def _decisions_of(
     rows = game.rows(states, chosen)
     legal = game.legal(rows)
     return chosen, rows, legal, policies(player, rows, legal)
+
+
+def _drawn_subsets(legal: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw some legal actions of each row, all subsets of that size alike; return a mask, (rows, actions)."""
+    keys = np.where(legal, rng.random(legal.shape), 2.0)  # illegal actions come last
+    taken = np.zeros(legal.shape, bool)
+    np.put_along_axis(taken, np.argsort(keys, axis=1)[:, :size], True, axis=1)
+    taken &= legal
+    return taken
 
 
 def _drawn_actions(policies: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -140,9 +158,37 @@ def _values(level: _Level, values_below: np.ndarray, payoffs: np.ndarray) -> tup
     values = np.zeros(len(level.terminal) + len(level.traverser_states) + len(level.opponent_states))
     values[level.terminal] = payoffs
     values[level.opponent_states] = values_below[num_traverser_children:]
-    gains = np.zeros(level.traverser_policies.shape)
-    gains[level.place, level.action] = values_below[:num_traverser_children]
-    means = (level.traverser_policies * gains).sum(axis=1)
-    gains[level.place, level.action] -= means[level.place]
+    # An action that is taken with probability 1 / factor stands for this many; others count as 0.
+    estimates = np.zeros(level.traverser_policies.shape)
+    estimates[level.place, level.action] = level.factor[level.place] * values_below[:num_traverser_children]
+    means = (level.traverser_policies * estimates).sum(axis=1)
+    gains = np.where(level.legal, estimates - means[:, None], 0.0)
     values[level.traverser_states] = means
     return values, gains
+
+
+def played_games(game: WalkedGame, policies: Policies, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Play games in step; return player 0's payoff in each, (count,).
+
+    Args:
+        policies: what both players play.
+        count: number of games.
+        rng: generator of all draws.
+    """
+    payoffs = np.zeros(count)
+    states = game.begin(count, rng)
+    running = np.arange(count)  # the number of the game that each state belongs to
+    while len(running):
+        actors = game.actors(states)
+        ended = np.flatnonzero(actors == TERMINAL)
+        payoffs[running[ended]] = game.payoffs(states, ended)
+        chosen = []
+        drawn = []
+        for player in (0, 1):
+            places, _, _, played = _decisions_of(game, states, actors, player, policies)
+            chosen.append(places)
+            drawn.append(_drawn_actions(played, rng))
+        parents = np.concatenate(chosen)
+        states = game.children(states, parents, np.concatenate(drawn), rng)
+        running = running[parents]
+    return payoffs

@@ -274,8 +274,8 @@ class HoldemWalks:
         rows["line"] = self.line[states.node[chosen]]
         return rows
 
-    def children(self, states: States, chosen: np.ndarray, action: np.ndarray) -> States:
-        """Return the states after actions, and after the next cards where a round ends."""
+    def children(self, states: States, chosen: np.ndarray, action: np.ndarray, rng: np.random.Generator) -> States:
+        """Return the states after actions, and after the next cards where a round ends; ``rng`` is not used."""
         nodes = self.game.view.nodes
         parent = states.node[chosen]
         walk = states.walk[chosen]

@@ -45,12 +45,13 @@ class WalkedGame(Protocol):
             chosen: (rows,) indices of states at which somebody acts.
         """
 
-    def children(self, states: Any, chosen: np.ndarray, action: np.ndarray) -> Any:
+    def children(self, states: Any, chosen: np.ndarray, action: np.ndarray, rng: np.random.Generator) -> Any:
         """Return the states that follow some states, after chance has moved.
 
         Args:
             chosen: (children,) index of each child's parent.
             action: (children,) column of the action that leads to each child.
+            rng: generator of chance's draws; not used by games that draw all of them at the beginning.
         """
 
     def payoffs(self, states: Any, chosen: np.ndarray) -> np.ndarray:

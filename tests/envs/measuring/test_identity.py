@@ -210,7 +210,7 @@ def test_controllers_are_told_apart_by_what_they_are(trained, tmp_path):
 
 def test_openspiels_own_games_are_compiled_once(monkeypatch):
     tree = compiled("kuhn")
-    monkeypatch.setattr(openspiel, "_open", None)
+    monkeypatch.setattr(openspiel, "turn_based_game", None)
     assert compiled("kuhn") is tree
 
 

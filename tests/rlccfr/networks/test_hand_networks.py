@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import rlccfr
-from rlccfr.engine.walked.stepper import hand_inputs
+from rlccfr.engine.walked.holdem_stepper import hand_inputs
 from rlccfr.games.walked.holdem import HoldemWalks
 from rlccfr.networks.hand_networks import HandBranches, HandInputs, HandPerceptron
 

@@ -6,8 +6,10 @@ import torch
 from support import game
 
 from rlccfr.errors import ComponentError
+from rlccfr.kernels.learning.adam import EPSILON
 from rlccfr.networks.inputs import inputs_of
-from rlccfr.networks.models import BETAS, EPSILON, LARGEST_GRADIENT, Mlp, make_model, one_thread
+from rlccfr.networks.models import Mlp, make_model, one_thread
+from rlccfr.networks.perceptron import BETAS, LARGEST_GRADIENT
 from rlccfr.networks.settings import Approximator
 
 LEDUC = game("leduc")
@@ -25,7 +27,7 @@ def problem(seed: int = 0, *, per_sequence: bool = False):
 def twin(model: Mlp) -> torch.nn.Sequential:
     """Return the same network, built by PyTorch."""
     parts: list[torch.nn.Module] = []
-    for weight, bias in model._layers:
+    for weight, bias in model._network._layers:
         linear = torch.nn.Linear(*weight.shape)
         with torch.no_grad():
             linear.weight.copy_(weight.t())
@@ -136,7 +138,7 @@ def test_a_missing_device_is_named():
     inputs, _, _ = problem()
     with pytest.raises(ComponentError, match="needs a CUDA device"):
         Mlp(inputs, Approximator(device="cuda"), [0])
-    assert Mlp(inputs, Approximator(device="auto"), [0])._device.type == "cpu"
+    assert Mlp(inputs, Approximator(device="auto"), [0])._network.device.type == "cpu"
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA")

@@ -10,6 +10,7 @@ from support import random_policy
 
 import rlccfr
 from rlccfr.play.public_table import PublicTable
+from rlccfr.play.state_table import StateTable
 from rlccfr.play.tables import CompiledTable
 
 
@@ -28,6 +29,20 @@ def passive(table):
     """Return the number of the action that calls, or checks where there is no bet."""
     (number,) = (number for number, name in enumerate(table.actions()) if name in ("call", "check"))
     return number
+
+
+def test_networks_are_played_against_through_openspiels_states():
+    game = rlccfr.load_game("kuhn", form="generated")
+    run = rlccfr.Solver(game, "deep_lcfr(hidden=16, traversals=50, train_every=1)", "external")
+    run.run(iterations=2)
+    check_mean(run.average_policy(), StateTable, 2000)
+
+
+def test_a_move_that_the_other_player_does_not_see_is_not_shown():
+    for name, is_seen in (("phantom_ttt", False), ("leduc", True)):
+        policy = rlccfr.NetworkPolicy.uniform(rlccfr.load_game(name, form="generated"))
+        table = StateTable(policy, np.random.default_rng(0))
+        assert {table.shows(action) for action in range(len(table.actions()))} == {is_seen}
 
 
 def check_mean(policy, made, games):

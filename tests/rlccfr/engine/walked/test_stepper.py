@@ -215,7 +215,7 @@ def test_a_run_that_failed_within_a_part_does_not_continue(monkeypatch, tmp_path
     run = solver(f"deep_lcfr({NETWORK})")
     run.run(iterations=1)
     with monkeypatch.context() as patched:
-        patched.setattr("rlccfr.engine.walked.stepper.external_walks", fail)
+        patched.setattr("rlccfr.engine.walked.stepper.sampled_walks", fail)
         with pytest.raises(MemoryError):
             run.run(iterations=1)
     with pytest.raises(FailedRunError, match="earlier checkpoint"):

@@ -10,7 +10,7 @@ import pytest
 import rlccfr
 from rlccfr.engine.public.evaluation import public_action_values
 from rlccfr.engine.walked.tabulated import tabulated
-from rlccfr.engine.walked.walk import external_walks
+from rlccfr.engine.walked.walk import sampled_walks
 from rlccfr.games.public.masses import row_masses
 from rlccfr.games.public.records import CHANCE
 from rlccfr.games.walked.holdem import HoldemWalks
@@ -74,7 +74,7 @@ def test_estimates_are_unbiased(setting, player):
     weights = np.random.default_rng(4).random((SUMS, len(walks.cards)))
     batches = []
     for seed in range(BATCHES):
-        data = external_walks(walks, player, policies, WALKS, np.random.default_rng([seed, player]))
+        data = sampled_walks(walks, player, policies, WALKS, np.random.default_rng([seed, player]))
         gains, increments = np.zeros((2, *probabilities.shape))
         np.add.at(gains, (data.traverser_rows["hand"], data.traverser_rows["line"]), data.gains / WALKS)
         met = data.opponent_rows["hand"], data.opponent_rows["line"]
@@ -155,5 +155,5 @@ def test_as_many_histories_are_met_as_expected():
         return legal / legal.sum(axis=1, keepdims=True)
 
     for player in (0, 1):
-        data = external_walks(walks, player, uniform, 100_000, np.random.default_rng(player))
+        data = sampled_walks(walks, player, uniform, 100_000, np.random.default_rng(player))
         assert data.num_states / 100_000 == pytest.approx(expected(0, player), rel=0.01)

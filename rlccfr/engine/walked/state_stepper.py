@@ -1,0 +1,84 @@
+"""Deep rules on games by OpenSpiel's states, which are never compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlccfr.engine.binding import Binding
+from rlccfr.engine.evaluation import evaluated
+from rlccfr.engine.stepper import Stepper, StepperKind
+from rlccfr.engine.walked.stepper import WalkedStepper
+from rlccfr.engine.walked.tables import WalkedTables
+from rlccfr.games.walked.state_walks import StateWalks
+from rlccfr.networks.models import one_thread
+from rlccfr.networks.row_models import RowModel, new_tensor_model
+from rlccfr.networks.row_policies import RowPolicies
+from rlccfr.networks.settings import Approximator
+
+STEPPERS = (StepperKind(lambda binding: True, "rlccfr.engine.walked.state_stepper:StateStepper"),)
+"""The kind of iteration over a game by its states."""
+
+HISTORIES_TOGETHER = 10_000
+"""About how many histories walks meet without a pause: some tenths of a second."""
+
+
+class StateStepper(WalkedStepper):
+    """Stepper of deep rules on a game by its states.
+
+    Policies are evaluated exactly if the game is small enough to be compiled; otherwise, their values are NaN.
+    """
+
+    _walks: StateWalks
+    sparse = True
+
+    def __init__(self, state: WalkedTables, binding: Binding, previous: Stepper[WalkedTables] | None = None) -> None:
+        super().__init__(state, binding, previous)
+        playouts = state.game.playouts
+        self._together = max(1, int(HISTORIES_TOGETHER / playouts.histories_per_walk(binding.sampler.subset_size)))
+        if playouts.num_merged:
+            self.notice = (
+                f"{playouts.num_merged:,} of {playouts.num_infosets:,} infosets that random playouts met share their "
+                "tensors with others, so that networks can't tell them apart"
+            )
+
+    def _new_walks(self) -> StateWalks:
+        walks: StateWalks = self.state.game.walks
+        return walks
+
+    def _new_model(self, walks: StateWalks, settings: Approximator, seed: list[int]) -> RowModel:
+        return new_tensor_model(walks, settings, seed)
+
+    @property
+    def _walks_together(self) -> int:
+        return self._together
+
+    @property
+    def nodes_per_iteration(self) -> int:
+        return 2 * self._networks.traversals
+
+    def average_sums(self) -> Any:
+        return self._frozen(self._averages, "uniform")
+
+    def current_sums(self) -> Any:
+        return self._frozen(self._advantages, self.binding.rule.fallback)
+
+    def _frozen(self, learners: list[Any], fallback: Any) -> RowPolicies:
+        """Return what models say now; later training does not change it."""
+        first, second = (learner.frozen_model() for learner in learners)
+        return RowPolicies((first, second), (fallback, fallback))
+
+    def _value_of_average(self) -> tuple[float, float, float]:
+        return self._value_of(self.average_sums())
+
+    def current_value(self) -> tuple[float, float, float]:
+        return self._value_of(self.current_sums())
+
+    def _value_of(self, policies: RowPolicies) -> tuple[float, float, float]:
+        """Return what :meth:`average_value` returns, for some policies."""
+        game = self.state.game
+        if game.tree is None:
+            return np.nan, np.nan, np.nan
+        with one_thread():
+            return evaluated(game.tree, game.tabulated(policies))

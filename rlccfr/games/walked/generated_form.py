@@ -1,0 +1,30 @@
+"""The form of games by OpenSpiel's states, in its own module: the list of forms imports it without the form's code."""
+
+from __future__ import annotations
+
+from rlccfr.game import Form
+
+_MATCHES = "compare policies by `rlccfr match --pairs`"
+
+GENERATED = Form(
+    title="by OpenSpiel's states",
+    visited="histories met",
+    has_histories=False,
+    catalogs=(),
+    policy="rlccfr.policies.network_policy:NetworkPolicy",
+    run_tables="rlccfr.engine.walked.tables:WalkedTables",
+    steppers="rlccfr.engine.walked.state_stepper:STEPPERS",
+    check_components="rlccfr.engine.walked.checks:check_generated",
+    table="rlccfr.play.state_table:StateTable",
+    played_pairs="rlccfr.policies.network_matches:played_pairs",
+    best_run={"update_rule": "deep_lcfr(preset='states')", "sampler": "robust_k(k=2)"},
+    instead={
+        "states": "ask a policy at a state, as in policy.action_probabilities(state)",
+        "gains": _MATCHES,
+        "page": "play against a policy by `rlccfr play`",
+        "merge": "leave out the abstraction: networks generalise by themselves",
+        "lock": "load the game without form='generated', if it is small enough",
+        "features": "choose the rule and the sampler yourself, as in `rlccfr solve GAME --update-rule deep_lcfr`",
+    },
+)
+"""The form of games by OpenSpiel's states."""

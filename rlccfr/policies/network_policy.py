@@ -1,0 +1,283 @@
+"""Policies of both players as networks, in games by OpenSpiel's states."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rlccfr.archives import check_format, opened_archive, write_archive
+from rlccfr.errors import CheckpointError, PolicyError, RLCCFRError, what_failed
+from rlccfr.files import written_atomically
+from rlccfr.game import checked_game
+from rlccfr.networks.learners import prefixed, unprefixed
+from rlccfr.networks.models import one_thread
+from rlccfr.networks.row_models import RowModel, new_tensor_model
+from rlccfr.networks.row_policies import RowPolicies
+from rlccfr.networks.settings import Approximator
+from rlccfr.policies.matches import check_same_game
+from rlccfr.policies.policy_file import of_another_game
+from rlccfr.policy import Policy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rlccfr.policies.matches import Match
+
+FORMAT = "rlccfr-network-policy-1"
+"""Name and version of the format, in a file's header."""
+
+
+class NetworkPolicy(Policy):
+    """A policy of both players as networks, in a game by OpenSpiel's states.
+
+    It is asked at a state of OpenSpiel's. Where the game is small enough to be compiled, values and exploitability are
+    exact; elsewhere, they are not known, and policies are compared by matches.
+
+    Args:
+        game: the game.
+        policies: both players' models.
+
+    Attributes:
+        game: the game.
+        policies: both players' models, by rows.
+
+    Raises:
+        TypeError: ``game`` is not a game.
+
+    Example:
+        >>> import pyspiel, rlccfr
+        >>> game = rlccfr.load_game("phantom_ttt", form="generated")
+        >>> policy = rlccfr.NetworkPolicy.uniform(game)
+        >>> state = pyspiel.load_game("phantom_ttt").new_initial_state()
+        >>> round(policy.action_probabilities(state)[4], 3)
+        0.111
+    """
+
+    game: Any
+
+    def __init__(self, game: Any, policies: RowPolicies) -> None:
+        self.game = checked_game(game)
+        self.policies = policies
+
+    @property
+    def has_values(self) -> bool:  # type: ignore[override]
+        """Whether the game is small enough to be compiled, so that values are exact."""
+        return self.game.tree is not None
+
+    @classmethod
+    def uniform(cls, game: Any) -> Self:
+        """Return the policy that takes all legal actions with the same probability."""
+        return cls(game, RowPolicies())
+
+    @classmethod
+    def from_sums(cls, game: Any, sums: Any) -> Self:
+        """Return the policy of a run's networks; ``sums`` are their :class:`RowPolicies`."""
+        return cls(game, sums)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.game.name!r})"
+
+    def action_probabilities(self, state: Any) -> dict[int, float]:
+        """Return what the player who acts at a state does there: the probability of each legal action.
+
+        Args:
+            state: a state of OpenSpiel's game. For a game with simultaneous moves, it must be a state of the turn-based
+                game, ``game.openspiel_game``.
+
+        Raises:
+            PolicyError: nobody acts at the state, or it is one of another game.
+        """
+        if state.is_terminal() or state.is_chance_node():
+            raise PolicyError("nobody acts at this state: ask a policy at a state at which a player moves")
+        if str(state.get_game()) != str(self.game.openspiel_game):
+            raise PolicyError(f"the state is one of {state.get_game()}, but the policy is for {self.game.name!r}")
+        rows = self.game.walks.row_of(state).reshape(1)
+        with one_thread():
+            played = self.policies(int(state.current_player()), rows, self.game.walks.legal(rows))[0]
+        played = played / played.sum(dtype=np.float64)  # networks compute in single precision
+        return {action: float(played[action]) for action in state.legal_actions()}
+
+    @cached_property
+    def tabulated(self) -> Policy:
+        """The same policy as a table over the compiled game's infosets.
+
+        Raises:
+            PolicyError: the game has too many histories to be compiled.
+        """
+        if self.game.tree is None:
+            raise PolicyError(
+                f"{self.game.name!r} is too large to be compiled, so that values and exploitability of its policies "
+                "are not known: compare policies by matches, as by `rlccfr match --pairs`"
+            )
+        with one_thread():
+            return Policy(self.game.tree, self.game.tabulated(self.policies))
+
+    @property
+    def probabilities(self) -> np.ndarray:  # type: ignore[override]
+        """Action probabilities, (m,), in the compiled game, if it is small enough; see :attr:`tabulated`."""
+        return self.tabulated.probabilities
+
+    def _centred_values(self) -> tuple[float, float, float, float]:
+        """See :meth:`Policy._centred_values`."""
+        return self.tabulated._centred_values()
+
+    def _best_responses(self) -> Policy:
+        """See :meth:`Policy._best_responses`."""
+        return self.tabulated._best_responses()
+
+    def best_response(self, player: int | None = None) -> Policy:
+        """Return a best response to the policy, as a policy of the compiled game; see :meth:`Policy.best_response`."""
+        return self.tabulated.best_response(player)
+
+    def against(self, other: Policy) -> Match:
+        """Return the exact expected payoffs of this policy against another one, in both seats.
+
+        Args:
+            other: a policy of this game, or of the same game compiled.
+
+        Raises:
+            PolicyError: the game is too large to be compiled, or the other policy is for another game.
+        """
+        return self.tabulated.against(other.tabulated)
+
+    def value_against(self, other: Policy, progress: Callable[[float], None] | None = None) -> float:
+        """See :meth:`Policy.value_against`."""
+        return self.tabulated.value_against(other.tabulated, progress)
+
+    def seated_with(self, other: NetworkPolicy) -> NetworkPolicy:  # type: ignore[override]
+        """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat.
+
+        Raises:
+            PolicyError: the policies are for different games.
+        """
+        check_same_game(self, other)
+        return type(self)(self.game, self.policies.seated_with(other.policies))
+
+    @classmethod
+    def from_openspiel(cls, game: Any, policy: Any) -> Self:
+        """Raise an error, since a policy of OpenSpiel's is not a network.
+
+        Raises:
+            PolicyError: always.
+        """
+        raise PolicyError(
+            f"a policy of OpenSpiel's is not a network: read it for the compiled game, load_game({game.inner_name!r})"
+        )
+
+    def to_openspiel(self) -> Any:
+        """Return an ``open_spiel.python.policy.Policy`` whose ``game`` is the turn-based game."""
+        from rlccfr.policies.network_matches import openspiel_policy
+
+        return openspiel_policy(self.game.openspiel_game, self.action_probabilities)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the compiled game's table; see :meth:`Policy.to_frame` and :attr:`tabulated`."""
+        return self.tabulated.to_frame()
+
+    @classmethod
+    def check_path(cls, path: Path, game: Any) -> None:
+        """Check that a policy of a game can be written to a path.
+
+        Raises:
+            RLCCFRError: the suffix does not name a format.
+        """
+        if path.suffix != ".npz":
+            raise RLCCFRError(f"networks are saved as .npz, not as {path.suffix or repr(path.name)}")
+
+    def save(self, path: str | Path) -> None:
+        """Write the networks to a file, whole or not at all: .npz.
+
+        Raises:
+            RLCCFRError: the suffix is another one.
+            CheckpointError: the file can't be written.
+        """
+        path = Path(path)
+        self.check_path(path, self.game)
+        kinds = [None if model is None else asdict(model.settings) for model in self.policies.models]
+        header = {
+            "format": FORMAT,
+            "game": self.game.full_name,
+            "game_hash": self.game.content_hash,
+            "models": kinds,
+            "fallbacks": self.policies.fallbacks,
+        }
+        arrays = {"header": np.array(json.dumps(header))}
+        for player, model in enumerate(self.policies.models):
+            if model is not None:
+                arrays |= prefixed(f"model{player}", model.played())
+        with written_atomically(path) as file:
+            write_archive(file, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path, game: Any = None) -> Self:
+        """Read networks that were saved as .npz.
+
+        Args:
+            path: the file.
+            game: the game that the policy is for; by default it is loaded by the name in the file.
+
+        Raises:
+            TypeError: ``game`` is not a game.
+            CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
+            GameError: the game that the file names can't be loaded.
+        """
+        from rlccfr.games.names import load_game
+
+        path = Path(path)
+        header, arrays = _read(path)
+        policy_game = load_game(header["game"]) if game is None else checked_game(game)
+        if header["game_hash"] != policy_game.content_hash:
+            raise of_another_game(path, header["game"], policy_game)
+        try:
+            first, second = (
+                _model_of(policy_game, settings, unprefixed(f"model{player}", arrays))
+                for player, settings in enumerate(header["models"])
+            )
+            return cls(policy_game, RowPolicies((first, second), tuple(header["fallbacks"])))
+        except Exception as error:  # the errors of damaged files have no common base
+            raise _damaged(path, error) from error
+
+
+def is_network_policy(path: Path) -> bool:
+    """Return whether a file can be read and its header is that of networks."""
+    from rlccfr.archives import has_format
+
+    return has_format(path, FORMAT)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return a file's header and its arrays by name.
+
+    Raises:
+        CheckpointError: the file is missing, damaged or of another kind.
+    """
+    try:
+        with opened_archive(path) as archive:
+            header = json.loads(str(archive["header"]))
+            check_format(header["format"], FORMAT, path, "network policy")
+            return header, {name: archive[name] for name in archive if name != "header"}
+    except OSError as error:
+        raise CheckpointError(f"can't read {path} ({error.strerror}); give a file that a policy was saved to") from None
+    except CheckpointError:
+        raise
+    except Exception as error:  # the errors of damaged files have no common base
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> CheckpointError:
+    return CheckpointError(f"{path} is not a complete policy file ({what_failed(error)}); write it again")
+
+
+def _model_of(game: Any, settings: dict[str, Any] | None, saved: dict[str, np.ndarray]) -> RowModel | None:
+    """Return a model of a game's rows from its settings and arrays; None for the uniform policy."""
+    if settings is None:
+        return None
+    model = new_tensor_model(game.walks, Approximator(**settings), [0])
+    model.restore_played(saved)
+    return model

@@ -1,0 +1,54 @@
+"""Commands on a game by OpenSpiel's states that is too large for exploitability."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+PHANTOM = "generated(phantom_ttt)"
+
+
+def test_a_run_is_kept_continued_and_matched(run, tmp_path):
+    policy = str(tmp_path / "policy.npz")
+    kept = str(tmp_path / "run.npz")
+    code, out, _ = run("solve", PHANTOM, "--iterations", "1", "--json", "--policy", policy)
+    found = json.loads(out)
+    assert (code, found["exploitability"], found["value"], found["reached"]) == (0, None, [None, None], None)
+    for iterations in (1, 2):
+        code, out, _ = run("solve", PHANTOM, "--iterations", str(iterations), "--checkpoint", kept)
+        assert code == 0
+        assert "not known, since the game is too large" in out
+    code, out, _ = run("match", PHANTOM, policy, kept, "--pairs", "50", "--json")
+    assert code == 0
+    assert json.loads(out)["pairs"] == 50
+
+
+def test_sizes_are_told(run):
+    code, out, _ = run("games", PHANTOM, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["infosets_that_share_a_tensor"] == 0
+    assert found["histories_per_external_walk"] > 100_000
+    assert found["uniform_exploitability"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("solve", PHANTOM, "--target", "0.1"), "give a budget"),
+        (("solve", PHANTOM, "--exact"), "no linear program"),
+        (("solve", PHANTOM, "--update-rule", "dcfr", "--seconds", "1"), "use a deep rule"),
+        (("match", PHANTOM, "uniform", "uniform"), "compare policies by matches"),
+        (("match", PHANTOM, "uniform", "best", "--pairs", "10"), "compare policies by matches"),
+        (("recommend", PHANTOM), "no such game was measured"),
+        (("compare", PHANTOM), "choose the rule and the sampler yourself"),
+        (("explore", "uniform", "page.html", "--game", PHANTOM), "`rlccfr play`"),
+        (("show", "uniform", "--game", PHANTOM), "policy.action_probabilities(state)"),
+    ],
+)
+def test_what_needs_more_is_refused_in_one_line(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.count("\n") == 1

@@ -1,0 +1,138 @@
+"""Deep rules on games by OpenSpiel's states: exact fits converge, runs resume within a fit, what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import rlccfr
+from rlccfr.errors import BudgetError, ComponentError, GameError, PolicyError
+from rlccfr.networks.row_learners import RowLearner
+from rlccfr.networks.row_models import RowTable
+from rlccfr.networks.row_reservoir import RowReservoir
+from rlccfr.networks.settings import Approximator
+
+NETWORK = "hidden=16, traversals=60, train_steps=40, policy_steps=40, batch_size=256, train_every=1"
+
+LARGE = "goofspiel(num_cards=13,imp_info=True,points_order=descending)"
+
+
+def solver(rule: str, name: str = "leduc", sampler: str = "external", **options) -> rlccfr.Solver:
+    return rlccfr.Solver(rlccfr.load_game(name, form="generated"), rule, sampler, **options)
+
+
+@pytest.mark.parametrize("sampler", ["external", "robust_k(k=1)", "robust_k(k=2)"])
+def test_a_table_converges(sampler):
+    run = solver("deep_lcfr(model='table', traversals=500, train_every=1)", "kuhn", sampler)
+    assert run.run(iterations=40).exploitability < 0.05
+
+
+def test_networks_converge():
+    run = solver(f"deep_lcfr({NETWORK.replace('60', '400').replace('16', '64')}, learning_rate=0.003)")
+    assert run.run(iterations=12).exploitability < 0.5 * rlccfr.NetworkPolicy.uniform(run.game).exploitability()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        f"deep_dcfr({NETWORK})",
+        f"deep_cfr_plus({NETWORK}, mode='bootstrapped', memory=100)",
+        "deep_dcfr_plus(model='table', traversals=500, train_every=2)",
+    ],
+)
+@pytest.mark.parametrize("sampler", ["external", "robust_k(k=2)"])
+def test_a_run_that_is_saved_within_a_fit_continues_as_if_it_had_not_been(tmp_path, spec, sampler):
+    whole = solver(spec, sampler=sampler, seed=3)
+    whole.run(iterations=2)
+    parted = solver(spec, sampler=sampler, seed=3)
+    while parted.result().iterations < 2:
+        parted.run(seconds=1e-6, curve=False)
+        parted.save(tmp_path / "run.npz")
+        parted = rlccfr.Solver.load(tmp_path / "run.npz", game=parted.game)
+    np.testing.assert_array_equal(parted.average_policy().probabilities, whole.average_policy().probabilities)
+    np.testing.assert_array_equal(parted.current_policy().probabilities, whole.current_policy().probabilities)
+
+
+def test_a_policy_stays_as_it_was_when_the_run_continues():
+    run = solver(f"deep_lcfr({NETWORK})", "kuhn")
+    run.run(iterations=1)
+    policy = run.average_policy()
+    states = [row.reshape(1) for row in run.game._infoset_rows]
+    before = [policy.policies(0, row, run.game.walks.legal(row)) for row in states]
+    run.run(iterations=3)
+    np.testing.assert_array_equal(before, [policy.policies(0, row, run.game.walks.legal(row)) for row in states])
+
+
+def test_few_rows_are_fitted_as_their_weighted_means():
+    """A fit to equal rows has their mean target, weighted, and their total weight; the order does not matter."""
+    row_type = np.dtype([("tensor", np.uint8, 2), ("legal", np.uint8, 1)])
+    reservoir = RowReservoir(row_type, 2, 1000)
+    settings = Approximator(kind="table", batch_size=10)
+    learner = RowLearner(RowTable(2, settings), reservoir, settings, 1.0, [0])
+    rng = np.random.default_rng(0)
+    rows = np.zeros(300, row_type)
+    rows["tensor"][:, 0] = rng.integers(8, size=300)
+    target = rng.random((300, 2)).astype(np.float32)
+    weight = np.repeat([0.25, 1.0], 150)  # the first half is discounted before the second half comes
+    learner.observe(rows[:150], target[:150], rng)
+    learner.discount(0.25)
+    learner.observe(rows[150:], target[150:], rng)
+    found_rows, found_target, found_weight = learner._few_rows()
+    for number in range(8):
+        place = int(np.flatnonzero(found_rows["tensor"][:, 0] == number)[0])
+        of_row = rows["tensor"][:, 0] == number
+        expected = np.average(target[of_row], axis=0, weights=weight[of_row])
+        np.testing.assert_allclose(found_target[place], expected, rtol=1e-5)
+        assert found_weight[place] == pytest.approx(8 * weight[of_row].sum() / weight.sum(), rel=1e-5)
+    rows["tensor"][:, 1] = np.arange(300) % 256
+    learner.observe(rows, target, rng)
+    assert learner._few_rows() is None
+
+
+def test_values_are_unknown_in_a_game_that_is_too_large():
+    run = solver(f"deep_lcfr({NETWORK})", "phantom_ttt", "robust_k(k=2)")
+    result = run.run(iterations=1)
+    assert math.isnan(result.exploitability)
+    assert not run.average_policy().has_values
+    with pytest.raises(BudgetError, match="give a budget"):
+        run.run(until=0.1)
+    with pytest.raises(PolicyError, match="compare policies by matches"):
+        run.average_policy().values()
+    solution = rlccfr.solve("generated(phantom_ttt)", iterations=1)
+    assert "not known" in str(solution)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "advice"),
+    [
+        (("cfr_plus", "external"), "kuhn", "use a deep rule"),
+        (("deep_lcfr", "none"), "kuhn", "use sampler='external' or"),
+        (("deep_lcfr", "outcome"), "kuhn", "use sampler='external' or"),
+        (("deep_lcfr", "average_strategy"), "kuhn", "use sampler='external' or"),
+        (("deep_ecfr", "external"), "kuhn", "use deep_lcfr"),
+        (("deep_lcfr(average='value_networks')", "external"), "kuhn", "leave it out"),
+        (("deep_lcfr(average='table')", "external"), "kuhn", "leave it out"),
+        (("deep_lcfr(model='cards')", "external"), "kuhn", "use 'mlp'"),
+        (("deep_lcfr(device='cuda')", "external"), "kuhn", "leave it out"),
+        (("deep_lcfr", "external", "rcfr"), "kuhn", "leave it out"),
+        (
+            ("deep_lcfr", "external"),
+            LARGE,
+            r"robust_k\(k=1\)",
+        ),
+        (("deep_lcfr", "robust_k(k=3)"), LARGE, "smaller k"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, name, advice):
+    with pytest.raises(ComponentError, match=advice):
+        rlccfr.Solver(rlccfr.load_game(name, form="generated"), *arguments)
+
+
+def test_buckets_and_locks_are_refused():
+    game = rlccfr.load_game("leduc", form="generated")
+    with pytest.raises(GameError, match="leave out the abstraction"):
+        rlccfr.Solver(game, "deep_lcfr", "external", "equity(buckets=2)")
+    with pytest.raises(GameError, match="without form='generated'"):
+        rlccfr.Solver(game, "deep_lcfr", "external", lock={0: "uniform"})
