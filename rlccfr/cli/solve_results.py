@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rlccfr.cli.console import on_one_line, print_json, print_table
+from rlccfr.cli.console import print_json, print_table
 from rlccfr.cli.solve_run import Attempt, algorithm_of
 from rlccfr.files import none_for_nan
 
@@ -13,14 +13,10 @@ if TYPE_CHECKING:
     from rlccfr.catalog import Cell
     from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.game import Game
-    from rlccfr.policy import StateGain, Values
     from rlccfr.solving import Solution
 
 LONGEST_TITLE = 80
 """Longest title in characters."""
-
-MOST_STATES = 10
-"""Number of states that are named of those where best responses gain most."""
 
 OPTIONAL_FACTS = (
     ("in mbb/g", "mbb", "thousandths of a big blind per game"),
@@ -100,7 +96,7 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
         "exploitability_current": none_for_nan(result.exploitability_current),
         "exploitability_abstract": result.exploitability_abstract,
         "nash_conv": none_for_nan(result.nash_conv),
-        "mbb": none_for_nan(_in_blinds(solver.game, result.exploitability)),
+        "mbb": none_for_nan(in_blinds(solver.game, result.exploitability)),
         "value": [none_for_nan(value) for value in payoffs.of_both(values.game[0])],
         "best_response_value": [none_for_nan(value) for value in payoffs.of_best_responses(values.best_response)],
         "iterations": result.iterations,
@@ -115,12 +111,12 @@ def _facts_of(attempt: Attempt, algorithms: list[Cell]) -> dict[str, Any]:
     }
 
 
-def _in_blinds(game: Game, exploitability: float) -> float | None:
+def in_blinds(game: Game, exploitability: float) -> float | None:
     """Return an exploitability in thousandths of a big blind; None in a game without blinds."""
     return None if game.big_blind is None else 1000 * exploitability / game.big_blind
 
 
-def _optional_rows(facts: Mapping[str, Any]) -> list[tuple[str, Any, str]]:
+def optional_rows(facts: Mapping[str, Any]) -> list[tuple[str, Any, str]]:
     """Return a row, of title, value and meaning, for each of :data:`OPTIONAL_FACTS` that the facts have."""
     # If the result is the current policy, its exploitability is in the table's first row already.
     told = "exploitability_current" if facts.get("output") == "current" else None
@@ -185,7 +181,7 @@ def _value_rows(facts: Mapping[str, Any], target: str) -> list[tuple[str, Any, s
     first_value, second_value = facts["value"]
     return [
         ("exploitability", facts["exploitability"], f"NashConv / 2 of the {facts['output']} policy{target}"),
-        *_optional_rows(facts),
+        *optional_rows(facts),
         ("NashConv", facts["nash_conv"], "sum of both players' gains from best responses"),
         ("value of player 0", first_value, f"of player 1: {second_value:.4g}"),
     ]
@@ -195,61 +191,6 @@ def _print_why(facts: Mapping[str, Any]) -> None:
     """Print what was done and why, if the command chose the way."""
     if "why" in facts:
         print(f"Done by {facts['why']}.")
-
-
-def print_responses(game: Game, name: str, values: Values, states: Sequence[StateGain], json: bool) -> None:
-    """Print what best responses gain against a policy, and where they gain most.
-
-    Args:
-        game: the game.
-        name: the policy, as the user named it.
-        values: its values.
-        states: the states where they gain most.
-        json: whether to print JSON.
-    """
-    own_units = (1.0, game.opponent_payoffs.slope)  # of each player's own payoffs in player 0's
-    own_values = game.opponent_payoffs.of_both(values.game[0])
-    own_responses = game.opponent_payoffs.of_best_responses(values.best_response)
-    facts: dict[str, Any] = {
-        "game": game.name,
-        "method": "best responses",
-        "against": name,
-        "exploitability": values.exploitability,
-        "nash_conv": values.nash_conv,
-        "mbb": _in_blinds(game, values.exploitability),
-        "value": own_values,
-        "best_response_value": own_responses,
-        "gain": [response - value for response, value in zip(own_responses, own_values, strict=True)],
-        "gains_by_state": [
-            {"player": state.player, "state": state.text, "gain": own_units[state.player] * state.gain}
-            for state in states
-        ],
-    }
-    if json:
-        print_json(facts)
-        return
-    rows = [("exploitability", values.exploitability, f"NashConv / 2 of {name}"), *_optional_rows(facts)]
-    for player, (gain, value) in enumerate(zip(facts["gain"], own_responses, strict=True)):
-        rows.append((f"gain of player {player}", gain, f"a best response gets {value:.4g} against player {1 - player}"))
-    print_table(("", "", ""), rows, title=f"{game.name}: best responses to {name}")
-    from rlccfr.policy import EXACT
-
-    rounding = EXACT * max(1.0, game.utility_range)
-    gained = [state for state in states if state.gain > rounding]
-    if gained:
-        print_table(
-            ("player", "gain", "share", "state"),
-            [
-                (
-                    state.player,
-                    own_units[state.player] * state.gain,
-                    f"{state.gain / values.gains[state.player]:.1%}",
-                    on_one_line(state.words),
-                )
-                for state in gained
-            ],
-            title="\nWhere most is gained, and its share of the player's gain:",
-        )
 
 
 def print_solution(
@@ -282,7 +223,7 @@ def print_solution(
         "locked_infosets": _locked_infosets(tree),
         "exploitability": solution.exploitability,
         "nash_conv": 2 * solution.exploitability,
-        "mbb": _in_blinds(tree, solution.exploitability),
+        "mbb": in_blinds(tree, solution.exploitability),
         "value": tree.opponent_payoffs.of_both(solution.value),
         "best_response_value": tree.opponent_payoffs.of_best_responses(solution.best_response),
         "cpu_seconds": solution.cpu_seconds,
@@ -299,7 +240,7 @@ def print_solution(
         measure += " in rational numbers"
     rows = [
         ("exploitability", solution.exploitability, measure),
-        *_optional_rows(facts),
+        *optional_rows(facts),
         ("value of player 0", solution.value, f"of player 1: {tree.opponent_payoffs.at(solution.value):.4g}"),
         ("CPU seconds", solution.cpu_seconds, "of building and solving the program"),
     ]

@@ -13,7 +13,7 @@ from rlccfr.cli.command import check_only, is_on_command_line, option, rare
 from rlccfr.cli.console import Interrupted, load, quoted
 from rlccfr.cli.options import GameOptions, Json, OneBudget, Seed, parsed_algorithm
 from rlccfr.cli.progress import progress
-from rlccfr.cli.solve_results import MOST_STATES, print_found, print_responses, print_run, print_solution, title_of
+from rlccfr.cli.solve_results import print_found, print_run, print_solution, title_of
 from rlccfr.cli.solve_run import (
     Attempt,
     algorithm_of,
@@ -436,21 +436,10 @@ def _solve_exactly(tree: GameTree, seconds: float | None, files: FileOptions, js
 
 
 def _respond(game: Game, name: str, files: FileOptions, json: bool) -> None:
-    """Find both players' best responses to a policy, write them, and print what they gain.
+    """Find best responses to a policy, or train opponents; see :func:`rlccfr.cli.responses.respond`."""
+    from rlccfr.cli.responses import respond
 
-    Args:
-        game: the game.
-        name: ``uniform``, or the path of a policy file or a saved run.
-    """
-    from rlccfr.cli.policies.named import policy_of
-
-    policy = policy_of(name, game)
-    with progress("finding best responses"):
-        values = policy.values()
-        states = policy.gains_by_state(MOST_STATES) if game.form.gains else []
-        if files.policy is not None:
-            policy.best_response().save(files.policy)
-    print_responses(game, name, values, states, json)
+    respond(game, name, files.policy, json)
     if not json:
         files.print_names()
 

@@ -110,7 +110,7 @@ def _level_at(
     taken = _drawn_subsets(legal, subset_size, rng) if subset_size else legal
     factor = legal.sum(axis=1) / np.maximum(taken.sum(axis=1), 1)
     place, action = np.nonzero(taken)
-    drawn = _drawn_actions(opponent_policies, rng)
+    drawn = drawn_actions(opponent_policies, rng)
     level = _Level(
         states, np.flatnonzero(actors == TERMINAL), traverser_states, traverser_rows, traverser_policies, legal, factor,
         opponent_states, opponent_rows,
@@ -138,7 +138,7 @@ def _drawn_subsets(legal: np.ndarray, size: int, rng: np.random.Generator) -> np
     return taken
 
 
-def _drawn_actions(policies: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def drawn_actions(policies: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw an action from each policy, (rows,)."""
     cumulative = np.cumsum(policies, axis=1)
     # Rounding may leave the last sum below 1. Draws lie below it, so an action with probability 0 is never drawn.
@@ -187,7 +187,7 @@ def played_games(game: WalkedGame, policies: Policies, count: int, rng: np.rando
         for player in (0, 1):
             places, _, _, played = _decisions_of(game, states, actors, player, policies)
             chosen.append(places)
-            drawn.append(_drawn_actions(played, rng))
+            drawn.append(drawn_actions(played, rng))
         parents = np.concatenate(chosen)
         states = game.children(states, parents, np.concatenate(drawn), rng)
         running = running[parents]

@@ -33,6 +33,14 @@ def test_sizes_are_told(run):
     assert found["uniform_exploitability"] is None
 
 
+@pytest.mark.slow
+def test_trained_opponents_give_a_lower_bound(run):
+    code, out, _ = run("solve", PHANTOM, "--against", "uniform")
+    assert code == 0
+    assert "exploitability at least" in out
+    assert "by opponents trained by PPO with 40,000 steps each" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -41,6 +49,7 @@ def test_sizes_are_told(run):
         (("solve", PHANTOM, "--update-rule", "dcfr", "--seconds", "1"), "use a deep rule"),
         (("match", PHANTOM, "uniform", "uniform"), "compare policies by matches"),
         (("match", PHANTOM, "uniform", "best", "--pairs", "10"), "compare policies by matches"),
+        (("solve", PHANTOM, "--against", "uniform", "--policy", "x.npz"), "leave out --policy"),
         (("recommend", PHANTOM), "no such game was measured"),
         (("compare", PHANTOM), "choose the rule and the sampler yourself"),
         (("explore", "uniform", "page.html", "--game", PHANTOM), "`rlccfr play`"),

@@ -318,7 +318,7 @@ def test_fields_that_contradict_each_other_are_refused(fields, message):
     [
         ("variance_reduced(key='node')", "key must be 'sequence' or 'history' or 'oracle', not 'node'"),
         ("escher(value='tables')", "value must be 'table' or 'oracle' or 'network', not 'tables'"),
-        ("dream(preset='tiny')", "preset must be one of sweep, fast, paper, steinberger, holdem, not 'tiny'"),
+        ("dream(preset='tiny')", "preset must be one of sweep, fast, paper, steinberger, holdem, states, not 'tiny'"),
     ],
 )
 def test_errors_name_the_hyperparameter(spec, message):

@@ -1,0 +1,224 @@
+"""Lower bounds of exploitability where no exact one exists: opponents that are trained against a fixed policy.
+
+A best response gains at least as much as any opponent that was trained. So the mean payoff of trained opponents, from
+games that neither trained nor chose them, is an unbiased estimate of a lower bound. How close the bound is depends on
+the training, so it is reported with its budget, and several opponents are trained for each seat.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import torch
+
+from rlccfr.engine.walked.walk import drawn_actions, played_games
+from rlccfr.errors import PolicyError, whole_number
+from rlccfr.games.walked.state_walks import StateWalks
+from rlccfr.networks.models import one_thread
+from rlccfr.networks.row_policies import RowPolicies
+
+ENVIRONMENTS = 8
+"""Number of games that an opponent is trained on at once."""
+
+PPO_SETTINGS: dict[str, Any] = {
+    "n_steps": 256,
+    "batch_size": 256,
+    "n_epochs": 4,
+    "learning_rate": 1e-3,
+    "gamma": 1.0,
+    "ent_coef": 0.01,
+    "policy_kwargs": {"net_arch": [128, 128]},
+}
+"""Settings of Stable-Baselines3's PPO; there is no discount, since all payoffs come at the end."""
+
+
+class TrainedBound(NamedTuple):
+    """An estimate of a lower bound on a policy's exploitability, in the game's units.
+
+    Attributes:
+        value: the estimate: half of what the best trained opponents of both seats win together.
+        error: half-width of its 95 % interval.
+        seats: mean payoff of the best opponent in each seat, in the zero-sum game.
+        steps: training steps of each opponent.
+        opponents: number of opponents that were trained for each seat.
+        games: number of games that the best opponent of each seat played to judge it.
+    """
+
+    value: float
+    error: float
+    seats: tuple[float, float]
+    steps: int
+    opponents: int
+    games: int
+
+
+class ResponseEnv(gym.Env[np.ndarray, int]):
+    """A seat in a game against a fixed policy; an episode is a game, and its payoff is the reward at the end.
+
+    An illegal action stands for the next legal one, by number and around the end.
+
+    Args:
+        walks: the game.
+        policies: the fixed policies.
+        seat: the seat, 0 or 1.
+    """
+
+    def __init__(self, walks: StateWalks, policies: RowPolicies, seat: int) -> None:
+        self._walks = walks
+        self._policies = policies
+        self._seat = seat
+        self._states: Any = None  # the present state, once a game has begun
+        self.observation_space = gym.spaces.Box(-1.0, 1.0, (walks.num_columns,), np.float32)
+        self.action_space = gym.spaces.Discrete(walks.num_actions)  # type: ignore[assignment]
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        super().reset(seed=seed)
+        while True:  # a game that ends before the seat decides is not an episode
+            self._states = self._walks.begin(1, self.np_random)
+            self._let_other_move()
+            if self._states.actors[0] == self._seat:
+                return self._observation(), {}
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        legal = self._walks.legal(self._row())
+        self._move(int(next_legal(np.array([action]), legal)[0]))
+        self._let_other_move()
+        if self._states.actors[0] == self._seat:
+            return self._observation(), 0.0, False, False, {}
+        payoff = float(self._walks.payoffs(self._states, np.zeros(1, np.int64))[0])
+        return np.zeros(self._walks.num_columns, np.float32), payoff if self._seat == 0 else -payoff, True, False, {}
+
+    def _let_other_move(self) -> None:
+        other = 1 - self._seat
+        while self._states.actors[0] == other:
+            row = self._row()
+            played = self._policies(other, row, self._walks.legal(row))
+            self._move(int(drawn_actions(played, self.np_random)[0]))
+
+    def _move(self, action: int) -> None:
+        self._states = self._walks.children(self._states, np.zeros(1, np.int64), np.array([action]), self.np_random)
+
+    def _row(self) -> np.ndarray:
+        return self._walks.rows(self._states, np.zeros(1, np.int64))
+
+    def _observation(self) -> np.ndarray:
+        observation: np.ndarray = self._walks.features(self._row())[0]
+        return observation
+
+
+def next_legal(actions: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    """Return for each action itself if it is legal, or else the next legal one, by number and around the end, (rows,).
+
+    Args:
+        actions: (rows,) actions.
+        legal: (rows, actions) whether each action is legal.
+    """
+    num_actions = legal.shape[1]
+    distance = (np.arange(num_actions) - actions[:, None]) % num_actions
+    nearest: np.ndarray = np.where(legal, distance, num_actions).argmin(axis=1)
+    return nearest
+
+
+def trained_bound(
+    policy: Any,
+    steps: int = 40_000,
+    opponents: int = 3,
+    games: int = 4_000,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> TrainedBound:
+    """Estimate a lower bound on a policy's exploitability; see :meth:`rlccfr.NetworkPolicy.trained_bound`."""
+    whole_number(steps, "steps", 1, PolicyError)
+    whole_number(opponents, "opponents", 1, PolicyError)
+    whole_number(games, "games", 2, PolicyError)
+    whole_number(seed, "seed", 0, PolicyError)
+    means = []
+    variance = 0.0
+    for seat in (0, 1):
+        best_mean = -np.inf
+        best: Callable[[np.ndarray], np.ndarray] | None = None
+        for number in range(opponents):
+            words = np.random.SeedSequence([seed, seat, number]).generate_state(2)
+            done = (seat * opponents + number) / (2 * opponents)
+            opponent = _trained(policy, seat, steps, int(words[0]), progress, done, 1 / (2 * opponents))
+            mean = _payoffs(policy, seat, opponent, games, int(words[1])).mean()
+            if mean > best_mean:
+                best_mean, best = mean, opponent
+        assert best is not None
+        # Other games judge the best opponent than those that chose it.
+        payoffs = _payoffs(policy, seat, best, games, int(np.random.SeedSequence([seed, seat]).generate_state(1)[0]))
+        means.append(float(payoffs.mean()))
+        variance += float(payoffs.var(ddof=1)) / games
+    error = 1.96 * variance**0.5 / 2
+    return TrainedBound(sum(means) / 2, error, (means[0], means[1]), steps, opponents, games)
+
+
+def _trained(
+    policy: Any,
+    seat: int,
+    steps: int,
+    seed: int,
+    progress: Callable[[float], None] | None,
+    done: float,
+    share: float,
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Train an opponent; return the function from features (rows, columns) to its actions, (rows,).
+
+    Args:
+        done: share of all work that is done before.
+        share: share of all work that this training is.
+    """
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import DummyVecEnv
+
+    def made() -> ResponseEnv:
+        return ResponseEnv(policy.game.walks, policy.policies, seat)
+
+    def report(variables: dict[str, Any], _: dict[str, Any]) -> bool:
+        if progress is not None:
+            progress(done + share * min(1.0, variables["self"].num_timesteps / steps))
+        return True
+
+    with _contained_randomness(), one_thread():
+        environments = DummyVecEnv([made] * ENVIRONMENTS)
+        model = PPO("MlpPolicy", environments, seed=seed % 2**31, device="cpu", **PPO_SETTINGS)
+        model.learn(steps, callback=report)
+    return lambda features: np.asarray(model.predict(features, deterministic=True)[0])
+
+
+def _payoffs(policy: Any, seat: int, opponent: Callable[[np.ndarray], np.ndarray], games: int, seed: int) -> np.ndarray:
+    """Return the opponent's payoffs in some games in the zero-sum game, (games,)."""
+    walks = policy.game.walks
+
+    def both(player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+        played: np.ndarray
+        if player != seat or not len(rows):
+            played = policy.policies(player, rows, legal)
+        else:
+            played = np.eye(walks.num_actions)[next_legal(opponent(walks.features(rows)), legal)]
+        return played
+
+    with one_thread():
+        payoffs = played_games(walks, both, games, np.random.default_rng(seed))
+    own_payoffs: np.ndarray = payoffs if seat == 0 else -payoffs
+    return own_payoffs
+
+
+@contextmanager
+def _contained_randomness() -> Iterator[None]:
+    """Restore every global random generator after the block; Stable-Baselines3 seeds all of them."""
+    numpy_state = np.random.get_state()
+    python_state = random.getstate()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        np.random.set_state(numpy_state)
+        random.setstate(python_state)
