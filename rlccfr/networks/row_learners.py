@@ -49,9 +49,11 @@ class RowLearner:
         self._reservoir.discount(factor)
         self._mean_weight = None
 
-    def observe(self, rows: np.ndarray, target: np.ndarray, rng: np.random.Generator) -> None:
-        """Add data of weight 1; see :meth:`RowReservoir.add`."""
-        self._reservoir.add(rows, target / self._unit, rng)
+    def observe(
+        self, rows: np.ndarray, target: np.ndarray, rng: np.random.Generator, weights: np.ndarray | None = None
+    ) -> None:
+        """Add data; see :meth:`RowReservoir.add`."""
+        self._reservoir.add(rows, target / self._unit, rng, weights)
         self._mean_weight = None
 
     def predict(self, rows: np.ndarray) -> np.ndarray:
@@ -247,3 +249,34 @@ class AdvantageLearner(RowLearner):
         if previous:
             self._previous = self._model.frozen()
             self._previous.restore(previous)
+
+
+class ValueLearner(RowLearner):
+    """Player 0's values of actions at histories, by rows that say which action was taken.
+
+    Each fit has only the data since the last one, because values change with the players' policies.
+
+    Args:
+        model, reservoir, settings, unit, seed: see :class:`RowLearner`.
+        bounds: the lowest and the highest payoff, to which values are clipped.
+    """
+
+    def __init__(
+        self,
+        model: RowModel,
+        reservoir: RowReservoir,
+        settings: Approximator,
+        unit: float,
+        seed: Sequence[int],
+        bounds: tuple[float, float],
+    ) -> None:
+        super().__init__(model, reservoir, settings, unit, seed)
+        self._bounds = bounds
+
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        values: np.ndarray = np.clip(super().predict(rows), *self._bounds)
+        return values
+
+    def end_fit(self) -> None:
+        super().end_fit()
+        self._reservoir.clear()

@@ -61,13 +61,16 @@ class RowReservoir:
         self._num_seen = 0
         self._scale = 1.0
 
-    def add(self, rows: np.ndarray, target: np.ndarray, rng: np.random.Generator) -> None:
-        """Offer rows with weight 1.
+    def add(
+        self, rows: np.ndarray, target: np.ndarray, rng: np.random.Generator, weights: np.ndarray | None = None
+    ) -> None:
+        """Offer rows.
 
         Args:
             rows: (n,) rows.
             target: (n, targets) their targets.
             rng: generator of the random sample.
+            weights: (n,) their weights; by default 1.
         """
         capacity = len(self._rows)
         numbers = self._num_seen + np.arange(len(rows))
@@ -81,7 +84,7 @@ class RowReservoir:
         places = places[stays]  # where a place occurs twice, the later row stays
         self._rows[places] = rows[stays]
         self._target[places] = target[stays]
-        self._weight[places] = self._scale
+        self._weight[places] = self._scale if weights is None else self._scale * weights[stays]
         self._is_old[places] = False
 
     def mark_old(self) -> None:

@@ -284,14 +284,19 @@ def decisions_of(solver: rlccfr.Solver) -> list[tuple[int, float]]:
     return made
 
 
+def engine_stepper(solver: rlccfr.Solver):
+    """Return the stepper of a run."""
+    return solver._engine.stepper
+
+
 def learned_rows(solver: rlccfr.Solver):
     """Return a function of a player that returns the rows and gains of its newest walks."""
     newest: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for player, learner in enumerate(solver._engine.stepper._advantages):
 
-        def observe(rows, target, rng, player=player, original=learner.observe):
+        def observe(rows, target, rng, weights=None, player=player, original=learner.observe):
             newest[player] = rows.copy(), target.copy()
-            original(rows, target, rng)
+            original(rows, target, rng, weights)
 
         learner.observe = observe
     return lambda player: newest[player]

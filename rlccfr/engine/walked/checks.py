@@ -8,6 +8,7 @@ from typing import Any
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.components.component import Component
 from rlccfr.engine.binding import RunOptions, refuse_by_hand
+from rlccfr.engine.walked.state_stepper import histories_per_walk
 from rlccfr.errors import ComponentError
 from rlccfr.games.public.view import PublicGame
 from rlccfr.games.walked.generated_game import GeneratedGame
@@ -54,10 +55,14 @@ def check_generated(
             f"{rule.title} needs tables over infosets, and {game.name!r} has none: use a deep rule, such as "
             f"'deep_lcfr', or load_game({game.inner_name!r})"
         )
-    if not _is_robust(sampler):
+    if sampler.explores == "sequences" and sampler.network is not None:
         raise ComponentError(
-            f"networks for {game.name!r} learn from walks: use sampler='external' or 'robust_k(k=2)' instead of "
-            f"{sampler.id!r}"
+            f"{sampler.id!r} can't count the sequences of {game.name!r}, which is not compiled: use explores='actions'"
+        )
+    if not (_is_robust(sampler) or _is_one_path(sampler)):
+        raise ComponentError(
+            f"networks for {game.name!r} learn from walks: use sampler='external', 'robust_k(k=2)', 'outcome', 'dream' "
+            f"or \"escher(value='network', explores='actions')\" instead of {sampler.id!r}"
         )
     if rule.networks.value.kind == "cards":
         raise ComponentError(f"model='cards' is for hold'em and compiled games, not for {game.name!r}: use 'mlp'")
@@ -67,7 +72,7 @@ def check_generated(
             "learns the average policy"
         )
     _refuse_settings(game, rule, abstraction, options)
-    per_walk = game.playouts.histories_per_walk(sampler.subset_size)
+    per_walk = histories_per_walk(game.playouts, sampler)
     if per_walk > MOST_PER_WALK:
         smaller = "a smaller k" if sampler.subset_size > 1 else "sampler='robust_k(k=1)'"
         raise ComponentError(
@@ -103,6 +108,18 @@ def _refuse_settings(game: Any, rule: UpdateRule, abstraction: Abstraction, opti
     for setting, is_set in refused.items():
         if is_set:
             raise ComponentError(f"networks for {game.name!r} do not support {setting}: leave it out")
+
+
+def _is_one_path(sampler: Sampler) -> bool:
+    """Return whether a sampler walks one path, perhaps with values of histories from a network."""
+    takes = (sampler.traverser, sampler.chance, sampler.opponent)
+    if sampler.exact or takes != ("one", "one", "one") or sampler.mixture is not None or sampler.probe:
+        return False
+    if sampler.explores != "actions":
+        return False
+    if sampler.network is not None:
+        return sampler.network.model.kind == "mlp"
+    return sampler.values is None and not sampler.baseline_rate and sampler.baseline == "sequence"
 
 
 def _is_robust(sampler: Sampler) -> bool:

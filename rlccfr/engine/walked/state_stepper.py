@@ -6,19 +6,25 @@ from typing import Any
 
 import numpy as np
 
+from rlccfr.components import Sampler
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.stepper import Stepper, StepperKind
 from rlccfr.engine.walked.stepper import WalkedStepper
 from rlccfr.engine.walked.tables import WalkedTables
+from rlccfr.errors import ComponentError
+from rlccfr.games.walked.playouts import Playouts
 from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_models import RowModel, new_tensor_model
 from rlccfr.networks.row_policies import RowPolicies
 from rlccfr.networks.settings import Approximator
 
-STEPPERS = (StepperKind(lambda binding: True, "rlccfr.engine.walked.state_stepper:StateStepper"),)
-"""The kind of iteration over a game by its states."""
+STEPPERS = (
+    StepperKind(lambda binding: binding.sampler.traverser == "one", "rlccfr.engine.walked.path_stepper:PathStepper"),
+    StepperKind(lambda binding: True, "rlccfr.engine.walked.state_stepper:StateStepper"),
+)
+"""The kinds of iteration over a game by its states; the first that serves a binding is used."""
 
 HISTORIES_TOGETHER = 10_000
 """About how many histories walks meet without a pause: some tenths of a second."""
@@ -35,8 +41,14 @@ class StateStepper(WalkedStepper):
 
     def __init__(self, state: WalkedTables, binding: Binding, previous: Stepper[WalkedTables] | None = None) -> None:
         super().__init__(state, binding, previous)
+        is_cut_short = isinstance(previous, WalkedStepper) and len(previous._parts) != len(self._parts)
+        if is_cut_short and self.unfinished:
+            raise ComponentError(
+                f"an iteration of the run on {state.game.name!r} is unfinished, and the new sampler has other parts: "
+                "continue the run to the iteration's end before the switch"
+            )
         playouts = state.game.playouts
-        self._together = max(1, int(HISTORIES_TOGETHER / playouts.histories_per_walk(binding.sampler.subset_size)))
+        self._together = max(1, int(HISTORIES_TOGETHER / histories_per_walk(playouts, binding.sampler)))
         if playouts.num_merged:
             self.notice = (
                 f"{playouts.num_merged:,} of {playouts.num_infosets:,} infosets that random playouts met share their "
@@ -82,3 +94,8 @@ class StateStepper(WalkedStepper):
             return np.nan, np.nan, np.nan
         with one_thread():
             return evaluated(game.tree, game.tabulated(policies))
+
+
+def histories_per_walk(playouts: Playouts, sampler: Sampler) -> float:
+    """Estimate how many histories a walk by a sampler meets."""
+    return playouts.histories_per_walk(1 if sampler.traverser == "one" else sampler.subset_size)

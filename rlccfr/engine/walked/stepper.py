@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from rlccfr.engine.learning.deep_player import ADVANTAGES, AVERAGE, KEPT_NETWORK
 from rlccfr.engine.public.public_state import Need, require
 from rlccfr.engine.stepper import Stepper
 from rlccfr.engine.walked.tables import WalkedTables
-from rlccfr.engine.walked.walk import sampled_walks
+from rlccfr.engine.walked.walk import WalkData, sampled_walks
 from rlccfr.errors import FailedRunError
 from rlccfr.games.walked.walked_game import WalkedGame
 from rlccfr.interrupts import uninterrupted
@@ -26,6 +26,10 @@ from rlccfr.networks.row_models import RowModel
 from rlccfr.networks.row_policies import proportional_policies, uniform_policies
 from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
+
+Part = Callable[[int, int], int]
+"""A part of an iteration: a function of a player and of how much of the part is done, that does some more of it. It
+returns how much is done then, or 0 if all is."""
 
 PLAYERS = (0, 1)
 
@@ -149,9 +153,10 @@ class WalkedStepper(Stepper[WalkedTables]):
                 "new run"
             )
 
-    def _next_part(self) -> None:
-        """Carry out the next part of an iteration, and note what comes after it."""
-        parts = (
+    @property
+    def _parts(self) -> tuple[tuple[Part, int], ...]:
+        """The parts of an iteration in their order, each with its player."""
+        return (
             (self._walk, 0),
             (self._fit_advantages, 0),
             (self._walk, 1),
@@ -159,6 +164,10 @@ class WalkedStepper(Stepper[WalkedTables]):
             (self._fit_average, 0),
             (self._fit_average, 1),
         )
+
+    def _next_part(self) -> None:
+        """Carry out the next part of an iteration, and note what comes after it."""
+        parts = self._parts
         number, done = self.state.progress.tolist()
         carry_out, player = parts[number]
         done = carry_out(player, done)
@@ -185,13 +194,17 @@ class WalkedStepper(Stepper[WalkedTables]):
                 self._played[1 - player].play(row[AVERAGE_DECAY])
         count = min(self._walks_together, self._networks.traversals - done)
         rng = np.random.default_rng([self.state.seed, WALK, self.state.iteration, player, done])
-        data = sampled_walks(self._walks, player, self._policies, count, rng, self.binding.sampler.subset_size)
-        self._advantages[player].observe(data.traverser_rows, data.gains, rng)
+        data = self._walked(player, count, rng)
+        self._advantages[player].observe(data.traverser_rows, data.gains, rng, data.traverser_weights)
         if self._averages:
-            self._averages[1 - player].observe(data.opponent_rows, data.opponent_policies, rng)
+            self._averages[1 - player].observe(data.opponent_rows, data.opponent_policies, rng, data.opponent_weights)
         self.state.counts[1] += data.num_states
         done += count
         return done if done < self._networks.traversals else 0
+
+    def _walked(self, player: int, count: int, rng: np.random.Generator) -> WalkData:
+        """Return what some of a player's walks have met."""
+        return sampled_walks(self._walks, player, self._policies, count, rng, self.binding.sampler.subset_size)
 
     def _fit_advantages(self, player: int, done: int) -> int:
         """Take some steps of a player's fit of advantages, unless none is due; see :meth:`_fit`."""

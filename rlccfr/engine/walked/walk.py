@@ -29,6 +29,8 @@ class WalkData(NamedTuple):
         opponent_policies: (k, actions) the policy that the opponent played there.
         value: (walks,) the traverser's payoff that each walk estimates.
         num_states: number of histories met.
+        traverser_weights: (n,) weights of the traverser's data.
+        opponent_weights: (k,) weights of the opponent's data.
     """
 
     traverser_rows: np.ndarray
@@ -37,6 +39,8 @@ class WalkData(NamedTuple):
     opponent_policies: np.ndarray
     value: np.ndarray
     num_states: int
+    traverser_weights: np.ndarray
+    opponent_weights: np.ndarray
 
 
 class _Level(NamedTuple):
@@ -88,13 +92,18 @@ def sampled_walks(
     for level in reversed(levels):
         value, level_gains = _values(level, value, sign * game.payoffs(level.states, level.terminal))
         gains.append(level_gains)
+    traverser_rows = np.concatenate([level.traverser_rows for level in levels])
+    opponent_rows = np.concatenate([level.opponent_rows for level in levels])
+    # Subsets are drawn uniformly, so an infoset is met as often in all iterations, and its data need no weights.
     return WalkData(
-        traverser_rows=np.concatenate([level.traverser_rows for level in levels]),
+        traverser_rows=traverser_rows,
         gains=np.concatenate(gains[::-1]),
-        opponent_rows=np.concatenate([level.opponent_rows for level in levels]),
+        opponent_rows=opponent_rows,
         opponent_policies=np.concatenate([level.opponent_policies for level in levels]),
         value=value,
         num_states=num_states,
+        traverser_weights=np.ones(len(traverser_rows)),
+        opponent_weights=np.ones(len(opponent_rows)),
     )
 
 

@@ -24,10 +24,12 @@ class States(NamedTuple):
     Attributes:
         states: OpenSpiel's states, at which a player acts or the game has ended.
         actors: (states,) the player who acts, or TERMINAL.
+        last: (states,) the action that led to each state; -1 if it was chance's, or none.
     """
 
     states: list[Any]
     actors: np.ndarray
+    last: np.ndarray
 
 
 class StateWalks:
@@ -45,6 +47,8 @@ class StateWalks:
         num_actions: number of different actions.
         num_columns: number of columns of a tensor.
         row_type: type of a row.
+        history_type: type of a history's row: both players' tensors, the action that led there, the player who acts,
+            and an action of that player.
     """
 
     def __init__(self, game: Any, name: str, utility_sum: float, playouts: Playouts) -> None:
@@ -58,6 +62,8 @@ class StateWalks:
         self._scale = np.maximum(np.maximum(-playouts.least, playouts.largest), np.float32(1e-6))
         tensor = (np.uint8, -(-self.num_columns // 8)) if self._is_binary else (np.float32, self.num_columns)
         self.row_type = np.dtype([("tensor", *tensor), ("legal", np.uint8, -(-self.num_actions // 8))])
+        numbers = [("last", np.int16), ("actor", np.int8), ("action", np.int16)]
+        self.history_type = np.dtype([("first", *tensor), ("second", *tensor), *numbers])
         self._read = _tensor_reader(game, self._states_on_a_path(np.random.default_rng(0)))
 
     def _states_on_a_path(self, rng: np.random.Generator) -> list[Any]:
@@ -75,16 +81,21 @@ class StateWalks:
     def begin(self, count: int, rng: np.random.Generator) -> States:
         """Return the states of ``count`` new walks at the first decision."""
         root = self._game.new_initial_state()
-        return self._after_chance([root.clone() for _ in range(count)], rng)
+        return self._after_chance([root.clone() for _ in range(count)], np.full(count, -1), rng)
 
-    def _after_chance(self, states: list[Any], rng: np.random.Generator) -> States:
-        """Let chance move in states, in place, until a player acts."""
+    def _after_chance(self, states: list[Any], last: np.ndarray, rng: np.random.Generator) -> States:
+        """Let chance move in states, in place, until a player acts.
+
+        Args:
+            last: (states,) the action that led to each state, which is changed to -1 where chance moves.
+        """
         actors = np.empty(len(states), np.int64)
         for place, state in enumerate(states):
             while state.is_chance_node():
                 state.apply_action(drawn_outcome(state, rng))
+                last[place] = -1
             actors[place] = TERMINAL if state.is_terminal() else state.current_player()
-        return States(states, actors)
+        return States(states, actors, last)
 
     def actors(self, states: States) -> np.ndarray:
         """Return the player who acts at each state, (states,), or TERMINAL."""
@@ -100,25 +111,77 @@ class StateWalks:
         legal = np.zeros((len(chosen), self.num_actions), bool)
         for place, number in enumerate(chosen.tolist()):
             state = states.states[number]
-            self._read(state, tensors[place])
+            self._read(state, state.current_player(), tensors[place])
             legal[place, state.legal_actions()] = True
         rows = np.empty(len(chosen), self.row_type)
         rows["legal"] = np.packbits(legal, axis=1)
+        rows["tensor"] = self._packed(tensors)
+        return rows
+
+    def _packed(self, tensors: np.ndarray) -> np.ndarray:
+        """Return tensors, (rows, columns), as they are stored in rows.
+
+        Raises:
+            GameError: see :meth:`rows`.
+        """
         if not self._is_binary:
-            rows["tensor"] = tensors
-            return rows
+            return tensors
         bits = tensors != 0
         if not (tensors[bits] == 1).all():
             raise GameError(
                 f"the information state tensors of {self._name!r} have numbers other than 0 and 1, which no playout "
                 "has met: load the game without form='generated'"
             )
-        rows["tensor"] = np.packbits(bits, axis=1)
+        return np.packbits(bits, axis=1)
+
+    def _unpacked(self, tensors: np.ndarray) -> np.ndarray:
+        """Return stored tensors as a network reads them, (rows, columns) float32, about from -1 to 1."""
+        if self._is_binary:
+            return np.unpackbits(tensors, axis=1, count=self.num_columns).astype(np.float32)
+        unpacked: np.ndarray = tensors / self._scale
+        return unpacked
+
+    def histories(self, states: States, chosen: np.ndarray, action: np.ndarray) -> np.ndarray:
+        """Return rows of the histories at some states, (chosen,) of type :attr:`history_type`.
+
+        Tensors alone may hide the last action, where moves are simultaneous.
+
+        Args:
+            action: (chosen,) an action of the player who acts at each of them.
+        """
+        tensors = np.empty((2, len(chosen), self.num_columns), np.float32)
+        for place, number in enumerate(chosen.tolist()):
+            for player in (0, 1):
+                self._read(states.states[number], player, tensors[player, place])
+        rows = np.empty(len(chosen), self.history_type)
+        rows["first"] = self._packed(tensors[0])
+        rows["second"] = self._packed(tensors[1])
+        rows["last"] = states.last[chosen]
+        rows["actor"] = states.actors[chosen]
+        rows["action"] = action
         return rows
+
+    @property
+    def num_history_columns(self) -> int:
+        """Number of columns of :meth:`history_features`."""
+        return 2 * self.num_columns + self.num_actions + 1
+
+    def history_features(self, rows: np.ndarray) -> np.ndarray:
+        """Return what a network reads of histories, (rows, columns) float32: all but their actions."""
+        no_action = np.zeros((1, self.num_actions), np.float32)
+        last = np.vstack([np.eye(self.num_actions, dtype=np.float32), no_action])[rows["last"]]  # -1 is the last row
+        actor = rows["actor"][:, None].astype(np.float32)
+        return np.hstack([self._unpacked(rows["first"]), self._unpacked(rows["second"]), last, actor])
+
+    def taken(self, rows: np.ndarray) -> np.ndarray:
+        """Return whether each action is the one of each history's row, (rows, actions)."""
+        is_taken: np.ndarray = np.arange(self.num_actions) == rows["action"][:, None]
+        return is_taken
 
     def row_of(self, state: Any) -> np.void:
         """Return what the player who acts at one of OpenSpiel's states knows."""
-        row: np.void = self.rows(States([state], np.zeros(1, np.int64)), np.zeros(1, np.int64))[0]
+        only = np.zeros(1, np.int64)
+        row: np.void = self.rows(States([state], only, only), only)[0]
         return row
 
     def legal(self, rows: np.ndarray) -> np.ndarray:
@@ -127,15 +190,13 @@ class StateWalks:
 
     def features(self, rows: np.ndarray) -> np.ndarray:
         """Return what a network reads of each row, (rows, columns) float32, about from -1 to 1."""
-        if self._is_binary:
-            return np.unpackbits(rows["tensor"], axis=1, count=self.num_columns).astype(np.float32)
-        features: np.ndarray = rows["tensor"] / self._scale
-        return features
+        return self._unpacked(rows["tensor"])
 
     def children(self, states: States, chosen: np.ndarray, action: np.ndarray, rng: np.random.Generator) -> States:
         """Return the states after actions, and after the chance moves that follow."""
         pairs = zip(chosen.tolist(), action.tolist(), strict=True)
-        return self._after_chance([states.states[parent].child(column) for parent, column in pairs], rng)
+        children = [states.states[parent].child(column) for parent, column in pairs]
+        return self._after_chance(children, action.copy(), rng)
 
     def payoffs(self, states: States, chosen: np.ndarray) -> np.ndarray:
         """Return player 0's payoff at some terminal states, (chosen,).
@@ -162,8 +223,8 @@ def drawn_outcome(state: Any, rng: np.random.Generator) -> int:
     return next(int(outcome) for outcome, probability in reversed(outcomes) if probability > 0)
 
 
-Reader = Callable[[Any, np.ndarray], None]
-"""Function of a state and an array, (columns,), that writes the acting player's tensor into the array."""
+Reader = Callable[[Any, int, np.ndarray], None]
+"""Function of a state, a player and an array, (columns,), that writes the player's tensor into the array."""
 
 
 def _tensor_reader(game: Any, states: Sequence[Any]) -> Reader:
@@ -181,16 +242,16 @@ def _tensor_reader(game: Any, states: Sequence[Any]) -> Reader:
         return _read_list
     both = np.empty((2, game.information_state_tensor_size()), np.float32)
     for state in states:
-        observed(state, both[0])
-        _read_list(state, both[1])
+        observed(state, state.current_player(), both[0])
+        _read_list(state, state.current_player(), both[1])
         if not np.array_equal(both[0], both[1]):
             return _read_list
     return observed
 
 
-def _read_list(state: Any, tensor: np.ndarray) -> None:
+def _read_list(state: Any, player: int, tensor: np.ndarray) -> None:
     """Read a tensor as a list of numbers; a :data:`Reader`."""
-    tensor[:] = state.information_state_tensor(state.current_player())
+    tensor[:] = state.information_state_tensor(player)
 
 
 def _observing_reader(game: Any) -> Reader | None:
@@ -206,8 +267,8 @@ def _observing_reader(game: Any) -> Reader | None:
     if len(observation.tensor) != game.information_state_tensor_size():
         return None
 
-    def read(state: Any, tensor: np.ndarray) -> None:
-        observation.set_from(state, state.current_player())
+    def read(state: Any, player: int, tensor: np.ndarray) -> None:
+        observation.set_from(state, player)
         tensor[:] = observation.tensor
 
     return read

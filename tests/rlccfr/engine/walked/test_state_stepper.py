@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
+from support import engine_stepper
 
 import rlccfr
+from rlccfr.engine.walked.paths import value_walks
 from rlccfr.errors import BudgetError, ComponentError, GameError, PolicyError
 from rlccfr.networks.row_learners import RowLearner
 from rlccfr.networks.row_models import RowTable
@@ -23,10 +26,37 @@ def solver(rule: str, name: str = "leduc", sampler: str = "external", **options)
     return rlccfr.Solver(rlccfr.load_game(name, form="generated"), rule, sampler, **options)
 
 
-@pytest.mark.parametrize("sampler", ["external", "robust_k(k=1)", "robust_k(k=2)"])
+DREAM = "dream(preset='states')"
+ESCHER = "escher(value='network', explores='actions', preset='states')"
+
+
+@pytest.mark.parametrize(
+    "sampler", ["external", "robust_k(k=1)", "outcome", DREAM, pytest.param(ESCHER, marks=pytest.mark.slow)]
+)
 def test_a_table_converges(sampler):
     run = solver("deep_lcfr(model='table', traversals=500, train_every=1)", "kuhn", sampler)
-    assert run.run(iterations=40).exploitability < 0.05
+    assert run.run(iterations=30).exploitability < 0.06
+
+
+def test_values_of_histories_become_those_of_the_policies():
+    """After enough fits, the network's values are near the exact ones of the policies that are played."""
+    run = solver("deep_lcfr(model='table', traversals=100, train_every=1)", "kuhn", ESCHER)
+    run.run(iterations=30)
+    stepper = engine_stepper(run)
+    walks = run.game.walks
+    data = value_walks(walks, stepper._policies, 500, np.random.default_rng(0), 0.5, stepper._values_of)
+    found = stepper._values_of(data.rows)[np.arange(len(data.rows)), data.rows["action"]]
+    assert np.mean((found - data.targets) ** 2) < 0.1 * np.var(data.targets)
+
+
+def test_a_switch_between_samplers_within_an_iteration_is_refused():
+    run = solver(f"deep_lcfr({NETWORK})", "kuhn")
+    run.run(seconds=1e-6, curve=False)
+    with pytest.raises(ComponentError, match="continue the run to the iteration's end"):
+        run.switch(sampler=DREAM)
+    run.run(iterations=1)
+    run.switch(sampler=DREAM)
+    assert run.run(iterations=1).iterations == 2
 
 
 def test_networks_converge():
@@ -34,15 +64,27 @@ def test_networks_converge():
     assert run.run(iterations=12).exploitability < 0.5 * rlccfr.NetworkPolicy.uniform(run.game).exploitability()
 
 
+SPECS = (
+    f"deep_dcfr({NETWORK})",
+    f"deep_cfr_plus({NETWORK}, mode='bootstrapped', memory=100)",
+    "deep_dcfr_plus(model='table', traversals=500, train_every=2)",
+)
+SAMPLERS = ("external", "robust_k(k=2)", DREAM, ESCHER.replace("states", "sweep"))
+
+
 @pytest.mark.parametrize(
-    "spec",
+    ("spec", "sampler"),
     [
-        f"deep_dcfr({NETWORK})",
-        f"deep_cfr_plus({NETWORK}, mode='bootstrapped', memory=100)",
-        "deep_dcfr_plus(model='table', traversals=500, train_every=2)",
+        (SPECS[0], "external"),
+        (SPECS[1], "robust_k(k=2)"),
+        (SPECS[2], DREAM),
+        *(
+            pytest.param(spec, sampler, marks=pytest.mark.slow)
+            for spec, sampler in itertools.product(SPECS, SAMPLERS)
+            if SAMPLERS.index(sampler) != SPECS.index(spec)
+        ),
     ],
 )
-@pytest.mark.parametrize("sampler", ["external", "robust_k(k=2)"])
 def test_a_run_that_is_saved_within_a_fit_continues_as_if_it_had_not_been(tmp_path, spec, sampler):
     whole = solver(spec, sampler=sampler, seed=3)
     whole.run(iterations=2)
@@ -108,9 +150,13 @@ def test_values_are_unknown_in_a_game_that_is_too_large():
     ("arguments", "name", "advice"),
     [
         (("cfr_plus", "external"), "kuhn", "use a deep rule"),
-        (("deep_lcfr", "none"), "kuhn", "use sampler='external' or"),
-        (("deep_lcfr", "outcome"), "kuhn", "use sampler='external' or"),
-        (("deep_lcfr", "average_strategy"), "kuhn", "use sampler='external' or"),
+        (("deep_lcfr", "none"), "kuhn", "use sampler='external'"),
+        (("deep_lcfr", "average_strategy"), "kuhn", "use sampler='external'"),
+        (("deep_lcfr", "probing"), "kuhn", "use sampler='external'"),
+        (("deep_lcfr", "variance_reduced"), "kuhn", "use sampler='external'"),
+        (("deep_lcfr", "escher"), "kuhn", "use sampler='external'"),
+        (("deep_lcfr", "escher(value='network')"), "kuhn", "use explores='actions'"),
+        (("deep_lcfr", "balanced"), "kuhn", "use sampler='external'"),
         (("deep_ecfr", "external"), "kuhn", "use deep_lcfr"),
         (("deep_lcfr(average='value_networks')", "external"), "kuhn", "leave it out"),
         (("deep_lcfr(average='table')", "external"), "kuhn", "leave it out"),

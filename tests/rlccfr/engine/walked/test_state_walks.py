@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 
 import numpy as np
 import pyspiel
 import pytest
 
 import rlccfr
+from rlccfr.engine.walked.paths import path_walks, value_walks
 from rlccfr.engine.walked.walk import played_games, sampled_walks
+from rlccfr.games.walked.state_walks import States
 from rlccfr.testing import smallest_p
+
+GAMES = ("kuhn", pytest.param("goofspiel", marks=pytest.mark.slow), "leduc(ranks=2)")
 
 LEVEL = 1e-3
 """Level of significance for all quantities of a test together."""
 
-BATCHES = 40
-WALKS = 500
+BATCHES = 24
+WALKS = 150
 
 
 class RandomPolicy:
@@ -37,20 +42,30 @@ class RandomPolicy:
         return self._of_row[key]
 
 
+Shares = Callable[[np.ndarray], np.ndarray]
+"""Function of the traverser's policy at a decision, (legal actions,), that returns the expected weight with which a
+walk takes each action: the probability that it does, times what data below then weigh."""
+
+
+def subset(size: int) -> Shares:
+    """Return the shares of walks that take a subset of actions; 0 stands for all."""
+    return lambda played: np.full(len(played), min(size, len(played)) / len(played) if size else 1.0)
+
+
 class Expected:
     """What walks should find, by visiting all of OpenSpiel's states."""
 
-    def __init__(self, game: rlccfr.GeneratedGame, policy: RandomPolicy, traverser: int, size: int) -> None:
+    def __init__(self, game: rlccfr.GeneratedGame, policy: RandomPolicy, traverser: int, shares: Shares) -> None:
         self._walks = game.walks
         self._policy = policy
         self._traverser = traverser
-        self._size = size
+        self._shares = shares
         self.gains: dict[bytes, np.ndarray] = defaultdict(lambda: np.zeros(game.walks.num_actions))
         self.increments: dict[bytes, np.ndarray] = defaultdict(lambda: np.zeros(game.walks.num_actions))
         self.value = self._visit(game.openspiel_game.new_initial_state(), 1.0)
 
     def _visit(self, state: pyspiel.State, met: float) -> float:
-        """Return the traverser's value of a state; ``met`` is the probability that a walk meets it."""
+        """Return the traverser's value of a state; ``met`` is the expected weight with which a walk meets it."""
         if state.is_terminal():
             return state.returns()[self._traverser]
         if state.is_chance_node():
@@ -61,8 +76,10 @@ class Expected:
         if state.current_player() != self._traverser:
             self.increments[row.tobytes()] += met * played
             return sum(played[action] * self._visit(state.child(action), met * played[action]) for action in actions)
-        share = min(self._size, len(actions)) / len(actions) if self._size else 1.0
-        values = {action: self._visit(state.child(action), met * share) for action in actions}
+        shares = self._shares(played[actions])
+        values = {
+            action: self._visit(state.child(action), met * share) for action, share in zip(actions, shares, strict=True)
+        }
         mean = sum(played[action] * value for action, value in values.items())
         for action, value in values.items():
             self.gains[row.tobytes()][action] += met * (value - mean)
@@ -70,12 +87,12 @@ class Expected:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2])
-@pytest.mark.parametrize("name", ["kuhn", "goofspiel", "leduc(ranks=2)"])
+@pytest.mark.parametrize("name", GAMES)
 def test_estimates_are_unbiased(name, size):
     game = rlccfr.load_game(name, form="generated")
     policy = RandomPolicy(game)
     for traverser in (0, 1):
-        expected = Expected(game, policy, traverser, size)
+        expected = Expected(game, policy, traverser, subset(size))
         batches = []
         for seed in range(BATCHES):
             data = sampled_walks(game.walks, traverser, policy, WALKS, np.random.default_rng([seed, traverser]), size)
@@ -90,12 +107,115 @@ def _summed(data) -> tuple[dict[bytes, np.ndarray], dict[bytes, np.ndarray]]:
     gains: dict[bytes, np.ndarray] = {}
     increments: dict[bytes, np.ndarray] = {}
     for found, rows, numbers in (
-        (gains, data.traverser_rows, data.gains),
-        (increments, data.opponent_rows, data.opponent_policies),
+        (gains, data.traverser_rows, data.gains * data.traverser_weights[:, None]),
+        (increments, data.opponent_rows, data.opponent_policies * data.opponent_weights[:, None]),
     ):
         for row, number in zip(rows, numbers, strict=True):
             found[row.tobytes()] = found.get(row.tobytes(), 0.0) + number / WALKS
     return gains, increments
+
+
+class ExactValues:
+    """Player 0's values of all actions at all histories; a function of rows of histories."""
+
+    def __init__(self, game: rlccfr.GeneratedGame, policy: RandomPolicy) -> None:
+        self._walks = game.walks
+        self._policy = policy
+        self._of_history: dict[bytes, np.ndarray] = {}
+        self._visit(game.openspiel_game.new_initial_state(), -1)
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        rows = rows.copy()
+        rows["action"] = 0
+        return np.array([self._of_history[row.tobytes()] for row in rows]).reshape(len(rows), self._walks.num_actions)
+
+    def _visit(self, state: pyspiel.State, last: int) -> float:
+        """Return the value of a state, to which an action of a player led; -1 if none did."""
+        if state.is_terminal():
+            return state.returns()[0]
+        if state.is_chance_node():
+            return sum(p * self._visit(state.child(outcome), -1) for outcome, p in state.chance_outcomes())
+        values = np.zeros(self._walks.num_actions)
+        for action in state.legal_actions():
+            values[action] = self._visit(state.child(action), action)
+        only = States([state], np.array([state.current_player()]), np.array([last]))
+        row = self._walks.histories(only, np.zeros(1, np.int64), np.zeros(1, np.int64))
+        known = self._of_history.setdefault(row.tobytes(), values)
+        np.testing.assert_allclose(known, values)
+        legal = self._walks.legal(self._walks.row_of(state).reshape(1))[0]
+        return float(self._policy.at(self._walks.row_of(state), legal) @ values)
+
+
+def some_values(rows: np.ndarray, num_actions: int) -> np.ndarray:
+    """Return numbers that depend on histories alone, and have nothing to do with their values."""
+    numbers = rows["first"].astype(float).sum(axis=1) - rows["second"].astype(float).sum(axis=1)
+    return np.sin(numbers[:, None] + np.arange(num_actions))
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("values", ["none", "any", "exact", "replaced"])
+@pytest.mark.parametrize("name", GAMES)
+def test_estimates_along_one_path_are_unbiased(name, values, weighted):
+    """Baselines may be any numbers; values that take the place of payoffs must be exact."""
+    game = rlccfr.load_game(name, form="generated")
+    policy = RandomPolicy(game)
+    exact = ExactValues(game, policy) if values in ("exact", "replaced") else None
+    functions = {"none": None, "any": lambda rows: some_values(rows, game.walks.num_actions)}
+    exploration = 0.5
+
+    def shares(played: np.ndarray) -> np.ndarray:
+        if weighted:  # weights undo the draws
+            return np.ones(len(played))
+        return (1 - exploration) * played + exploration / len(played)
+
+    for traverser in (0, 1):
+        expected = Expected(game, policy, traverser, shares)
+        batches = []
+        for seed in range(BATCHES):
+            rng = np.random.default_rng([seed, traverser])
+            data = path_walks(
+                game.walks,
+                traverser,
+                policy,
+                WALKS,
+                rng,
+                exploration,
+                functions.get(values, exact),
+                replace=values == "replaced",
+                weighted=weighted,
+            )
+            batches.append(_flat(data.value.mean(), *_summed(data), expected))
+        p, tested = smallest_p(np.array(batches), _flat(expected.value, expected.gains, expected.increments, expected))
+        assert p > LEVEL / 48
+        assert tested > 5
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_targets_of_exact_values_are_these_values(name):
+    """Where chance does not move between two decisions, each target is exact; elsewhere, their mean is."""
+    game = rlccfr.load_game(name, form="generated")
+    policy = RandomPolicy(game)
+    exact = ExactValues(game, policy)
+    data = value_walks(game.walks, policy, 5_000, np.random.default_rng(0), 0.5, exact)
+    expected = exact(data.rows)[np.arange(len(data.rows)), data.rows["action"]]
+    if name != "leduc(ranks=2)":
+        np.testing.assert_allclose(data.targets, expected, atol=1e-12)
+    errors = data.targets - expected
+    assert abs(errors.mean()) <= 4 * errors.std() / len(errors) ** 0.5 + 1e-12
+
+
+def test_targets_correct_wrong_values():
+    """From values of 0, targets are much nearer to the exact values than 0 is."""
+    game = rlccfr.load_game("kuhn", form="generated")
+    policy = RandomPolicy(game)
+    exact = ExactValues(game, policy)
+
+    def zero(rows: np.ndarray) -> np.ndarray:
+        return np.zeros((len(rows), game.walks.num_actions))
+
+    data = value_walks(game.walks, policy, 5_000, np.random.default_rng(0), 0.5, zero)
+    expected = exact(data.rows)[np.arange(len(data.rows)), data.rows["action"]]
+    assert np.mean((data.targets - expected) ** 2) < 0.5 * np.mean(expected**2)
 
 
 def _flat(value: float, gains: dict, increments: dict, expected: Expected) -> np.ndarray:

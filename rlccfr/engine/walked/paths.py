@@ -1,0 +1,219 @@
+"""Walks of one path in step: outcome sampling, with or without values of histories from a network.
+
+- *Outcome sampling* (Lanctot et al., NeurIPS 2009, section 3.1) estimates regrets from the payoff at the end.
+- *DREAM* (Steinberger, Lerer and Brown, 2020) corrects values q(h, a) of the actions at each history h on the path by
+  what the walk finds below (Schmid et al., AAAI 2019, equations 9 and 10).
+- *ESCHER* (McAleer et al., ICLR 2023) takes regrets from q alone, and draws the traverser's actions uniformly.
+
+Values are player 0's. They are learned from walks of their own, by :func:`value_walks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rlccfr.engine.walked.walk import Policies, WalkData, drawn_actions
+from rlccfr.games.walked.state_walks import StateWalks
+from rlccfr.games.walked.walked_game import TERMINAL
+from rlccfr.networks.row_policies import uniform_policies
+
+Values = Callable[[np.ndarray], np.ndarray]
+"""Function of rows of histories that returns player 0's value after each action, (rows, actions)."""
+
+
+class ValueData(NamedTuple):
+    """What walks have found of the values of histories.
+
+    Attributes:
+        rows: (n,) histories, with the action that the walk took there.
+        targets: (n,) player 0's value after this action.
+        num_states: number of histories met.
+    """
+
+    rows: np.ndarray
+    targets: np.ndarray
+    num_states: int
+
+
+class _Level(NamedTuple):
+    """The histories that walks have reached after so many moves; each decision has one child, in the same order."""
+
+    states: Any
+    terminal: np.ndarray  # (t,) indices of terminal states
+    decisions: np.ndarray  # (d,) indices of the other states, those of player 0 first
+    players: np.ndarray  # (d,) the player who acts
+    rows: np.ndarray  # (d,) what it knows
+    legal: np.ndarray  # (d, actions)
+    played: np.ndarray  # (d, actions) what it plays
+    histories: np.ndarray  # (d,) rows of the histories; their actions are those that are taken
+    values: np.ndarray  # (d, actions) player 0's values of the actions; 0 without a function of values
+    drawn: np.ndarray  # (d,) the action that is taken
+    probability: np.ndarray  # (d,) its probability
+
+
+def path_walks(
+    game: StateWalks,
+    traverser: int,
+    policies: Policies,
+    count: int,
+    rng: np.random.Generator,
+    exploration: float,
+    values: Values | None,
+    *,
+    replace: bool,
+    weighted: bool,
+) -> WalkData:
+    """Walk along one path of a game, and estimate a player's regrets.
+
+    Args:
+        traverser: the player whose regrets are estimated.
+        policies: what both players play.
+        count: number of walks.
+        rng: generator of all draws.
+        exploration: share of the uniform policy in the distribution from which the traverser's actions are drawn; the
+            rest is the traverser's policy.
+        values: values of histories; None to use payoffs alone.
+        replace: whether regrets come from ``values`` alone, as in ESCHER; otherwise, ``values`` are baselines.
+        weighted: whether data have weight 1 / (probability of the traverser's draws). Without it, an infoset's data
+            count more in iterations in which the traverser's draws lead there more often.
+    """
+    explorations = (exploration, 0.0) if traverser == 0 else (0.0, exploration)
+    levels = list(_levels(game, policies, count, rng, explorations, values))
+    weights = np.ones(count)
+    weight_of_level = []
+    for level in levels:
+        of_decisions = weights[level.decisions]
+        weight_of_level.append(of_decisions)
+        weights = np.where(level.players == traverser, of_decisions / level.probability, of_decisions)
+    sign = 1.0 if traverser == 0 else -1.0
+    below = np.zeros(0)
+    gains = []
+    for level in reversed(levels):
+        estimates = level.values.copy()
+        places = np.arange(len(level.drawn))
+        if not replace:
+            # The action that is taken stands for all; what the walk finds beyond its baseline is scaled accordingly.
+            surprise = (below - level.values[places, level.drawn]) / level.probability
+            estimates[places, level.drawn] += surprise
+        means = (level.played * estimates).sum(axis=1)
+        gains.append(np.where(level.legal, sign * (estimates - means[:, None]), 0.0))
+        below = _values_of_states(game, level, means)
+    gains.reverse()
+    is_traversers = [level.players == traverser for level in levels]
+    is_opponents = [~mask for mask in is_traversers]
+    all_weights = weight_of_level if weighted else [np.ones(len(level.drawn)) for level in levels]
+    return WalkData(
+        traverser_rows=_joined([level.rows for level in levels], is_traversers),
+        gains=_joined(gains, is_traversers),
+        opponent_rows=_joined([level.rows for level in levels], is_opponents),
+        opponent_policies=_joined([level.played for level in levels], is_opponents),
+        value=sign * below,
+        num_states=sum(len(level.terminal) + len(level.decisions) for level in levels),
+        traverser_weights=_joined(all_weights, is_traversers),
+        opponent_weights=_joined(all_weights, is_opponents),
+    )
+
+
+def value_walks(
+    game: StateWalks, policies: Policies, count: int, rng: np.random.Generator, exploration: float, values: Values
+) -> ValueData:
+    """Walk along one path of a game, and find targets of the values of histories.
+
+    The target of an action that is taken is the value of the history after it: what the policies expect by the values
+    of its actions, where the action that the walk takes next has the target below in place of its value. This is tree
+    backup with parameter 1 (Precup, Sutton and Singh, ICML 2000), which is sound whatever the draws' distribution.
+
+    Args:
+        policies: what both players play.
+        count: number of walks.
+        rng: generator of all draws.
+        exploration: share of the uniform policy in the distribution from which both players' actions are drawn.
+        values: the values so far.
+    """
+    levels = list(_levels(game, policies, count, rng, (exploration, exploration), values))
+    below = np.zeros(0)
+    targets = []
+    for level in reversed(levels):
+        targets.append(below)
+        places = np.arange(len(level.drawn))
+        means = (level.played * level.values).sum(axis=1)
+        means += level.played[places, level.drawn] * (below - level.values[places, level.drawn])
+        below = _values_of_states(game, level, means)
+    return ValueData(
+        rows=np.concatenate([level.histories for level in levels]),
+        targets=np.concatenate(targets[::-1]),
+        num_states=sum(len(level.terminal) + len(level.decisions) for level in levels),
+    )
+
+
+def _levels(
+    game: StateWalks,
+    policies: Policies,
+    count: int,
+    rng: np.random.Generator,
+    explorations: tuple[float, float],
+    values: Values | None,
+) -> Any:
+    """Yield the levels of some walks, from the beginning to the end of the longest one.
+
+    Args:
+        explorations: for each player, the share of the uniform policy in the distribution of its draws.
+    """
+    states = game.begin(count, rng)
+    while len(states.actors):
+        level = _level_at(game, states, policies, rng, explorations, values)
+        yield level
+        states = game.children(states, level.decisions, level.drawn, rng)
+
+
+def _level_at(
+    game: StateWalks,
+    states: Any,
+    policies: Policies,
+    rng: np.random.Generator,
+    explorations: tuple[float, float],
+    values: Values | None,
+) -> _Level:
+    """Return a level with what both players play at its states, and the actions that are taken."""
+    actors = game.actors(states)
+    parts = []
+    for player, exploration in enumerate(explorations):
+        chosen = np.flatnonzero(actors == player)
+        rows = game.rows(states, chosen)
+        legal = game.legal(rows)
+        played = policies(player, rows, legal)
+        mixed = (1.0 - exploration) * played + exploration * uniform_policies(legal) if exploration else played
+        parts.append((chosen, rows, legal, played, mixed))
+    decisions, rows, legal, played, mixed = (np.concatenate(both) for both in zip(*parts, strict=True))
+    drawn = drawn_actions(mixed, rng)
+    histories = game.histories(states, decisions, drawn)
+    found = np.zeros(played.shape) if values is None else values(histories)
+    return _Level(
+        states=states,
+        terminal=np.flatnonzero(actors == TERMINAL),
+        decisions=decisions,
+        players=actors[decisions],
+        rows=rows,
+        legal=legal,
+        played=played,
+        histories=histories,
+        values=np.where(legal, found, 0.0),
+        drawn=drawn,
+        probability=mixed[np.arange(len(drawn)), drawn],
+    )
+
+
+def _values_of_states(game: StateWalks, level: _Level, of_decisions: np.ndarray) -> np.ndarray:
+    """Return player 0's value of each of a level's states: payoffs at the end, and the values of decisions."""
+    values = np.zeros(len(level.terminal) + len(level.decisions))
+    values[level.terminal] = game.payoffs(level.states, level.terminal)
+    values[level.decisions] = of_decisions
+    return values
+
+
+def _joined(arrays: list[np.ndarray], masks: list[np.ndarray]) -> np.ndarray:
+    """Return the entries that masks select of arrays, one array after another."""
+    return np.concatenate([array[mask] for array, mask in zip(arrays, masks, strict=True)])
