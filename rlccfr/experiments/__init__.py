@@ -19,6 +19,7 @@ EXPERIMENTS = {
     "ddcfr": "rlccfr.experiments.ddcfr:EXPERIMENT",
     "deep-cfr": "rlccfr.experiments.deep_cfr:EXPERIMENT",
     "deep-holdem": "rlccfr.experiments.deep_holdem:EXPERIMENT",
+    "deep-states": "rlccfr.experiments.deep_states:EXPERIMENT",
     "discovered": "rlccfr.experiments.discovered:EXPERIMENT",
     "escher": "rlccfr.experiments.escher:EXPERIMENT",
     "meyer": "rlccfr.experiments.meyer:EXPERIMENT",

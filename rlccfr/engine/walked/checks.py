@@ -8,10 +8,10 @@ from typing import Any
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.components.component import Component
 from rlccfr.engine.binding import RunOptions, refuse_by_hand
-from rlccfr.engine.walked.state_stepper import histories_per_walk
 from rlccfr.errors import ComponentError
 from rlccfr.games.public.view import PublicGame
 from rlccfr.games.walked.generated_game import GeneratedGame
+from rlccfr.games.walked.playouts import Playouts
 
 EXTERNAL = Sampler(traverser="all", opponent="one", chance="one")
 
@@ -79,6 +79,11 @@ def check_generated(
             f"a walk by {sampler.id!r} meets about {per_walk:.2g} histories of {game.name!r}, and at most "
             f"{MOST_PER_WALK:,} are supported: use {smaller}"
         )
+
+
+def histories_per_walk(playouts: Playouts, sampler: Sampler) -> float:
+    """Estimate how many histories a walk by a sampler meets."""
+    return playouts.histories_per_walk(1 if sampler.traverser == "one" else sampler.subset_size)
 
 
 def _refuse_settings(game: Any, rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:

@@ -77,8 +77,7 @@ def path_walks(
             rest is the traverser's policy.
         values: values of histories; None to use payoffs alone.
         replace: whether regrets come from ``values`` alone, as in ESCHER; otherwise, ``values`` are baselines.
-        weighted: whether data have weight 1 / (probability of the traverser's draws). Without it, an infoset's data
-            count more in iterations in which the traverser's draws lead there more often.
+        weighted: whether data have weight 1 / (probability of the traverser's draws).
     """
     explorations = (exploration, 0.0) if traverser == 0 else (0.0, exploration)
     levels = list(_levels(game, policies, count, rng, explorations, values))

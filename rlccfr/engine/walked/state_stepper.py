@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.components import Sampler
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.stepper import Stepper, StepperKind
+from rlccfr.engine.walked.checks import histories_per_walk
 from rlccfr.engine.walked.stepper import WalkedStepper
 from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.errors import ComponentError
-from rlccfr.games.walked.playouts import Playouts
 from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_models import RowModel, new_tensor_model
@@ -94,8 +93,3 @@ class StateStepper(WalkedStepper):
             return np.nan, np.nan, np.nan
         with one_thread():
             return evaluated(game.tree, game.tabulated(policies))
-
-
-def histories_per_walk(playouts: Playouts, sampler: Sampler) -> float:
-    """Estimate how many histories a walk by a sampler meets."""
-    return playouts.histories_per_walk(1 if sampler.traverser == "one" else sampler.subset_size)

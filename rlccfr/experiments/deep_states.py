@@ -1,0 +1,270 @@
+"""Deep rules on games by OpenSpiel's states: beside the compiled form, and robust sampling, DREAM and ESCHER."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rlccfr.experiments.experiment import ALIKE, FAILS, HOLDS, OPEN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import Ratio, interval, table
+from rlccfr.games.names import load_game
+from rlccfr.policies.matches import played_match
+from rlccfr.policies.network_policy import NetworkPolicy
+from rlccfr.solver import Solver
+
+LEDUC_RULE = "deep_lcfr(traversals=400,train_steps=200,policy_steps=200,train_every=1)"
+LEDUC_ITERATIONS = 60
+LEDUC_SEEDS = 5
+QUICK_RULE = "deep_lcfr(traversals=100,train_steps=20,policy_steps=20,train_every=1)"
+QUICK_ITERATIONS = 5
+FORMS = {"compiled": "leduc", "by its states": "generated(leduc)"}
+"""Name of Leduc poker in each form."""
+
+GAMES = {"Phantom tic-tac-toe": "phantom_ttt", "Dark Hex 3": "dark_hex(board_size=3)"}
+ALGORITHMS = {
+    "robust sampling, k = 2": ("deep_lcfr(preset='states')", "robust_k(k=2)"),
+    "DREAM": ("deep_lcfr(preset='states',traversals=1000)", "dream(preset='states')"),
+    "ESCHER": (
+        "deep_lcfr(preset='states',traversals=1000)",
+        "escher(value='network',explores='actions',preset='states')",
+    ),
+}
+"""Update rule and sampler of each algorithm; DREAM and ESCHER have more walks, because theirs are shorter."""
+
+SECONDS = (20.0, 60.0)
+"""CPU seconds after which policies are evaluated; the last one is that of matches."""
+
+SEEDS = 3
+PAIRS = 4_000
+"""Pairs of games of a match."""
+
+STEPS = 40_000
+OPPONENTS = 3
+"""Training steps of opponents, and how many are trained for each seat."""
+
+
+def leduc(form: str, rule: str, iterations: int, seed: int) -> list[Row]:
+    """Run Deep CFR on Leduc poker in one form, and return its exploitability."""
+    solver = Solver(load_game(FORMS[form]), rule, "external", seed=seed)
+    result = solver.run(iterations=iterations, curve=False)
+    return [{"exploitability": result.exploitability, "CPU seconds": result.cpu_seconds}]
+
+
+def arena(game: str, seconds: tuple[float, ...], pairs: int, steps: int, seed: int) -> list[Row]:
+    """Run each algorithm for the same CPU seconds, and return what its policies win, from each other and from uniform.
+
+    Args:
+        game: OpenSpiel's name of the game.
+        seconds: CPU seconds after which policies play against the uniform one.
+        pairs: pairs of games of a match.
+        steps: training steps of opponents that bound exploitability from below; 0 for none.
+        seed: seed of the runs.
+    """
+    loaded: Any = load_game(game, form="generated")
+    uniform = NetworkPolicy.uniform(loaded)
+    rows: list[Row] = []
+    policies = {}
+    for name, (rule, sampler) in ALGORITHMS.items():
+        solver = Solver(loaded, rule, sampler, seed=seed)
+        for budget in seconds:
+            result = solver.run(seconds=budget - solver.cpu_seconds, curve=False)
+            match = played_match(solver.average_policy(), uniform, loaded, pairs, seed)
+            rows.append(
+                {
+                    "kind": "uniform",
+                    "first": name,
+                    "seconds": budget,
+                    "iterations": result.iterations,
+                    "histories": result.nodes_touched,
+                    "as player 0": match.seats[0],
+                    "as player 1": match.seats[1],
+                    "error": match.error,
+                }
+            )
+        policies[name] = solver.average_policy()
+        if steps:
+            bound = policies[name].trained_bound(steps, OPPONENTS, pairs, seed)  # type: ignore[attr-defined]
+            rows.append(
+                {"kind": "bound", "first": name, "value": bound.value, "error": bound.error, "steps": bound.steps}
+            )
+    for first, second in combinations(ALGORITHMS, 2):
+        match = played_match(policies[first], policies[second], loaded, pairs, seed)
+        rows.append({"kind": "match", "first": first, "second": second, "value": match.value, "error": match.error})
+    return rows
+
+
+def cases(quick: bool) -> list[Case]:
+    """Return all cases."""
+    if quick:
+        return [
+            *(
+                Case(f"leduc/{form}/{seed}", partial(leduc, form, QUICK_RULE, QUICK_ITERATIONS, seed))
+                for form in FORMS
+                for seed in (0, 1)
+            ),
+            Case("arena/Phantom tic-tac-toe/0", partial(arena, "phantom_ttt", (2.0, 4.0), 200, 2_000, 0)),
+        ]
+    return [
+        *(
+            Case(f"leduc/{form}/{seed}", partial(leduc, form, LEDUC_RULE, LEDUC_ITERATIONS, seed))
+            for form in FORMS
+            for seed in range(LEDUC_SEEDS)
+        ),
+        *(
+            Case(f"arena/{title}/{seed}", partial(arena, game, SECONDS, PAIRS, 0 if seed else STEPS, seed))
+            for title, game in GAMES.items()
+            for seed in range(SEEDS)
+        ),
+    ]
+
+
+def parsed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with columns for the fields of the case's key: ``part``, ``name`` and ``seed``."""
+    rows = rows.copy()
+    rows[["part", "name", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
+    return rows
+
+
+def forms_ratio(rows: pd.DataFrame) -> Ratio:
+    """Return the ratio of exploitabilities on Leduc poker, by its states over compiled."""
+    runs = rows[rows["part"] == "leduc"]
+    by_form = {form: runs[runs["name"] == form].sort_values("seed")["exploitability"] for form in FORMS}
+    return Ratio.of(by_form["by its states"], by_form["compiled"])
+
+
+def matches(rows: pd.DataFrame, game: str, first: str, second: str) -> np.ndarray:
+    """Return what one algorithm wins from another, by seed."""
+    played = rows[(rows["name"] == game) & (rows["kind"] == "match")]
+    forward = played[(played["first"] == first) & (played["second"] == second)]
+    backward = played[(played["first"] == second) & (played["second"] == first)]
+    values: np.ndarray = np.concatenate([forward["value"].to_numpy(), -backward["value"].to_numpy()]).astype(float)
+    return values
+
+
+def wins(values: np.ndarray) -> str:
+    """Return the verdict on the claim that these values have a mean above 0."""
+    if len(values) < 2:
+        return OPEN
+    half_width = float(interval(values).partition("± ")[2])
+    if values.mean() > half_width:
+        return HOLDS
+    return FAILS if values.mean() < -half_width else ALIKE
+
+
+def claims(rows: pd.DataFrame) -> list[Claim]:
+    """Judge the sources' claims."""
+    rows = parsed(rows)
+    games = [game for game in GAMES if len(matches(rows, game, "ESCHER", "DREAM"))]
+    won = {game: matches(rows, game, "ESCHER", "DREAM") for game in games}
+    uniform = rows[(rows["kind"] == "uniform") & (rows["first"] == "ESCHER")]
+    last = uniform[uniform["seconds"] == uniform["seconds"].max()]
+    return [
+        Claim(
+            "ESCHER beats DREAM head to head (abstract)",
+            {game: Finding(wins(values), len(values)) for game, values in won.items()},
+            "; ".join(f"{game}: {interval(values)} a game" for game, values in won.items()),
+            "values learned by tree backup, linear weights, and a budget of CPU seconds",
+        ),
+        Claim(
+            "ESCHER beats uniform play in both seats",
+            {
+                game: Finding(HOLDS if (seats > 0).all() else FAILS, len(seats))
+                for game in games
+                for seats in [last[last["name"] == game][["as player 0", "as player 1"]].to_numpy()]
+            },
+            "; ".join(
+                f"{game}: {interval(seats['as player 0'])} and {interval(seats['as player 1'])}"
+                for game in games
+                for seats in [last[last["name"] == game]]
+            ),
+            "as above",
+        ),
+    ]
+
+
+def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
+    """Yield the lines of the page."""
+    rows = parsed(rows)
+    yield from (
+        "Games are played through OpenSpiel's states and never compiled. Networks read information state tensors.",
+        "",
+        "## Leduc poker in both forms",
+        "",
+        f"Deep CFR with linear weights and external sampling: `{QUICK_RULE if quick else LEDUC_RULE}`, "
+        f"{QUICK_ITERATIONS if quick else LEDUC_ITERATIONS} iterations. The same algorithm runs on the compiled game, "
+        "and on OpenSpiel's states.",
+        "",
+    )
+    runs = rows[rows["part"] == "leduc"]
+    lines = [
+        (
+            form,
+            len(of_form := runs[runs["name"] == form]),
+            interval(of_form["exploitability"]),
+            interval(of_form["CPU seconds"]),
+        )
+        for form in FORMS
+    ]
+    yield from table(("form", "seeds", "exploitability", "CPU seconds"), lines)
+    yield from ("", f"Ratio of exploitabilities, by states over compiled, paired by seed: {forms_ratio(rows)}.", "")
+    yield from arenas(rows[rows["part"] == "arena"])
+
+
+def arenas(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield the page's lines on games that are too large to be compiled."""
+    algorithms = "; ".join(f"{name}: `{rule}` with `{sampler}`" for name, (rule, sampler) in ALGORITHMS.items())
+    for game, of_game in rows.groupby("name", sort=False):
+        uniform = of_game[of_game["kind"] == "uniform"]
+        yield from (
+            f"## {game}",
+            "",
+            f"{algorithms}. All have the same CPU seconds, on one thread. Payoffs are means per game against uniform "
+            "play, with intervals over seeds.",
+            "",
+        )
+        lines = [
+            (
+                name,
+                f"{seconds:g}",
+                f"{runs['iterations'].mean():,.0f}",
+                f"{runs['histories'].mean() / 1e6:.2g} million",
+                interval(runs["as player 0"]),
+                interval(runs["as player 1"]),
+            )
+            for (name, seconds), runs in uniform.groupby(["first", "seconds"], sort=False)
+        ]
+        yield from table(("algorithm", "CPU seconds", "iterations", "histories", "as player 0", "as player 1"), lines)
+        yield from ("", "Head to head, what the row's algorithm wins from the column's, both seats together:", "")
+        between = [
+            (
+                first,
+                *(
+                    interval(values) if len(values := matches(of_game, str(game), first, second)) else "-"
+                    for second in ALGORITHMS
+                ),
+            )
+            for first in ALGORITHMS
+        ]
+        yield from table(("", *ALGORITHMS), between)
+        bounds = of_game[of_game["kind"] == "bound"]
+        found = "; ".join(f"{row.first} {row.value:.3g} ± {row.error:.2g}" for row in bounds.itertuples())
+        yield from (
+            "",
+            f"Lower bounds of exploitability of the first seed's policies, by the best of {OPPONENTS} opponents in "
+            f"each seat that PPO has trained with {bounds['steps'].max():,.0f} steps: {found}.",
+            "",
+        )
+
+
+EXPERIMENT = Experiment(
+    "deep-states", "Deep rules on games that are never compiled",
+    "McAleer, Farina, Lanctot and Sandholm, ESCHER, ICLR 2023 (abstract); Steinberger, Lerer and Brown, DREAM, 2020; "
+    "Li et al., Double neural counterfactual regret minimization, ICLR 2020 (section 4)",
+    cases, page, claims,
+)  # fmt: skip
