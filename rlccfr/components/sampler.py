@@ -147,6 +147,11 @@ class Sampler(Component):
         return self.network is not None
 
     @property
+    def most_taken(self) -> int:
+        """Largest number of the traverser's actions that a walk takes at a decision; 0 if it may take all."""
+        return 1 if self.traverser == "one" else self.subset_size
+
+    @property
     def by_history(self) -> bool:
         """Whether walks need values of histories."""
         return self.values is not None or self.baseline != "sequence"

@@ -110,18 +110,8 @@ class PathStepper(StateStepper):
         return values.predict(rows)
 
     def _walked(self, player: int, count: int, rng: np.random.Generator) -> WalkData:
-        sampler = self.binding.sampler
-        return path_walks(
-            self._walks,
-            player,
-            self._policies,
-            count,
-            rng,
-            sampler.exploration,
-            None if self._values is None else self._values_of,
-            replace=sampler.values is not None,
-            weighted=sampler.weighted,
-        )
+        values = None if self._values is None else self._values_of
+        return path_walks(self._walks, player, self._policies, count, rng, self.binding.sampler, values)
 
     def is_finite(self) -> bool:
         return super().is_finite() and (self._values is None or self._values.is_finite())

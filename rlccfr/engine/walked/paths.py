@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rlccfr.components import Sampler
 from rlccfr.engine.walked.walk import Policies, WalkData, drawn_actions
 from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.games.walked.walked_game import TERMINAL
@@ -60,11 +61,8 @@ def path_walks(
     policies: Policies,
     count: int,
     rng: np.random.Generator,
-    exploration: float,
+    sampler: Sampler,
     values: Values | None,
-    *,
-    replace: bool,
-    weighted: bool,
 ) -> WalkData:
     """Walk along one path of a game, and estimate a player's regrets.
 
@@ -73,13 +71,11 @@ def path_walks(
         policies: what both players play.
         count: number of walks.
         rng: generator of all draws.
-        exploration: share of the uniform policy in the distribution from which the traverser's actions are drawn; the
-            rest is the traverser's policy.
+        sampler: its exploration, whether values of histories replace payoffs, and whether data have weight
+            1 / (probability of the traverser's draws).
         values: values of histories; None to use payoffs alone.
-        replace: whether regrets come from ``values`` alone, as in ESCHER; otherwise, ``values`` are baselines.
-        weighted: whether data have weight 1 / (probability of the traverser's draws).
     """
-    explorations = (exploration, 0.0) if traverser == 0 else (0.0, exploration)
+    explorations = (sampler.exploration, 0.0) if traverser == 0 else (0.0, sampler.exploration)
     levels = list(_levels(game, policies, count, rng, explorations, values))
     weights = np.ones(count)
     weight_of_level = []
@@ -93,7 +89,7 @@ def path_walks(
     for level in reversed(levels):
         estimates = level.values.copy()
         places = np.arange(len(level.drawn))
-        if not replace:
+        if sampler.values is None:
             # The action that is taken stands for all; what the walk finds beyond its baseline is scaled accordingly.
             surprise = (below - level.values[places, level.drawn]) / level.probability
             estimates[places, level.drawn] += surprise
@@ -103,7 +99,7 @@ def path_walks(
     gains.reverse()
     is_traversers = [level.players == traverser for level in levels]
     is_opponents = [~mask for mask in is_traversers]
-    all_weights = weight_of_level if weighted else [np.ones(len(level.drawn)) for level in levels]
+    all_weights = weight_of_level if sampler.weighted else [np.ones(len(level.drawn)) for level in levels]
     return WalkData(
         traverser_rows=_joined([level.rows for level in levels], is_traversers),
         gains=_joined(gains, is_traversers),

@@ -8,8 +8,7 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.evaluation import evaluated
-from rlccfr.engine.stepper import Stepper, StepperKind
-from rlccfr.engine.walked.checks import histories_per_walk
+from rlccfr.engine.stepper import Stepper
 from rlccfr.engine.walked.stepper import WalkedStepper
 from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.errors import ComponentError
@@ -18,12 +17,6 @@ from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_models import RowModel, new_tensor_model
 from rlccfr.networks.row_policies import RowPolicies
 from rlccfr.networks.settings import Approximator
-
-STEPPERS = (
-    StepperKind(lambda binding: binding.sampler.traverser == "one", "rlccfr.engine.walked.path_stepper:PathStepper"),
-    StepperKind(lambda binding: True, "rlccfr.engine.walked.state_stepper:StateStepper"),
-)
-"""The kinds of iteration over a game by its states; the first that serves a binding is used."""
 
 HISTORIES_TOGETHER = 10_000
 """About how many histories walks meet without a pause: some tenths of a second."""
@@ -47,7 +40,7 @@ class StateStepper(WalkedStepper):
                 "continue the run to the iteration's end before the switch"
             )
         playouts = state.game.playouts
-        self._together = max(1, int(HISTORIES_TOGETHER / histories_per_walk(playouts, binding.sampler)))
+        self._together = max(1, int(HISTORIES_TOGETHER / playouts.histories_per_walk(binding.sampler.most_taken)))
         if playouts.num_merged:
             self.notice = (
                 f"{playouts.num_merged:,} of {playouts.num_infosets:,} infosets that random playouts met share their "

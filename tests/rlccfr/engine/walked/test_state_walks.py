@@ -10,6 +10,7 @@ import pyspiel
 import pytest
 
 import rlccfr
+from rlccfr.components import Sampler
 from rlccfr.engine.walked.paths import path_walks, value_walks
 from rlccfr.engine.walked.walk import played_games, sampled_walks
 from rlccfr.games.walked.state_walks import States
@@ -162,6 +163,15 @@ def test_estimates_along_one_path_are_unbiased(name, values, weighted):
     exact = ExactValues(game, policy) if values in ("exact", "replaced") else None
     functions = {"none": None, "any": lambda rows: some_values(rows, game.walks.num_actions)}
     exploration = 0.5
+    # The engine's settings; how values are found is up to the test.
+    sampler = Sampler(
+        traverser="one",
+        exploration=exploration,
+        values="oracle" if values == "replaced" else None,
+        baseline="oracle" if values != "replaced" else "sequence",
+        baseline_rate=0.0 if values == "replaced" else 0.5,
+        weighted=weighted,
+    )
 
     def shares(played: np.ndarray) -> np.ndarray:
         if weighted:  # weights undo the draws
@@ -179,10 +189,8 @@ def test_estimates_along_one_path_are_unbiased(name, values, weighted):
                 policy,
                 WALKS,
                 rng,
-                exploration,
+                sampler,
                 functions.get(values, exact),
-                replace=values == "replaced",
-                weighted=weighted,
             )
             batches.append(_flat(data.value.mean(), *_summed(data), expected))
         p, tested = smallest_p(np.array(batches), _flat(expected.value, expected.gains, expected.increments, expected))

@@ -1,0 +1,80 @@
+"""What runs on games by OpenSpiel's states: components, options and kinds of iteration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.engine.binding import RunOptions, refuse_by_hand
+from rlccfr.engine.stepper import StepperKind
+from rlccfr.engine.walked.checks import is_external, refuse_settings
+from rlccfr.errors import ComponentError
+from rlccfr.games.walked.generated_game import GeneratedGame
+
+STEPPERS = (
+    StepperKind(lambda binding: binding.sampler.traverser == "one", "rlccfr.engine.walked.path_stepper:PathStepper"),
+    StepperKind(lambda binding: True, "rlccfr.engine.walked.state_stepper:StateStepper"),
+)
+"""The kinds of iteration over a game by its states; the first that serves a binding is used."""
+
+MOST_PER_WALK = 500_000
+"""Largest number of histories that a walk may meet, of which all those of one depth are in memory at once."""
+
+
+def check_generated(
+    game: GeneratedGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
+) -> None:
+    """Check that components and options run on a game by its states; the ``check_components`` of its form.
+
+    Raises:
+        ComponentError: they don't.
+    """
+    refuse_by_hand(game, options)
+    if rule.networks is None:
+        raise ComponentError(
+            f"{rule.title} needs tables over infosets, and {game.name!r} has none: use a deep rule, such as "
+            f"'deep_lcfr', or load_game({game.inner_name!r})"
+        )
+    if sampler.explores == "sequences" and sampler.network is not None:
+        raise ComponentError(
+            f"{sampler.id!r} can't count the sequences of {game.name!r}, which is not compiled: use explores='actions'"
+        )
+    if not (_is_robust(sampler) or _is_one_path(sampler)):
+        raise ComponentError(
+            f"networks for {game.name!r} learn from walks: use sampler='external', 'robust_k(k=2)', 'outcome', 'dream' "
+            f"or \"escher(value='network', explores='actions')\" instead of {sampler.id!r}"
+        )
+    if rule.networks.value.kind == "cards":
+        raise ComponentError(f"model='cards' is for hold'em and compiled games, not for {game.name!r}: use 'mlp'")
+    if rule.networks.average == "value_networks":
+        raise ComponentError(
+            f"networks for {game.name!r} do not support average='value_networks': leave it out, so that a network "
+            "learns the average policy"
+        )
+    refuse_settings(game, rule, abstraction, options)
+    per_walk = game.playouts.histories_per_walk(sampler.most_taken)
+    if per_walk > MOST_PER_WALK:
+        smaller = "a smaller k" if sampler.subset_size > 1 else "sampler='robust_k(k=1)'"
+        raise ComponentError(
+            f"a walk by {sampler.id!r} meets about {per_walk:.2g} histories of {game.name!r}, and at most "
+            f"{MOST_PER_WALK:,} are supported: use {smaller}"
+        )
+
+
+def _is_one_path(sampler: Sampler) -> bool:
+    """Return whether a sampler walks one path, perhaps with values of histories from a network."""
+    takes = (sampler.traverser, sampler.chance, sampler.opponent)
+    if sampler.exact or takes != ("one", "one", "one") or sampler.mixture is not None or sampler.probe:
+        return False
+    if sampler.explores != "actions":
+        return False
+    if sampler.network is not None:
+        return sampler.network.model.kind == "mlp"
+    return sampler.values is None and not sampler.baseline_rate and sampler.baseline == "sequence"
+
+
+def _is_robust(sampler: Sampler) -> bool:
+    """Return whether a sampler does what external or robust sampling does, whatever its name."""
+    if sampler.traverser == "subset" and sampler.inclusion is None:
+        return is_external(replace(sampler, traverser="all", subset_size=0))
+    return is_external(sampler)
