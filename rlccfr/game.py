@@ -110,10 +110,10 @@ class TargetRun(NamedTuple):
 class Form:
     """The parts of the library that serve one form of games.
 
-    The attributes from ``policy`` to ``played_pairs``, except for those on runs (``best_run`` to ``target_runs``), are
-    import paths, ``"module:name"``. They are imported when they are first needed, so that a game loads fast and
-    does not depend on the modules that serve it. :meth:`part` returns what they name. The first four are needed for
-    runs. Each of the other paths may be empty; the library then raises an error where the part is needed.
+    All strings but ``title`` and ``visited`` are import paths, ``"module:name"``. They are imported when they are first
+    needed, so that a game loads fast and does not depend on the modules that serve it. :meth:`part` returns what they
+    name. The first four are needed for runs. Each of the other paths may be empty; the library then raises an error
+    where the part is needed.
 
     Attributes:
         title: the form in words, which complete "the game is represented ..." in messages: "as a matrix".
@@ -135,6 +135,8 @@ class Form:
             blends, or if there is a short run.
         best_run: arguments of :class:`rlccfr.Solver` for the run that reached the least exploitability within budgets;
             the default where no algorithm is named: ``update_rule`` or ``control``, and ``blend``.
+        run_for: function ``(game)`` that returns such arguments, if they depend on the game. Without it, they are
+            ``best_run``.
         least_blended: smallest budget, in iterations, with which blending pays; with less, blends cost more than they
             gain.
         short_run: arguments of the run that reached the least exploitability within budgets of CPU seconds that allow
@@ -171,6 +173,7 @@ class Form:
     page: str = ""
     table: str = ""
     played_pairs: str = ""
+    run_for: str = ""
     best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
     least_blended: int = 350
     short_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -178,9 +181,13 @@ class Form:
     target_runs: tuple[TargetRun, ...] = ()
     instead: Mapping[str, str] = field(default_factory=dict, hash=False)
 
-    def run_of(self, iterations: float) -> dict[str, Any]:
-        """Return the arguments of the best run of exact passes within a number of iterations."""
-        arguments = dict(self.best_run)
+    def best_run_on(self, game: Game) -> dict[str, Any]:
+        """Return the arguments of the best run on a game."""
+        return dict(self.part("run_for")(game) if self.run_for else self.best_run)
+
+    def run_of(self, game: Game, iterations: float) -> dict[str, Any]:
+        """Return the arguments of the best run on a game within a number of iterations."""
+        arguments = self.best_run_on(game)
         if iterations < self.least_blended:
             arguments.pop("blend", None)
         return arguments

@@ -241,7 +241,7 @@ def uniform_exploitability(game: Game) -> float:
         if not uniform.has_values:
             raise BudgetError(
                 f"a target is an exploitability, which is not known in {game.name!r}, as this game is too large to be "
-                "compiled: give a budget"
+                "compiled: leave out the target, and give a budget"
             )
         _uniform_exploitabilities[game] = uniform.exploitability()
     return _uniform_exploitabilities[game]

@@ -284,8 +284,8 @@ class Policy:
         """
         from rlccfr.policies.matches import check_same_game
 
-        check_same_game(self, other)
-        return self.seated_with(other).values().game[0]
+        check_same_game(self, other.tabulated)
+        return self.seated_with(other.tabulated).values().game[0]
 
     def unlocked(self) -> Policy:
         """Convert a policy of a locked game to one of the unlocked game, which follows the lock at locked decisions.
@@ -340,7 +340,8 @@ class Policy:
             seed: seed of its draws.
 
         Raises:
-            PolicyError: there is no such player, or the game is not OpenSpiel's.
+            PolicyError: there is no such player, the seed is not a whole number of at least 0, or the game is not
+                OpenSpiel's.
 
         >>> import rlccfr
         >>> policy = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
@@ -350,6 +351,7 @@ class Policy:
         """
         if player not in (0, 1):
             raise PolicyError(f"player must be 0 or 1, not {player!r}")
+        whole_number(seed, "seed", 0, PolicyError)
         from open_spiel.python.bots.policy import PolicyBot
 
         return PolicyBot(player, np.random.RandomState(seed), self.to_openspiel())

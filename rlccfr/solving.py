@@ -419,7 +419,7 @@ class _Work:
         is_short = self.iterations is None and passes < self.game.form.least_passes
         if self._target_run is not None and not (is_short or self._is_out_of_reach):
             return Solver(self.game, threads=self.threads, **self._target_run.arguments)
-        arguments = dict(self.game.form.short_run) if is_short else self.game.form.run_of(passes)
+        arguments = dict(self.game.form.short_run) if is_short else self.game.form.run_of(self.game, passes)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".* runs without blends", RuntimeWarning)
             solver = Solver(self.game, threads=self.threads, **arguments)

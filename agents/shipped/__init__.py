@@ -118,9 +118,10 @@ def part_of(game: str) -> Part:
     """
     form = form_named(game)
     if not PARTS.keys() & form.catalogs[:1]:
+        remedy = ", and `rlccfr sweep` measures those of a catalog" if form.catalogs else ""
         raise RLCCFRError(
             f"{brief(game)} is represented {form.title}, and no such game was measured: `rlccfr solve` picks an "
-            "algorithm itself, and `rlccfr sweep` measures those of a catalog"
+            f"algorithm itself{remedy}"
         )
     return PARTS[form.catalogs[0]]()
 

@@ -53,13 +53,14 @@ def _print_bound(game: Game, name: str, policy: Any, json: bool) -> None:
     """Train opponents against a policy, and print the lower bound that they give on its exploitability."""
     with progress(f"training opponents of {name}") as report:
         bound = policy.trained_bound(progress=report)
+    payoffs = game.opponent_payoffs.of_best_responses(bound.seats)
     facts = {
         "game": game.name,
         "method": "trained opponents",
         "against": name,
         "exploitability_at_least": bound.value,
         "error": bound.error,
-        "payoffs": bound.seats,
+        "payoffs": payoffs,
         "training_steps": bound.steps,
         "opponents_per_seat": bound.opponents,
         "games": bound.games,
@@ -74,7 +75,7 @@ def _print_bound(game: Game, name: str, policy: Any, json: bool) -> None:
         *optional_rows(facts),
         *(
             (f"payoff of the opponent as player {seat}", payoff, f"mean of {bound.games:,} games")
-            for seat, payoff in enumerate(bound.seats)
+            for seat, payoff in enumerate(payoffs)
         ),
     ]
     print_table(("", "", ""), rows, title=f"{game.name}: trained opponents of {name}")

@@ -176,7 +176,7 @@ def _print_facts(facts: dict[str, Any], algorithm: str, nodes_touched: str) -> N
 def _value_rows(facts: Mapping[str, Any], target: str) -> list[tuple[str, Any, str]]:
     """Return rows on a policy's exploitability and values, or one row that says that they are not known."""
     if facts["exploitability"] is None:
-        remedy = "`rlccfr match --pairs` compares policies"
+        remedy = "`rlccfr solve --against` bounds it, and `rlccfr match --pairs` compares policies"
         return [("exploitability", "-", f"not known, since the game is too large to be compiled; {remedy}")]
     first_value, second_value = facts["value"]
     return [

@@ -123,7 +123,7 @@ def best_run_of(game: Game) -> Cell:
     """Return the algorithm whose runs were the best measured on games of this game's form."""
     from rlccfr.catalog import Cell
 
-    arguments = game.form.best_run
+    arguments = game.form.best_run_on(game)
     update_rule = arguments.get("update_rule", "cfr_plus")
     if "control" in arguments:
         update_rule = f"controlled(controller={arguments['control']!r})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ def solving(solver: Solver) -> Callable[[], RenderableType]:
             return Text()
         last = points[-1]
         speed = f", {last.iteration / last.cpu_seconds:,.0f} per CPU second" if last.cpu_seconds > 0 else ""
+        if math.isnan(last.exploitability):  # not known, in a game that is too large
+            return Text(f"{last.iteration:,} iterations{speed}")
         lines = curve([point.iteration for point in points], [point.exploitability for point in points])
         facts = f"exploitability {last.exploitability:.3g} after {last.iteration:,} iterations{speed}"
         return Text("\n".join([facts, *lines]), no_wrap=True)

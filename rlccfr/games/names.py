@@ -298,7 +298,7 @@ def _name_in_form(name: Any, form: str | None) -> Any:
         raise GameError(f"form must be 'generated', or be left out, not {form!r}")
     if not isinstance(name, str):
         raise GameError(f"a game must be a name, an OpenSpiel string or an OpenSpiel game object, not {name!r}")
-    return f"generated({name})"
+    return name if name.startswith("generated(") else f"generated({name})"
 
 
 def _compiled(

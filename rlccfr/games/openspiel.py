@@ -127,7 +127,9 @@ def _traversed(
         raise error.__cause__ or error from None
     except TooLargeError as error:
         if game.get_type().information != pyspiel.GameType.Information.PERFECT_INFORMATION:
-            raise
+            if not game.get_type().provides_information_state_tensor:
+                raise
+            raise TooLargeError(f"{error}; or use deep rules, which compile nothing: 'generated({name})'") from None
         raise TooLargeError(
             f"{error}; or search the game: with perfect information it needs no CFR, and OpenSpiel has minimax and MCTS"
         ) from None

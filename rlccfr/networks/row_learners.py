@@ -13,8 +13,8 @@ from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
 
 MOST_REPEATED = 4
-"""Multiple of a batch's size: if this many rows are more than a batch of different ones, the others are not looked at.
-"""
+"""Number of batches whose rows are looked at first. If these alone have more distinct rows than a batch, there is no
+need to look at the others."""
 
 
 class RowLearner:
@@ -40,7 +40,7 @@ class RowLearner:
         self._unit = unit
         self._seed = seed
         self._mean_weight: float | None = None  # of the data; None if they have changed since it was computed
-        self._few: Data | None = None  # the present fit's data, if few rows differ; see _few_rows
+        self._few: Data | None = None  # the present fit's data, if few rows are distinct; see _few_rows
         self._is_prepared = False  # whether _few has been computed for the present fit
         self.fits = 0
 
@@ -112,7 +112,7 @@ class RowLearner:
         self._reservoir.mark_old()
 
     def drawn(self, size: int, rng: np.random.Generator) -> Data:
-        """Return a batch of rows, drawn uniformly; all rows, if few differ.
+        """Return a batch of rows, drawn uniformly; all distinct rows, if there are few.
 
         See :class:`rlccfr.networks.row_models.Source`.
         """
@@ -274,6 +274,7 @@ class ValueLearner(RowLearner):
         self._bounds = bounds
 
     def predict(self, rows: np.ndarray) -> np.ndarray:
+        """Return player 0's values of all actions, (rows, actions), within the bounds of payoffs."""
         values: np.ndarray = np.clip(super().predict(rows), *self._bounds)
         return values
 

@@ -31,7 +31,7 @@ class Source(Protocol):
     """The data of a fit."""
 
     def drawn(self, size: int, rng: np.random.Generator) -> Data:
-        """Return a batch of rows that are drawn uniformly, with replacement."""
+        """Return a batch of rows, drawn uniformly with replacement; or all distinct rows, if there are few."""
 
     def whole(self) -> Data:
         """Return all rows."""
@@ -69,7 +69,8 @@ class RowModel(Protocol):
     def played(self) -> dict[str, np.ndarray]:
         """Return all that predictions depend on, for the file of a policy."""
 
-    def restore_played(self, played: dict[str, np.ndarray]) -> None: ...
+    def restore_played(self, played: dict[str, np.ndarray]) -> None:
+        """Restore what :meth:`played` returned; further training is not prepared."""
 
 
 class RowTable:

@@ -121,6 +121,7 @@ class Session:
         table = self._deal()
         self._tell(f"Game {len(self.payoffs) + 1}: you are player {seat}.")
         cards_on_board = 0
+        was_hidden = False  # whether the last line tells of a move that the person does not see
         while (actor := table.actor) is not None:
             knowledge = knowledge_in(self._name, table.known(actor))
             if knowledge and len(knowledge.board) > cards_on_board:
@@ -131,12 +132,16 @@ class Session:
             if actor == seat:
                 text = table.known(seat)
                 action = self._answer(text, actions)
+                was_hidden = False
                 state = in_words(self._name, text) if knowledge else ""
                 self._last_decision = Decision(len(self.payoffs) + 1, state, actions, probabilities, action)
             else:
                 action = int(self._rng.choice(len(probabilities), p=probabilities / probabilities.sum()))
-                shown = f": {actions[action]}" if table.shows(action) else " moves, and you do not see how"
-                self._tell(f"  Player {actor}{shown}")
+                if table.shows(action):
+                    self._tell(f"  Player {actor}: {actions[action]}")
+                elif not was_hidden:  # how many such moves there are may be hidden, too
+                    self._tell(f"  Player {actor} moves, and you do not see how")
+                was_hidden = not table.shows(action)
             table.take(action)
         payoffs = table.payoffs()
         self.payoffs.append(payoffs[seat])

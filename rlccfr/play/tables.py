@@ -30,7 +30,10 @@ class Table(Protocol):
         """Return the policy's probabilities of the actor's actions, (actions,)."""
 
     def shows(self, action: int) -> bool:
-        """Return whether the other player will know this action of the actor's when it decides next."""
+        """Return whether the other player learns of this action of the actor's before it decides next.
+
+        Where only the next state is looked at, an action that is revealed later counts as hidden.
+        """
 
     def take(self, action: int) -> None:
         """Make the actor's move, given by its index in :meth:`actions`, and the chance moves that follow."""

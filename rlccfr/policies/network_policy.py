@@ -15,6 +15,8 @@ from rlccfr.archives import check_format, opened_archive, write_archive
 from rlccfr.errors import CheckpointError, PolicyError, RLCCFRError, what_failed
 from rlccfr.files import written_atomically
 from rlccfr.game import checked_game
+from rlccfr.games.walked.generated_form import GENERATED
+from rlccfr.games.walked.generated_game import kind_of
 from rlccfr.networks.learners import prefixed, unprefixed
 from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_models import RowModel, new_tensor_model
@@ -42,14 +44,15 @@ class NetworkPolicy(Policy):
 
     Args:
         game: the game.
-        policies: both players' models.
+        policies: both players' models, a function of a player, rows and their legal actions.
 
     Attributes:
         game: the game.
-        policies: both players' models, by rows.
+        policies: see above.
 
     Raises:
         TypeError: ``game`` is not a game.
+        PolicyError: the game is not one by its states.
 
     Example:
         >>> import pyspiel, rlccfr
@@ -65,6 +68,8 @@ class NetworkPolicy(Policy):
     def __init__(self, game: Any, policies: RowPolicies) -> None:
         self.game = checked_game(game)
         self.policies = policies
+        if game.form is not GENERATED:
+            raise PolicyError(f"{game.name!r} is not a game by its states: load it as 'generated({game.name})'")
 
     @property
     def has_values(self) -> bool:  # type: ignore[override]
@@ -94,10 +99,15 @@ class NetworkPolicy(Policy):
         Raises:
             PolicyError: nobody acts at the state, or it is one of another game.
         """
+        if not hasattr(state, "get_game"):
+            raise PolicyError(f"a policy is asked at a state of OpenSpiel's, not at {state!r}")
+        if kind_of(state.get_game()) != kind_of(self.game.openspiel_game):
+            raise PolicyError(
+                f"the state is one of {state.get_game()}, but the policy is for {self.game.name!r}: take states of "
+                "policy.game.openspiel_game"
+            )
         if state.is_terminal() or state.is_chance_node():
             raise PolicyError("nobody acts at this state: ask a policy at a state at which a player moves")
-        if str(state.get_game()) != str(self.game.openspiel_game):
-            raise PolicyError(f"the state is one of {state.get_game()}, but the policy is for {self.game.name!r}")
         rows = self.game.walks.row_of(state).reshape(1)
         with one_thread():
             played = self.policies(int(state.current_player()), rows, self.game.walks.legal(rows))[0]
@@ -113,8 +123,8 @@ class NetworkPolicy(Policy):
         """
         if self.game.tree is None:
             raise PolicyError(
-                f"{self.game.name!r} is too large to be compiled, so that values and exploitability of its policies "
-                "are not known: compare policies by matches, as by `rlccfr match --pairs`"
+                f"{self.game.name!r} is too large to be compiled, so exact payoffs and best responses are not known: "
+                "play matches (`rlccfr match --pairs 2000`), or train opponents (`rlccfr solve --against`)"
             )
         with one_thread():
             return Policy(self.game.tree, self.game.tabulated(self.policies))
@@ -191,7 +201,8 @@ class NetworkPolicy(Policy):
         games judge it. In a game that is small enough to be compiled, :meth:`exploitability` is exact.
 
         Args:
-            steps: training steps of each opponent; 40,000 take about ten CPU seconds.
+            steps: training steps of each opponent, rounded up to a multiple of 2,048; 40,000 take about ten CPU
+                seconds.
             opponents: number of opponents for each seat, with different seeds.
             games: number of games that choose, and of games that judge.
             seed: seed of training and games.
@@ -234,6 +245,11 @@ class NetworkPolicy(Policy):
         """
         path = Path(path)
         self.check_path(path, self.game)
+        with written_atomically(path) as file:
+            write_archive(file, self._content())
+
+    def _content(self) -> dict[str, np.ndarray]:
+        """Return the networks as named arrays, with a header."""
         kinds = [None if model is None else asdict(model.settings) for model in self.policies.models]
         header = {
             "format": FORMAT,
@@ -246,8 +262,10 @@ class NetworkPolicy(Policy):
         for player, model in enumerate(self.policies.models):
             if model is not None:
                 arrays |= prefixed(f"model{player}", model.played())
-        with written_atomically(path) as file:
-            write_archive(file, arrays)
+        return arrays
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self._content(), self.game)
 
     @classmethod
     def load(cls, path: str | Path, game: Any = None) -> Self:
@@ -265,16 +283,14 @@ class NetworkPolicy(Policy):
         from rlccfr.games.names import load_game
 
         path = Path(path)
+        if path.suffix != ".npz":
+            raise CheckpointError(f"networks are in files that end with .npz, not in {path}")
         header, arrays = _read(path)
         policy_game = load_game(header["game"]) if game is None else checked_game(game)
         if header["game_hash"] != policy_game.content_hash:
             raise of_another_game(path, header["game"], policy_game)
         try:
-            first, second = (
-                _model_of(policy_game, settings, unprefixed(f"model{player}", arrays))
-                for player, settings in enumerate(header["models"])
-            )
-            return cls(policy_game, RowPolicies((first, second), tuple(header["fallbacks"])))
+            return cls(policy_game, _policies_of(policy_game, header, arrays))
         except Exception as error:  # the errors of damaged files have no common base
             raise _damaged(path, error) from error
 
@@ -307,6 +323,20 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def _damaged(path: Path, error: Exception) -> CheckpointError:
     return CheckpointError(f"{path} is not a complete policy file ({what_failed(error)}); write it again")
+
+
+def _restored(kind: type[NetworkPolicy], content: dict[str, np.ndarray], game: Any) -> NetworkPolicy:
+    """Return the policy whose content :meth:`NetworkPolicy._content` returned, for ``pickle`` and ``copy``."""
+    return kind(game, _policies_of(game, json.loads(str(content["header"])), content))
+
+
+def _policies_of(game: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> RowPolicies:
+    """Return both players' models from a header and arrays."""
+    first, second = (
+        _model_of(game, settings, unprefixed(f"model{player}", arrays))
+        for player, settings in enumerate(header["models"])
+    )
+    return RowPolicies((first, second), tuple(header["fallbacks"]))
 
 
 def _model_of(game: Any, settings: dict[str, Any] | None, saved: dict[str, np.ndarray]) -> RowModel | None:

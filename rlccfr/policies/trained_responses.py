@@ -25,6 +25,9 @@ from rlccfr.networks.row_policies import RowPolicies
 ENVIRONMENTS = 8
 """Number of games that an opponent is trained on at once."""
 
+MOST_GAMES = 1_000
+"""Number of games without a decision of the trained seat after which training ends."""
+
 PPO_SETTINGS: dict[str, Any] = {
     "n_steps": 256,
     "batch_size": 256,
@@ -44,9 +47,9 @@ class TrainedBound(NamedTuple):
         value: the estimate: half of what the best trained opponents of both seats win together.
         error: half-width of its 95 % interval.
         seats: mean payoff of the best opponent in each seat, in the zero-sum game.
-        steps: training steps of each opponent.
+        steps: training steps of each opponent, a multiple of 2,048.
         opponents: number of opponents that were trained for each seat.
-        games: number of games that the best opponent of each seat played to judge it.
+        games: number of games in which the best opponent of each seat was judged.
     """
 
     value: float
@@ -55,6 +58,10 @@ class TrainedBound(NamedTuple):
     steps: int
     opponents: int
     games: int
+
+
+class SeatNeverDecidesError(Exception):
+    """Against a policy, a seat has made no decision in many games, so there is nothing to train."""
 
 
 class ResponseEnv(gym.Env[np.ndarray, int]):
@@ -80,11 +87,12 @@ class ResponseEnv(gym.Env[np.ndarray, int]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         super().reset(seed=seed)
-        while True:  # a game that ends before the seat decides is not an episode
+        for _ in range(MOST_GAMES):  # a game that ends before the seat decides is not an episode
             self._states = self._walks.begin(1, self.np_random)
             self._let_other_move()
             if self._states.actors[0] == self._seat:
                 return self._observation(), {}
+        raise SeatNeverDecidesError
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         legal = self._walks.legal(self._row())
@@ -139,21 +147,24 @@ def trained_bound(
     whole_number(opponents, "opponents", 1, PolicyError)
     whole_number(games, "games", 2, PolicyError)
     whole_number(seed, "seed", 0, PolicyError)
+    per_update = ENVIRONMENTS * int(PPO_SETTINGS["n_steps"])
+    steps = -(-steps // per_update) * per_update  # PPO takes whole updates
     means = []
     variance = 0.0
     for seat in (0, 1):
         best_mean = -np.inf
         best: Callable[[np.ndarray], np.ndarray] | None = None
         for number in range(opponents):
-            words = np.random.SeedSequence([seed, seat, number]).generate_state(2)
+            seeds = np.random.SeedSequence([seed, seat, number]).generate_state(2)
             done = (seat * opponents + number) / (2 * opponents)
-            opponent = _trained(policy, seat, steps, int(words[0]), progress, done, 1 / (2 * opponents))
-            mean = _payoffs(policy, seat, opponent, games, int(words[1])).mean()
+            opponent = _trained(policy, seat, steps, int(seeds[0]), progress, done, 1 / (2 * opponents))
+            mean = _payoffs(policy, seat, opponent, games, int(seeds[1])).mean()
             if mean > best_mean:
                 best_mean, best = mean, opponent
         assert best is not None
-        # Other games judge the best opponent than those that chose it.
-        payoffs = _payoffs(policy, seat, best, games, int(np.random.SeedSequence([seed, seat]).generate_state(1)[0]))
+        # Other games judge the best opponent than those that trained and chose it.
+        judge = np.random.SeedSequence([seed, seat, opponents]).generate_state(1)
+        payoffs = _payoffs(policy, seat, best, games, int(judge[0]))
         means.append(float(payoffs.mean()))
         variance += float(payoffs.var(ddof=1)) / games
     error = 1.96 * variance**0.5 / 2
@@ -178,7 +189,7 @@ def _trained(
     from stable_baselines3 import PPO
     from stable_baselines3.common.vec_env import DummyVecEnv
 
-    def made() -> ResponseEnv:
+    def new_environment() -> ResponseEnv:
         return ResponseEnv(policy.game.walks, policy.policies, seat)
 
     def report(variables: dict[str, Any], _: dict[str, Any]) -> bool:
@@ -187,9 +198,12 @@ def _trained(
         return True
 
     with _contained_randomness(), one_thread():
-        environments = DummyVecEnv([made] * ENVIRONMENTS)
-        model = PPO("MlpPolicy", environments, seed=seed % 2**31, device="cpu", **PPO_SETTINGS)
-        model.learn(steps, callback=report)
+        try:
+            environments = DummyVecEnv([new_environment] * ENVIRONMENTS)
+            model = PPO("MlpPolicy", environments, seed=seed % 2**31, device="cpu", **PPO_SETTINGS)
+            model.learn(steps, callback=report)
+        except SeatNeverDecidesError:  # any opponent is as good
+            return lambda features: np.zeros(len(features), np.int64)
     return lambda features: np.asarray(model.predict(features, deterministic=True)[0])
 
 
@@ -197,7 +211,7 @@ def _payoffs(policy: Any, seat: int, opponent: Callable[[np.ndarray], np.ndarray
     """Return the opponent's payoffs in some games in the zero-sum game, (games,)."""
     walks = policy.game.walks
 
-    def both(player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    def seated(player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
         played: np.ndarray
         if player != seat or not len(rows):
             played = policy.policies(player, rows, legal)
@@ -206,7 +220,7 @@ def _payoffs(policy: Any, seat: int, opponent: Callable[[np.ndarray], np.ndarray
         return played
 
     with one_thread():
-        payoffs = played_games(walks, both, games, np.random.default_rng(seed))
+        payoffs = played_games(walks, seated, games, np.random.default_rng(seed))
     own_payoffs: np.ndarray = payoffs if seat == 0 else -payoffs
     return own_payoffs
 

@@ -89,4 +89,5 @@ def _describe(tree: Game, json: bool) -> None:
     if json:
         print_json(facts)
     else:
-        print_table(("", tree.name), list(facts.items())[1:])
+        known = {name: "not known" if value is None else value for name, value in facts.items()}
+        print_table(("", tree.name), list(known.items())[1:])

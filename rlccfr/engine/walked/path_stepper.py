@@ -14,7 +14,7 @@ from rlccfr.engine.walked.stepper import Part
 from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.engine.walked.walk import WalkData
 from rlccfr.networks.learners import State, prefixed, unprefixed
-from rlccfr.networks.row_learners import ValueLearner
+from rlccfr.networks.row_learners import RowLearner, ValueLearner
 from rlccfr.networks.row_models import TensorInputs, TensorModel
 from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import HistoryNetwork
@@ -34,16 +34,18 @@ class PathStepper(StateStepper):
     walks of its own, so that the values are those of the present policies.
     """
 
+    _values: ValueLearner | None = None  # None if the sampler has no network
+
     def __init__(self, state: WalkedTables, binding: Binding, previous: Stepper[WalkedTables] | None = None) -> None:
         super().__init__(state, binding, previous)
         settings = binding.sampler.network
-        keeps_values = isinstance(previous, PathStepper) and previous.binding.sampler.network == settings
-        self._values: ValueLearner | None = None
-        if keeps_values:
-            assert isinstance(previous, PathStepper)
+        self._first_fit = state.iteration + 1  # the iteration in which values are fitted for the first time
+        if isinstance(previous, PathStepper) and previous.binding.sampler.network == settings:
             self._values = previous._values
+            self._first_fit = previous._first_fit
         elif settings is not None:
             self._values = self._new_values(settings)
+        self._require_memory()
 
     def _new_values(self, settings: HistoryNetwork) -> ValueLearner:
         walks = self._walks
@@ -77,7 +79,7 @@ class PathStepper(StateStepper):
         settings = self.binding.sampler.network
         assert settings is not None
         iteration = self.state.iteration + 1
-        return iteration == 1 or iteration % settings.train_every == 0
+        return iteration == self._first_fit or iteration % settings.train_every == 0
 
     def _walk_for_values(self, player: int, done: int) -> int:
         """Run some of the walks from which values are learned before a player's walks; see :data:`Part`."""
@@ -89,7 +91,8 @@ class PathStepper(StateStepper):
         assert values is not None
         count = min(self._walks_together, settings.traversals - done)
         rng = np.random.default_rng([self.state.seed, VALUE_WALK, self.state.iteration, player, done])
-        data = value_walks(self._walks, self._policies, count, rng, VALUE_EXPLORATION, self._values_of)
+        known_values = self._values_of if values.fits else None
+        data = value_walks(self._walks, self._policies, count, rng, VALUE_EXPLORATION, known_values)
         targets = np.zeros((len(data.rows), self._walks.num_actions), np.float32)
         targets[np.arange(len(data.rows)), data.rows["action"]] = data.targets
         values.observe(data.rows, targets, rng)
@@ -113,16 +116,18 @@ class PathStepper(StateStepper):
         values = None if self._values is None else self._values_of
         return path_walks(self._walks, player, self._policies, count, rng, self.binding.sampler, values)
 
-    def is_finite(self) -> bool:
-        return super().is_finite() and (self._values is None or self._values.is_finite())
+    @property
+    def _learners(self) -> list[RowLearner]:
+        return super()._learners if self._values is None else [*super()._learners, self._values]
 
     def saved(self) -> State:
         state = super().saved()
         if self._values is not None:
-            state |= prefixed("values", self._values.state())
+            state |= prefixed("values", self._values.state()) | {"first_fit": np.array([self._first_fit])}
         return state
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         super().restore(saved)
         if self._values is not None:
             self._values.restore(unprefixed("values", dict(saved)))
+            self._first_fit = int(saved["first_fit"][0])

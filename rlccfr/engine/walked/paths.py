@@ -10,7 +10,7 @@ Values are player 0's. They are learned from walks of their own, by :func:`value
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +39,7 @@ class ValueData(NamedTuple):
     num_states: int
 
 
-class _Level(NamedTuple):
+class _PathLevel(NamedTuple):
     """The histories that walks have reached after so many moves; each decision has one child, in the same order."""
 
     states: Any
@@ -67,12 +67,12 @@ def path_walks(
     """Walk along one path of a game, and estimate a player's regrets.
 
     Args:
+        game: the game.
         traverser: the player whose regrets are estimated.
         policies: what both players play.
         count: number of walks.
         rng: generator of all draws.
-        sampler: its exploration, whether values of histories replace payoffs, and whether data have weight
-            1 / (probability of the traverser's draws).
+        sampler: its exploration, whether values of histories replace payoffs, and whether data have importance weights.
         values: values of histories; None to use payoffs alone.
     """
     explorations = (sampler.exploration, 0.0) if traverser == 0 else (0.0, sampler.exploration)
@@ -91,8 +91,8 @@ def path_walks(
         places = np.arange(len(level.drawn))
         if sampler.values is None:
             # The action that is taken stands for all; what the walk finds beyond its baseline is scaled accordingly.
-            surprise = (below - level.values[places, level.drawn]) / level.probability
-            estimates[places, level.drawn] += surprise
+            correction = (below - level.values[places, level.drawn]) / level.probability
+            estimates[places, level.drawn] += correction
         means = (level.played * estimates).sum(axis=1)
         gains.append(np.where(level.legal, sign * (estimates - means[:, None]), 0.0))
         below = _values_of_states(game, level, means)
@@ -113,29 +113,37 @@ def path_walks(
 
 
 def value_walks(
-    game: StateWalks, policies: Policies, count: int, rng: np.random.Generator, exploration: float, values: Values
+    game: StateWalks,
+    policies: Policies,
+    count: int,
+    rng: np.random.Generator,
+    exploration: float,
+    values: Values | None,
 ) -> ValueData:
     """Walk along one path of a game, and find targets of the values of histories.
 
     The target of an action that is taken is the value of the history after it: what the policies expect by the values
     of its actions, where the action that the walk takes next has the target below in place of its value. This is tree
-    backup with parameter 1 (Precup, Sutton and Singh, ICML 2000), which is sound whatever the draws' distribution.
+    backup with lambda = 1 (Precup, Sutton and Singh, ICML 2000), which is sound whatever the draws' distribution.
+    Without values, targets are payoffs at the end; their mean is that of play by the draws' distribution.
 
     Args:
         policies: what both players play.
         count: number of walks.
         rng: generator of all draws.
         exploration: share of the uniform policy in the distribution from which both players' actions are drawn.
-        values: the values so far.
+        values: the values so far; None if there are none.
     """
     levels = list(_levels(game, policies, count, rng, (exploration, exploration), values))
     below = np.zeros(0)
     targets = []
     for level in reversed(levels):
         targets.append(below)
-        places = np.arange(len(level.drawn))
-        means = (level.played * level.values).sum(axis=1)
-        means += level.played[places, level.drawn] * (below - level.values[places, level.drawn])
+        means = below
+        if values is not None:
+            places = np.arange(len(level.drawn))
+            correction = below - level.values[places, level.drawn]
+            means = (level.played * level.values).sum(axis=1) + level.played[places, level.drawn] * correction
         below = _values_of_states(game, level, means)
     return ValueData(
         rows=np.concatenate([level.histories for level in levels]),
@@ -151,7 +159,7 @@ def _levels(
     rng: np.random.Generator,
     explorations: tuple[float, float],
     values: Values | None,
-) -> Any:
+) -> Iterator[_PathLevel]:
     """Yield the levels of some walks, from the beginning to the end of the longest one.
 
     Args:
@@ -159,19 +167,19 @@ def _levels(
     """
     states = game.begin(count, rng)
     while len(states.actors):
-        level = _level_at(game, states, policies, rng, explorations, values)
+        level = _path_level(game, states, policies, rng, explorations, values)
         yield level
         states = game.children(states, level.decisions, level.drawn, rng)
 
 
-def _level_at(
+def _path_level(
     game: StateWalks,
     states: Any,
     policies: Policies,
     rng: np.random.Generator,
     explorations: tuple[float, float],
     values: Values | None,
-) -> _Level:
+) -> _PathLevel:
     """Return a level with what both players play at its states, and the actions that are taken."""
     actors = game.actors(states)
     parts = []
@@ -180,13 +188,13 @@ def _level_at(
         rows = game.rows(states, chosen)
         legal = game.legal(rows)
         played = policies(player, rows, legal)
-        mixed = (1.0 - exploration) * played + exploration * uniform_policies(legal) if exploration else played
-        parts.append((chosen, rows, legal, played, mixed))
-    decisions, rows, legal, played, mixed = (np.concatenate(both) for both in zip(*parts, strict=True))
-    drawn = drawn_actions(mixed, rng)
+        sampled = (1.0 - exploration) * played + exploration * uniform_policies(legal) if exploration else played
+        parts.append((chosen, rows, legal, played, sampled))
+    decisions, rows, legal, played, sampled = (np.concatenate(both) for both in zip(*parts, strict=True))
+    drawn = drawn_actions(sampled, rng)
     histories = game.histories(states, decisions, drawn)
-    found = np.zeros(played.shape) if values is None else values(histories)
-    return _Level(
+    predicted = np.zeros(played.shape) if values is None else values(histories)
+    return _PathLevel(
         states=states,
         terminal=np.flatnonzero(actors == TERMINAL),
         decisions=decisions,
@@ -195,13 +203,13 @@ def _level_at(
         legal=legal,
         played=played,
         histories=histories,
-        values=np.where(legal, found, 0.0),
+        values=np.where(legal, predicted, 0.0),
         drawn=drawn,
-        probability=mixed[np.arange(len(drawn)), drawn],
+        probability=sampled[np.arange(len(drawn)), drawn],
     )
 
 
-def _values_of_states(game: StateWalks, level: _Level, of_decisions: np.ndarray) -> np.ndarray:
+def _values_of_states(game: StateWalks, level: _PathLevel, of_decisions: np.ndarray) -> np.ndarray:
     """Return player 0's value of each of a level's states: payoffs at the end, and the values of decisions."""
     values = np.zeros(len(level.terminal) + len(level.decisions))
     values[level.terminal] = game.payoffs(level.states, level.terminal)

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from rlccfr.components import Sampler
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.stepper import Stepper
 from rlccfr.engine.walked.stepper import WalkedStepper
 from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.errors import ComponentError
+from rlccfr.games.walked.playouts import Playouts
 from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_models import RowModel, new_tensor_model
@@ -19,7 +21,7 @@ from rlccfr.networks.row_policies import RowPolicies
 from rlccfr.networks.settings import Approximator
 
 HISTORIES_TOGETHER = 10_000
-"""About how many histories walks meet without a pause: some tenths of a second."""
+"""About how many histories walks meet without a pause, in some tenths of a second; a single walk may meet more."""
 
 
 class StateStepper(WalkedStepper):
@@ -33,18 +35,31 @@ class StateStepper(WalkedStepper):
 
     def __init__(self, state: WalkedTables, binding: Binding, previous: Stepper[WalkedTables] | None = None) -> None:
         super().__init__(state, binding, previous)
-        is_cut_short = isinstance(previous, WalkedStepper) and len(previous._parts) != len(self._parts)
-        if is_cut_short and self.unfinished:
-            raise ComponentError(
-                f"an iteration of the run on {state.game.name!r} is unfinished, and the new sampler has other parts: "
-                "continue the run to the iteration's end before the switch"
-            )
+        if previous is not None:
+            self._check_switch(previous.binding.sampler)
         playouts = state.game.playouts
         self._together = max(1, int(HISTORIES_TOGETHER / playouts.histories_per_walk(binding.sampler.most_taken)))
-        if playouts.num_merged:
-            self.notice = (
-                f"{playouts.num_merged:,} of {playouts.num_infosets:,} infosets that random playouts met share their "
-                "tensors with others, so that networks can't tell them apart"
+        self.notice = _notice_of(playouts)
+
+    def _check_switch(self, earlier: Sampler) -> None:
+        """Check that the run can go on with its sampler after another one.
+
+        An infoset's data count as often as walks meet it. With subsets of actions, or without weights, that depends on
+        the sampler, so data of different samplers can't be mixed.
+
+        Raises:
+            ComponentError: it can't.
+        """
+        sampler = self.binding.sampler
+        if self.unfinished and not sampler.same_as(earlier):
+            raise ComponentError(
+                f"an iteration of the run on {self.state.game.name!r} is unfinished: continue it to the iteration's "
+                "end before the sampler is changed"
+            )
+        if self.state.iteration and _frequency(sampler) != _frequency(earlier):
+            raise ComponentError(
+                f"walks by {sampler.id!r} meet infosets with other frequencies than those by {earlier.id!r}, so their "
+                "data can't be mixed: start a new run"
             )
 
     def _new_walks(self) -> StateWalks:
@@ -86,3 +101,20 @@ class StateStepper(WalkedStepper):
             return np.nan, np.nan, np.nan
         with one_thread():
             return evaluated(game.tree, game.tabulated(policies))
+
+
+def _notice_of(playouts: Playouts) -> str:
+    """Return one line on what networks can't know of a game; empty if playouts have found nothing."""
+    facts = []
+    if playouts.num_merged:
+        facts.append(f"{playouts.num_merged:,} share their tensors with others, so networks can't tell them apart")
+    if playouts.num_forgetful:
+        facts.append(f"at {playouts.num_forgetful:,} a player has forgotten something, so CFR's guarantees do not hold")
+    return f"of {playouts.num_infosets:,} infosets that random playouts met, {'; '.join(facts)}" if facts else ""
+
+
+def _frequency(sampler: Sampler) -> tuple[int, float]:
+    """Return a value that is equal for samplers whose data of an infoset count alike in all iterations."""
+    if sampler.traverser == "one":
+        return (0, 1.0) if sampler.weighted else (1, sampler.exploration)
+    return sampler.subset_size, 1.0

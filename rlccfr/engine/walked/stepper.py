@@ -120,10 +120,14 @@ class WalkedStepper(Stepper[WalkedTables]):
         Raises:
             RLCCFRError: they do not.
         """
-        learners: list[RowLearner] = [*self._advantages, *self._averages]
-        size = sum(learner.most_bytes for learner in learners)
-        rows = self._networks.memory
-        require(self.state.game, [Need(size, f"{len(learners)} reservoirs of {rows:,} rows", "use a smaller memory=")])
+        size = sum(learner.most_bytes for learner in self._learners)
+        purpose = f"{len(self._learners)} reservoirs of {self._networks.memory:,} rows"
+        require(self.state.game, [Need(size, purpose, "use a smaller memory=")])
+
+    @property
+    def _learners(self) -> list[RowLearner]:
+        """All models with their data."""
+        return [*self._advantages, *self._averages]
 
     @property
     def unfinished(self) -> bool:
@@ -272,7 +276,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         """Compute what :meth:`average_value` returns."""
 
     def is_finite(self) -> bool:
-        return all(learner.is_finite() for learner in (*self._advantages, *self._averages))
+        return all(learner.is_finite() for learner in self._learners)
 
     def saved(self) -> State:
         self._require_whole()

@@ -17,7 +17,7 @@ GENERATED = Form(
     check_components="rlccfr.engine.walked.state_components:check_generated",
     table="rlccfr.play.state_table:StateTable",
     played_pairs="rlccfr.policies.network_matches:played_pairs",
-    best_run={"update_rule": "deep_lcfr(preset='states')", "sampler": "robust_k(k=2)"},
+    run_for="rlccfr.engine.walked.state_components:run_for",
     instead={
         "states": "ask a policy at a state, as in policy.action_probabilities(state)",
         "gains": _MATCHES,

@@ -25,7 +25,7 @@ PREFIX = "generated("
 """How a name begins that stands for a game by its states; the name of the game itself and a parenthesis follow."""
 
 MOST_COMPILED = 1_000_000
-"""Largest number of histories with which a game is compiled beside, so that values of policies are exact."""
+"""Largest number of histories of a game that is also compiled, so that values of policies are exact."""
 
 
 class GeneratedGame:
@@ -80,8 +80,8 @@ class GeneratedGame:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of the game's name and of what random playouts have met."""
-        return hashlib.sha256(f"{self.openspiel_name} {self.playouts.digest}".encode()).hexdigest()
+        """Hash of the game's kind and sizes, and of what random playouts have met; spellings of its name are alike."""
+        return hashlib.sha256(f"{kind_of(self.openspiel_game)} {self.playouts.digest}".encode()).hexdigest()
 
     @property
     def num_infosets(self) -> int:
@@ -124,6 +124,7 @@ class GeneratedGame:
         records = self.tree.histories
         decisions = np.flatnonzero(records["infoset"] >= 0)
         first_places = np.unique(records["infoset"][decisions], return_index=True)[1]
+        # An infoset's first history stands for it.
         number_of = {int(decisions[place]): infoset for infoset, place in enumerate(first_places.tolist())}
         rows = np.empty(self.tree.num_infosets, self.walks.row_type)
         for history, state in states_of(self.tree):
@@ -151,21 +152,38 @@ class GeneratedGame:
 
     def sizes(self) -> dict[str, Any]:
         """Return the game's name and sizes, some of them estimated by playouts."""
+        blinds = {} if self.big_blind is None else {"big_blind": self.big_blind}
         return {
             "name": self.name,
             "openspiel": self.openspiel_name,
             "infosets_met": self.num_infosets,
             "infosets_that_share_a_tensor": self.playouts.num_merged,
+            "infosets_with_something_forgotten": self.playouts.num_forgetful,
             "actions": self.walks.num_actions,
             "numbers_in_a_tensor": self.walks.num_columns,
             "bytes_of_a_row": self.walks.row_type.itemsize,
             "histories_per_external_walk": self.playouts.histories_per_walk(),
             "utility_range": self.utility_range,
-            "big_blind": self.big_blind,
+            **blinds,
         }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return generated_game, (self.full_name,)
+
+    def __copy__(self) -> GeneratedGame:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> GeneratedGame:
+        return self
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, actions={self.walks.num_actions})"
+
+
+def kind_of(game: Any) -> tuple[Any, ...]:
+    """Return values that are equal for all objects of one OpenSpiel game, however its name is spelled."""
+    sizes = game.num_distinct_actions(), game.information_state_tensor_size(), game.max_game_length()
+    return game.get_type().short_name, *sizes, game.min_utility(), game.max_utility()
 
 
 def _playable_game(spiel_name: str, name: str) -> Any:
@@ -195,7 +213,7 @@ def generated_game(name: str, progress: Callable[[float], None] | None = None) -
 
     Args:
         name: the game's name.
-        progress: not used, since loading takes a second at most.
+        progress: not used, since loading takes some seconds at most.
 
     Raises:
         GameError: see :class:`GeneratedGame`.
@@ -219,5 +237,5 @@ def _inner(name: str) -> str:
     inner = name[len(PREFIX) : -1]
     form = form_named(inner)
     if not form.has_histories:
-        raise GameError(f"{inner!r} is represented {form.title}, not in OpenSpiel: load it without form='generated'")
+        raise GameError(f"{inner!r} is represented {form.title}, not in OpenSpiel: load it by that name alone")
     return inner

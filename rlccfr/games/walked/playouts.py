@@ -8,6 +8,7 @@ state tensors, which networks read, tell the same infosets apart as the informat
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -45,6 +46,7 @@ class Playouts(NamedTuple):
         num_sequences: number of their actions.
         num_merged: number of these infosets whose tensor and legal actions are also those of another one, so that
             networks can't tell them apart.
+        num_forgetful: number of these infosets at which a player has forgotten an earlier move or observation.
         draws_chance: whether a chance node has more than one outcome.
         least, largest: (columns,) smallest and largest number in each column of the tensors, float32.
         is_binary: whether all of these numbers are 0 or 1.
@@ -55,6 +57,7 @@ class Playouts(NamedTuple):
     num_infosets: int
     num_sequences: int
     num_merged: int
+    num_forgetful: int
     draws_chance: bool
     least: np.ndarray
     largest: np.ndarray
@@ -90,12 +93,17 @@ class _Met:
         self.tensors_of: dict[tuple[int, str], set[bytes]] = defaultdict(set)
         self.strings_of: dict[tuple[int, bytes], set[str]] = defaultdict(set)
         self.actions_of: dict[tuple[int, str], tuple[int, ...]] = {}
+        # The player's own earlier infosets and actions, as a hash; one of each infoset with perfect recall.
+        self.pasts_of: dict[tuple[int, str], set[int]] = defaultdict(set)
+        self.past = [0, 0]  # of each player in the present playout
         self.least = np.full(num_columns, np.inf, np.float32)
         self.largest = np.full(num_columns, -np.inf, np.float32)
         self.is_binary = True
         self.draws_chance = False
         self.num_decisions = 0
         self.branchings: list[list[tuple[int, int]]] = []
+        self.least_payoff = math.inf
+        self.largest_payoff = -math.inf
         self.hash = hashlib.sha256()
 
     def note_decision(self, state: Any, name: str) -> None:
@@ -117,6 +125,7 @@ class _Met:
             )
             raise broken_at(name, after(state.history()), fault)
         row = tensor.tobytes() + bytes(str(actions), "ascii")
+        self.pasts_of[key].add(self.past[player])
         self.tensors_of[key].add(row)
         self.strings_of[player, row].add(text)
         np.minimum(self.least, tensor, out=self.least)
@@ -149,11 +158,18 @@ def played_out(game: Any, name: str, utility_sum: float) -> Playouts:
             f"the information state tensors of {name!r} differ at histories of one infoset, such as {text!r} of player "
             f"{player}, so that networks would know what the player does not: load the game without form='generated'"
         )
+    low, high = game.min_utility(), game.max_utility()
+    if met.least_payoff < low or met.largest_payoff > high:
+        raise GameError(
+            f"{name!r} declares payoffs from {low:g} to {high:g}, but player 0 gets from {met.least_payoff:g} to "
+            f"{met.largest_payoff:g}: min_utility and max_utility must be true"
+        )
     num_merged = sum(len(strings) for strings in met.strings_of.values() if len(strings) > 1)
     return Playouts(
         num_infosets=len(met.actions_of),
         num_sequences=sum(len(actions) for actions in met.actions_of.values()),
         num_merged=num_merged,
+        num_forgetful=sum(len(pasts) > 1 for pasts in met.pasts_of.values()),
         draws_chance=met.draws_chance,
         least=met.least,
         largest=met.largest,
@@ -166,6 +182,7 @@ def played_out(game: Any, name: str, utility_sum: float) -> Playouts:
 def _play_once(state: Any, name: str, utility_sum: float, met: _Met, rng: np.random.Generator) -> None:
     """Play a game once, with all legal actions equally likely."""
     met.branchings.append([])
+    met.past = [0, 0]
     while not state.is_terminal():
         if met.num_decisions >= 2 * MOST_DECISIONS:
             raise GameError(
@@ -180,11 +197,15 @@ def _play_once(state: Any, name: str, utility_sum: float, met: _Met, rng: np.ran
             raise broken_at(name, after(state.history()), stuck(actor))
         _check_different(actions, "legal action", state, name)
         met.note_decision(state, name)
-        state.apply_action(actions[int(rng.integers(len(actions)))])
+        action = actions[int(rng.integers(len(actions)))]
+        met.past[actor] = hash((met.past[actor], state.information_state_string(actor), action))
+        state.apply_action(action)
     returns = state.returns()
     if len(returns) != 2:
         raise broken_at(name, after(state.history()), f"there are {len(returns)} returns; there must be 2")
     check_returns(np.array([returns]), utility_sum, name)
+    met.least_payoff = min(met.least_payoff, returns[0])
+    met.largest_payoff = max(met.largest_payoff, returns[0])
     met.hash.update(np.array(returns).tobytes())
 
 

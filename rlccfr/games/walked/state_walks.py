@@ -168,8 +168,9 @@ class StateWalks:
 
     def history_features(self, rows: np.ndarray) -> np.ndarray:
         """Return what a network reads of histories, (rows, columns) float32: all but their actions."""
-        no_action = np.zeros((1, self.num_actions), np.float32)
-        last = np.vstack([np.eye(self.num_actions, dtype=np.float32), no_action])[rows["last"]]  # -1 is the last row
+        last = np.zeros((len(rows), self.num_actions), np.float32)
+        follows_action = np.flatnonzero(rows["last"] >= 0)
+        last[follows_action, rows["last"][follows_action]] = 1.0
         actor = rows["actor"][:, None].astype(np.float32)
         return np.hstack([self._unpacked(rows["first"]), self._unpacked(rows["second"]), last, actor])
 

@@ -44,11 +44,11 @@ def test_trained_opponents_give_a_lower_bound(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("solve", PHANTOM, "--target", "0.1"), "give a budget"),
+        (("solve", PHANTOM, "--target", "0.1"), "leave out the target, and give a budget"),
         (("solve", PHANTOM, "--exact"), "no linear program"),
         (("solve", PHANTOM, "--update-rule", "dcfr", "--seconds", "1"), "use a deep rule"),
-        (("match", PHANTOM, "uniform", "uniform"), "compare policies by matches"),
-        (("match", PHANTOM, "uniform", "best", "--pairs", "10"), "compare policies by matches"),
+        (("match", PHANTOM, "uniform", "uniform"), "play matches"),
+        (("match", PHANTOM, "uniform", "best", "--pairs", "10"), "play matches"),
         (("solve", PHANTOM, "--against", "uniform", "--policy", "x.npz"), "leave out --policy"),
         (("recommend", PHANTOM), "no such game was measured"),
         (("compare", PHANTOM), "choose the rule and the sampler yourself"),

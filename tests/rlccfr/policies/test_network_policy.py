@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pyspiel
 import pytest
@@ -103,3 +106,40 @@ def test_states_at_which_nobody_acts_are_refused(kuhn):
 def test_policies_of_openspiel_are_refused(kuhn):
     with pytest.raises(PolicyError, match="for the compiled game"):
         rlccfr.NetworkPolicy.from_openspiel(kuhn.game, kuhn.to_openspiel())
+
+
+def test_policies_games_and_runs_are_pickled():
+    run = run_on("leduc", "dream(preset='states')")
+    for policy in (run.average_policy(), run.current_policy()):
+        again = pickle.loads(pickle.dumps(policy))
+        np.testing.assert_array_equal(again.probabilities, policy.probabilities)
+    other = pickle.loads(pickle.dumps(run))
+    other.run(iterations=1, curve=False)
+    run.run(iterations=1, curve=False)
+    np.testing.assert_array_equal(other.average_policy().probabilities, run.average_policy().probabilities)
+    assert copy.deepcopy(run.game) is run.game
+
+
+def test_what_is_no_state_or_no_game_by_its_states_is_refused(kuhn):
+    with pytest.raises(PolicyError, match="asked at a state of OpenSpiel's"):
+        kuhn.action_probabilities("K")
+    with pytest.raises(PolicyError, match="load it as"):
+        rlccfr.NetworkPolicy.uniform(rlccfr.load_game("kuhn"))
+    with pytest.raises(PolicyError, match="seed must be"):
+        kuhn.to_bot(0, seed=-1)
+
+
+def test_spellings_of_a_game_are_one_game(kuhn):
+    for name in ("kuhn_poker", "kuhn_poker()", "kuhn_poker(players=2)"):
+        assert rlccfr.load_game(name, form="generated").content_hash == kuhn.game.content_hash
+    spelled = rlccfr.load_game(pyspiel.load_game("kuhn_poker(players=2)"), form="generated")
+    assert spelled.content_hash == kuhn.game.content_hash
+    state = pyspiel.load_game("kuhn_poker(players=2)").new_initial_state()
+    for outcome in (0, 1):
+        state.apply_action(outcome)
+    assert sum(kuhn.action_probabilities(state).values()) == pytest.approx(1)
+
+
+def test_a_table_plays_against_networks(kuhn):
+    table = rlccfr.solve_exactly(rlccfr.load_game("kuhn")).policy
+    assert table.against(kuhn).value == pytest.approx(-kuhn.against(table).value)

@@ -24,7 +24,7 @@ def test_opponents_win_nearly_what_best_responses_win(kuhn):
         assert payoff < most + 3 * 2 * bound.error
         assert payoff > 0.7 * most
     assert bound.value == pytest.approx(sum(bound.seats) / 2)
-    assert (bound.steps, bound.opponents, bound.games) == (8000, 2, 3000)
+    assert (bound.steps, bound.opponents, bound.games) == (8192, 2, 3000)
 
 
 def test_no_more_is_won_against_a_good_policy_than_its_exploitability():
@@ -81,3 +81,24 @@ def test_a_random_player_gets_the_policys_value(kuhn):
 def test_bad_numbers_are_refused(kuhn, arguments):
     with pytest.raises(PolicyError):
         kuhn.trained_bound(**arguments)
+
+
+class Folding:
+    """Policies of which player 0 always folds, so that player 1 never decides."""
+
+    def __call__(self, player, rows, legal):
+        played = np.zeros(legal.shape)
+        played[np.arange(len(rows)), legal.argmax(axis=1)] = 1.0
+        return played
+
+
+def test_a_seat_that_never_decides_is_not_trained():
+    game = rlccfr.load_game(
+        "universal_poker(betting=limit,numPlayers=2,numRounds=1,blind=5 10,raiseSize=10,firstPlayer=1,maxRaises=1,"
+        "numSuits=1,numRanks=3,numHoleCards=1,numBoardCards=0)",
+        form="generated",
+    )
+    policy = rlccfr.NetworkPolicy(game, Folding())
+    bound = policy.trained_bound(steps=2048, opponents=1, games=200)
+    assert bound.seats[1] == 5.0
+    assert bound.steps == 2048

@@ -52,11 +52,28 @@ def test_values_of_histories_become_those_of_the_policies():
 def test_a_switch_between_samplers_within_an_iteration_is_refused():
     run = solver(f"deep_lcfr({NETWORK})", "kuhn")
     run.run(seconds=1e-6, curve=False)
-    with pytest.raises(ComponentError, match="continue the run to the iteration's end"):
+    with pytest.raises(ComponentError, match="continue it to the iteration's end"):
         run.switch(sampler=DREAM)
     run.run(iterations=1)
     run.switch(sampler=DREAM)
-    assert run.run(iterations=1).iterations == 2
+    run.run(iterations=1)
+    with pytest.raises(ComponentError, match="with other frequencies"):
+        run.switch(sampler="robust_k(k=1)")
+    with pytest.raises(ComponentError, match="with other frequencies"):
+        run.switch(sampler=ESCHER)
+
+
+def test_values_are_fitted_in_the_first_iteration_after_a_switch(tmp_path):
+    """Otherwise, until the next fit that is due, their regrets would be those of values of 0."""
+    run = solver(f"deep_lcfr({NETWORK})", "kuhn", "outcome(exploration=1.0)")
+    run.run(iterations=1)
+    run.switch(sampler="dream(exploration=1.0, preset='fast')")
+    while engine_stepper(run).progress[0] < 3:
+        run.run(seconds=1e-6, curve=False)
+    run.save(tmp_path / "run.npz")
+    for continued in (run, rlccfr.Solver.load(tmp_path / "run.npz", game=run.game)):
+        continued.run(iterations=1, curve=False)
+        assert engine_stepper(continued)._values.fits == 2
 
 
 def test_networks_converge():
@@ -140,7 +157,7 @@ def test_values_are_unknown_in_a_game_that_is_too_large():
     assert not run.average_policy().has_values
     with pytest.raises(BudgetError, match="give a budget"):
         run.run(until=0.1)
-    with pytest.raises(PolicyError, match="compare policies by matches"):
+    with pytest.raises(PolicyError, match="play matches"):
         run.average_policy().values()
     solution = rlccfr.solve("generated(phantom_ttt)", iterations=1)
     assert "not known" in str(solution)

@@ -42,6 +42,7 @@ def test_names_of_a_generated_game():
     assert again.content_hash == game.content_hash
     assert game.content_hash != rlccfr.load_game("leduc", form="generated").content_hash
     assert game.content_hash != rlccfr.load_game("kuhn").content_hash
+    assert rlccfr.load_game("generated(kuhn)", form="generated").full_name == "generated(kuhn)"
 
 
 @pytest.mark.parametrize("size", [0, 1, 2])
@@ -74,6 +75,13 @@ def test_tensors_that_infosets_share_are_counted():
     shared = SpielGame(root, tensor_of=lambda state: np.zeros(1))
     assert played_out(shared, "shared", 0.0).num_merged == 2
     assert played_out(SpielGame(root, tensor_of=one_hot_keys(root)), "told apart", 0.0).num_merged == 0
+
+
+def test_infosets_at_which_something_is_forgotten_are_counted():
+    """OpenSpiel's information state of Royal poker forgets the order of the public cards; Leduc poker has one card."""
+    assert rlccfr.load_game("royal", form="generated").playouts.num_forgetful > 10
+    assert rlccfr.load_game("leduc", form="generated").playouts.num_forgetful == 0
+    assert rlccfr.load_game("phantom_ttt", form="generated").playouts.num_forgetful == 0
 
 
 def test_tensors_that_know_more_than_the_player_are_refused():
@@ -125,9 +133,8 @@ def test_sound_games_are_accepted(seed):
     [
         ("tic_tac_toe", "has perfect information and needs no CFR"),
         ("oshi_zumo", "has no information state tensors"),
-        ("flop_holdem", "load it without form='generated'"),
-        ("texas_holdem(buckets=5)", "load it without form='generated'"),
-        ("generated(kuhn)", "load it without form='generated'"),
+        ("flop_holdem", "load it by that name alone"),
+        ("texas_holdem(buckets=5)", "load it by that name alone"),
         ("no_such_game", "unknown game 'no_such_game'"),
         ("kuhn_poker(players=3)", "has 3 players"),
     ],
