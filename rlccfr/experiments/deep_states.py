@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from rlccfr.experiments.experiment import ALIKE, FAILS, HOLDS, OPEN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, interval, table
+from rlccfr.experiments.pages import LEVEL, Ratio, interval, table
 from rlccfr.games.names import load_game
 from rlccfr.policies.matches import played_match
 from rlccfr.policies.network_policy import NetworkPolicy
@@ -37,6 +38,15 @@ ALGORITHMS = {
 }
 """Update rule and sampler of each algorithm; DREAM and ESCHER have more walks, because theirs are shorter."""
 
+SHORT_GAMES = {"Leduc poker": "leduc", "Goofspiel 4": "goofspiel", "Liar's dice": "liars_dice"}
+"""Games of which external walks meet fewer than a hundred histories, and whose exploitability is exact."""
+
+SHORT_ALGORITHMS = {
+    "external sampling": ("deep_lcfr(preset='states')", "external"),
+    **{name: algorithm for name, algorithm in ALGORITHMS.items() if name != "DREAM"},
+}
+SHORT_SECONDS = 20.0
+
 SECONDS = (20.0, 60.0)
 """CPU seconds after which policies are evaluated; the last one is that of matches."""
 
@@ -54,6 +64,13 @@ def leduc(form: str, rule: str, iterations: int, seed: int) -> list[Row]:
     solver = Solver(load_game(FORMS[form]), rule, "external", seed=seed)
     result = solver.run(iterations=iterations, curve=False)
     return [{"exploitability": result.exploitability, "CPU seconds": result.cpu_seconds}]
+
+
+def short(game: str, rule: str, sampler: str, seconds: float, seed: int) -> list[Row]:
+    """Run an algorithm on a game by its states for some CPU seconds, and return its exploitability."""
+    solver = Solver(load_game(game, form="generated"), rule, sampler, seed=seed)
+    result = solver.run(seconds=seconds, curve=False)
+    return [{"exploitability": result.exploitability, "iterations": result.iterations}]
 
 
 def arena(game: str, seconds: tuple[float, ...], pairs: int, steps: int, seed: int) -> list[Row]:
@@ -108,6 +125,10 @@ def cases(quick: bool) -> list[Case]:
                 for form in FORMS
                 for seed in (0, 1)
             ),
+            *(
+                Case(f"short/Leduc poker/{name}/0", partial(short, "leduc", *algorithm, 1.0, 0))
+                for name, algorithm in SHORT_ALGORITHMS.items()
+            ),
             Case("arena/Phantom tic-tac-toe/0", partial(arena, "phantom_ttt", (2.0, 4.0), 200, 2_000, 0)),
         ]
     return [
@@ -115,6 +136,12 @@ def cases(quick: bool) -> list[Case]:
             Case(f"leduc/{form}/{seed}", partial(leduc, form, LEDUC_RULE, LEDUC_ITERATIONS, seed))
             for form in FORMS
             for seed in range(LEDUC_SEEDS)
+        ),
+        *(
+            Case(f"short/{title}/{name}/{seed}", partial(short, game, *algorithm, SHORT_SECONDS, seed))
+            for title, game in SHORT_GAMES.items()
+            for name, algorithm in SHORT_ALGORITHMS.items()
+            for seed in range(SEEDS)
         ),
         *(
             Case(f"arena/{title}/{seed}", partial(arena, game, SECONDS, PAIRS, 0 if seed else STEPS, seed))
@@ -125,10 +152,16 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns for the fields of the case's key: ``part``, ``name`` and ``seed``."""
-    rows = rows.copy()
-    rows[["part", "name", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
-    return rows
+    """Return the rows with columns for the fields of the case's key: ``part``, ``name``, ``algorithm`` and ``seed``.
+
+    If a key has only three fields, ``algorithm`` is empty.
+    """
+    keys = []
+    for key in rows["case"].str.split("/"):
+        part, name, *algorithm, seed = key
+        keys.append((part, name, algorithm[0] if algorithm else "", seed))
+    columns = zip(*keys, strict=True)
+    return rows.assign(**dict(zip(("part", "name", "algorithm", "seed"), columns, strict=True)))
 
 
 def forms_ratio(rows: pd.DataFrame) -> Ratio:
@@ -151,10 +184,10 @@ def wins(values: np.ndarray) -> str:
     """Return the verdict on the claim that these values have a mean above 0."""
     if len(values) < 2:
         return OPEN
-    half_width = float(interval(values).partition("± ")[2])
-    if values.mean() > half_width:
+    p_below, p_above = (float(stats.ttest_1samp(values, 0.0, alternative=side).pvalue) for side in ("greater", "less"))
+    if p_below < (1 - LEVEL) / 2:
         return HOLDS
-    return FAILS if values.mean() < -half_width else ALIKE
+    return FAILS if p_above < (1 - LEVEL) / 2 else ALIKE
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
@@ -174,9 +207,9 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
         Claim(
             "ESCHER beats uniform play in both seats",
             {
-                game: Finding(HOLDS if (seats > 0).all() else FAILS, len(seats))
+                game: Finding(wins(seats[["as player 0", "as player 1"]].min(axis=1).to_numpy()), len(seats))
                 for game in games
-                for seats in [last[last["name"] == game][["as player 0", "as player 1"]].to_numpy()]
+                for seats in [last[last["name"] == game]]
             },
             "; ".join(
                 f"{game}: {interval(seats['as player 0'])} and {interval(seats['as player 1'])}"
@@ -213,7 +246,32 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     ]
     yield from table(("form", "seeds", "exploitability", "CPU seconds"), lines)
     yield from ("", f"Ratio of exploitabilities, by states over compiled, paired by seed: {forms_ratio(rows)}.", "")
+    yield from short_games(rows[rows["part"] == "short"], quick)
     yield from arenas(rows[rows["part"] == "arena"])
+
+
+def short_games(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
+    """Yield the page's lines on games of short walks."""
+    algorithms = "; ".join(f"{name}: `{rule}` with `{sampler}`" for name, (rule, sampler) in SHORT_ALGORITHMS.items())
+    yield from (
+        "## Games of short walks",
+        "",
+        f"Exploitability after {1 if quick else SHORT_SECONDS:g} CPU seconds. {algorithms}.",
+        "",
+    )
+    games = [game for game in SHORT_GAMES if (rows["name"] == game).any()]
+    lines = [
+        (
+            algorithm,
+            *(
+                interval(rows[(rows["name"] == game) & (rows["algorithm"] == algorithm)]["exploitability"])
+                for game in games
+            ),
+        )
+        for algorithm in SHORT_ALGORITHMS
+    ]
+    yield from table(("algorithm", *games), lines)
+    yield ""
 
 
 def arenas(rows: pd.DataFrame) -> Iterator[str]:
@@ -253,11 +311,11 @@ def arenas(rows: pd.DataFrame) -> Iterator[str]:
         ]
         yield from table(("", *ALGORITHMS), between)
         bounds = of_game[of_game["kind"] == "bound"]
-        found = "; ".join(f"{row.first} {row.value:.3g} ± {row.error:.2g}" for row in bounds.itertuples())
+        bounds_text = "; ".join(f"{row.first} {row.value:.3g} ± {row.error:.2g}" for row in bounds.itertuples())
         yield from (
             "",
             f"Lower bounds of exploitability of the first seed's policies, by the best of {OPPONENTS} opponents in "
-            f"each seat that PPO has trained with {bounds['steps'].max():,.0f} steps: {found}.",
+            f"each seat that PPO has trained with {bounds['steps'].max():,.0f} steps: {bounds_text}.",
             "",
         )
 

@@ -199,3 +199,8 @@ def test_buckets_and_locks_are_refused():
         rlccfr.Solver(game, "deep_lcfr", "external", "equity(buckets=2)")
     with pytest.raises(GameError, match="without form='generated'"):
         rlccfr.Solver(game, "deep_lcfr", "external", lock={0: "uniform"})
+
+
+def test_the_default_depends_on_how_long_walks_are():
+    assert "external by deep_lcfr" in rlccfr.solve("generated(kuhn)", iterations=1).why
+    assert "escher by deep_lcfr" in rlccfr.solve("generated(phantom_ttt)", iterations=1).why
