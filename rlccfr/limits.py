@@ -237,13 +237,12 @@ def uniform_exploitability(game: Game) -> float:
         BudgetError: exploitability is not known in the game.
     """
     if game not in _uniform_exploitabilities:
-        uniform = policy_class(game).uniform(game)
-        if not uniform.has_values:
+        if not policy_class(game).are_values_known(game):
             raise BudgetError(
                 f"a target is an exploitability, which is not known in {game.name!r}, as this game is too large to be "
                 "compiled: leave out the target, and give a budget"
             )
-        _uniform_exploitabilities[game] = uniform.exploitability()
+        _uniform_exploitabilities[game] = policy_class(game).uniform(game).exploitability()
     return _uniform_exploitabilities[game]
 
 
@@ -253,7 +252,7 @@ def default_target(game: Game) -> float | None:
     It is :data:`DEFAULT_TARGET` times the uniform policy's exploitability, or a larger number if rounding errors demand
     it. It is None where exploitability is not known; the budget alone then ends the run.
     """
-    if not policy_class(game).uniform(game).has_values:
+    if not policy_class(game).are_values_known(game):
         return None
     return max(DEFAULT_TARGET * uniform_exploitability(game), EXACT * max(1.0, game.utility_range))
 

@@ -132,9 +132,6 @@ class Policy:
     plays_other_games: ClassVar[bool] = False
     """Whether a policy of some other games can be the opponent: those of the same cards, in other buckets."""
 
-    has_values: bool = True
-    """Whether the policy's values and exploitability can be computed; not in games that are too large for this."""
-
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
         self.game = game
         self.probabilities = np.require(probabilities, np.float64, ["C", "W"])  # kernels take no read-only arrays
@@ -142,6 +139,16 @@ class Policy:
             shape = self.probabilities.shape
             raise PolicyError(f"a policy of {game.name!r} must have the shape ({game.num_sequences},), not {shape}")
         game.check_policy(self.probabilities)
+
+    @classmethod
+    def are_values_known(cls, game: Any) -> bool:
+        """Return whether values and exploitability of a game's policies can be computed: if it is not too large."""
+        return True
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the policy's values and exploitability can be computed; see :meth:`are_values_known`."""
+        return self.are_values_known(self.game)
 
     @classmethod
     def uniform(cls, game: GameTree) -> Policy:

@@ -71,10 +71,10 @@ class NetworkPolicy(Policy):
         if game.form is not GENERATED:
             raise PolicyError(f"{game.name!r} is not a game by its states: load it as 'generated({game.name})'")
 
-    @property
-    def has_values(self) -> bool:  # type: ignore[override]
-        """Whether the game is small enough to be compiled, so that values are exact."""
-        return self.game.tree is not None
+    @classmethod
+    def are_values_known(cls, game: Any) -> bool:
+        """Return whether a game is small enough to be compiled, so that values are exact."""
+        return game.tree is not None
 
     @classmethod
     def uniform(cls, game: Any) -> Self:

@@ -165,7 +165,7 @@ class FileOptions:
 
         Raises:
             RLCCFRError: a file is the one from which the game was read, the game's policy can't be written in the
-                file's format, or the game's first decision can't be drawn.
+                file's format, the game has no curve, or its first decision can't be drawn.
         """
         from rlccfr.game import policy_class
         from rlccfr.games.gambit.files import refuse_source
@@ -175,6 +175,10 @@ class FileOptions:
             refuse_source(path, game.full_name)
         if self.policy is not None:
             policy_class(game).check_path(self.policy, game)
+        if self.plot is not None and not policy_class(game).are_values_known(game):
+            raise RLCCFRError(
+                f"exploitability is not known in {game.name!r}, so no curve can be drawn: leave out --plot"
+            )
         if self.picture is not None and not policy_class(game).draws_ranges:
             raise RLCCFRError(
                 f"--option picture draws hands of hold'em and rolls of Bluff, and {game.name!r} has neither: leave it "

@@ -118,7 +118,7 @@ def sweep(
     # Compile every game now: a misspelt name must not end a sweep after hours.
     games_to_measure = plan.games(games)
     for game in games_to_measure:
-        load(game)
+        _check_values_known(load(game))
 
     sweep_plan = _plan(games_to_measure, plan, limits)
     jobs = sweep_plan.jobs()
@@ -140,6 +140,21 @@ def sweep(
         say_failures(record for job in jobs if (record := records.get(job.id)) is not None)
     if storage.compact is not None:
         _say(f"written to {records.compact(storage.compact, small=storage.small)}")
+
+
+def _check_values_known(game: Any) -> None:
+    """Check that the exploitability of a game's policies can be measured.
+
+    Raises:
+        RLCCFRError: it can't.
+    """
+    from rlccfr.game import policy_class
+
+    if not policy_class(game).are_values_known(game):
+        raise RLCCFRError(
+            f"exploitability is not known in {game.name!r}, which is too large, so its runs can't be measured: choose "
+            "another game"
+        )
 
 
 def _plan(games: list[str], options: PlanOptions, limits: LimitOptions) -> SweepPlan:

@@ -45,11 +45,13 @@ def test_trained_opponents_give_a_lower_bound(run):
     ("arguments", "message"),
     [
         (("solve", PHANTOM, "--target", "0.1"), "leave out the target, and give a budget"),
+        (("solve", PHANTOM, "--seconds", "1", "--plot", "x.png"), "leave out --plot"),
         (("solve", PHANTOM, "--exact"), "no linear program"),
         (("solve", PHANTOM, "--update-rule", "dcfr", "--seconds", "1"), "use a deep rule"),
         (("match", PHANTOM, "uniform", "uniform"), "play matches"),
         (("match", PHANTOM, "uniform", "best", "--pairs", "10"), "play matches"),
         (("solve", PHANTOM, "--against", "uniform", "--policy", "x.npz"), "leave out --policy"),
+        (("sweep", PHANTOM, "--seconds", "1"), "choose another game"),
         (("recommend", PHANTOM), "no such game was measured"),
         (("compare", PHANTOM), "choose the rule and the sampler yourself"),
         (("explore", "uniform", "page.html", "--game", PHANTOM), "`rlccfr play`"),
