@@ -149,7 +149,8 @@ def deep_cfr(networks: Networks) -> UpdateRule:
     source's appendix C, but embeds each card as a whole, without parts for rank and suit. All data that an infoset gets
     between two fits are summed into one row, which changes the loss by a constant. A fit continues from the last fit's
     weights, unless retrain_from_scratch is set. The policy network is trained during the run, not at its end. On
-    hold'em's public tree, cards have parts for rank and suit, and each visit is a row.
+    hold'em's public tree, cards have parts for rank and suit, and each visit is a row. Each visit is a row on games by
+    OpenSpiel's states, too.
     """
     return learned(tabular.cfr(), networks)
 

@@ -57,7 +57,8 @@ def escher(
     rule this is Deep ESCHER. The network here
     learns from expected values one action later, that of the source from the outcomes of additional walks. Increments
     of sampled averages have weight 1/(the fixed policy's reach). weighted=True is an ablation: it divides regrets by
-    the fixed policy's reach.
+    the fixed policy's reach. On games by OpenSpiel's states, value="network" and explores="actions" are needed; the
+    network then has an output for each action, and learns by tree backup from walks of its own.
     """
     network = history_network(preset) if value == "network" else None
     return Sampler(
@@ -71,7 +72,8 @@ def dream(exploration: float = 0.5, preset: str = "fast") -> Sampler:
 
     The network, with the settings ``preset``, learns from expected values one action later. Differs from the source,
     which needs no model of the game: here, terminal payoffs and the probabilities of chance are used. The number of
-    walks is the setting traversals of the deep rule or, with a tabular rule, of ``preset``.
+    walks is the setting traversals of the deep rule or, with a tabular rule, of ``preset``. On games by OpenSpiel's
+    states, the network learns by tree backup from walks of its own, whose number is that of ``preset``.
     """
     return Sampler(traverser="one", exploration=exploration, baseline="network", network=history_network(preset))
 
