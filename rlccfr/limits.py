@@ -239,8 +239,8 @@ def uniform_exploitability(game: Game) -> float:
     if game not in _uniform_exploitabilities:
         if not policy_class(game).are_values_known(game):
             raise BudgetError(
-                f"a target is an exploitability, which is not known in {game.name!r}, as this game is too large to be "
-                "compiled: leave out the target, and give a budget"
+                f"a target is an exploitability, which is not known in {game.name!r}, as this game can't be compiled: "
+                "leave out the target, and give a budget"
             )
         _uniform_exploitabilities[game] = policy_class(game).uniform(game).exploitability()
     return _uniform_exploitabilities[game]

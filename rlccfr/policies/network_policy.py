@@ -119,11 +119,11 @@ class NetworkPolicy(Policy):
         """The same policy as a table over the compiled game's infosets.
 
         Raises:
-            PolicyError: the game has too many histories to be compiled.
+            PolicyError: the game is not compiled; see :attr:`rlccfr.GeneratedGame.tree`.
         """
         if self.game.tree is None:
             raise PolicyError(
-                f"{self.game.name!r} is too large to be compiled, so exact payoffs and best responses are not known: "
+                f"{self.game.name!r} can't be compiled, so exact payoffs and best responses are not known: "
                 "play matches (`rlccfr match --pairs 2000`), or train opponents (`rlccfr solve --against`)"
             )
         with one_thread():
@@ -153,7 +153,7 @@ class NetworkPolicy(Policy):
             other: a policy of this game, or of the same game compiled.
 
         Raises:
-            PolicyError: the game is too large to be compiled, or the other policy is for another game.
+            PolicyError: the game can't be compiled, or the other policy is for another game.
         """
         return self.tabulated.against(other.tabulated)
 

@@ -152,8 +152,8 @@ def _check_values_known(game: Any) -> None:
 
     if not policy_class(game).are_values_known(game):
         raise RLCCFRError(
-            f"exploitability is not known in {game.name!r}, which is too large, so its runs can't be measured: choose "
-            "another game"
+            f"exploitability is not known in {game.name!r}, which can't be compiled, so its runs can't be measured: "
+            "choose another game"
         )
 
 

@@ -16,7 +16,6 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import NAMED_GAMES, load_game, openspiel_name
 from rlccfr.games.openspiel import big_blind_of, declared_sum, named_failures, opponent_payoffs_of, turn_based_game
 from rlccfr.games.openspiel_policies import states_of
-from rlccfr.games.size import TooLargeError
 from rlccfr.games.walked.generated_form import GENERATED
 from rlccfr.games.walked.playouts import played_out
 from rlccfr.games.walked.state_walks import StateWalks
@@ -110,10 +109,10 @@ class GeneratedGame:
 
     @cached_property
     def tree(self) -> GameTree | None:
-        """The compiled game, by which values of policies are exact; None if it has too many histories."""
+        """The compiled game, by which values of policies are exact; None if it is too large or has imperfect recall."""
         try:
             tree: GameTree = load_game(self.inner_name, max_histories=MOST_COMPILED)
-        except TooLargeError:
+        except GameError:
             return None
         return tree
 
