@@ -37,7 +37,7 @@ def respond(game: Game, name: str, path: Path | None, json: bool) -> None:
     if not policy.has_values:
         if path is not None:
             raise RLCCFRError(
-                f"{game.name!r} is too large for best responses, so none can be written: leave out --policy"
+                f"{game.name!r} can't be compiled, so best responses can't be written: leave out --policy"
             )
         _print_bound(game, name, policy, json)
         return

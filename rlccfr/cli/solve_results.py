@@ -177,7 +177,7 @@ def _value_rows(facts: Mapping[str, Any], target: str) -> list[tuple[str, Any, s
     """Return rows on a policy's exploitability and values, or one row that says that they are not known."""
     if facts["exploitability"] is None:
         remedy = "`rlccfr solve --against` bounds it, and `rlccfr match --pairs` compares policies"
-        return [("exploitability", "-", f"not known, since the game is too large to be compiled; {remedy}")]
+        return [("exploitability", "-", f"not known, since the game can't be compiled; {remedy}")]
     first_value, second_value = facts["value"]
     return [
         ("exploitability", facts["exploitability"], f"NashConv / 2 of the {facts['output']} policy{target}"),
