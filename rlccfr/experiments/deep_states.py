@@ -195,28 +195,12 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     rows = parsed(rows)
     games = [game for game in GAMES if len(matches(rows, game, "ESCHER", "DREAM"))]
     won = {game: matches(rows, game, "ESCHER", "DREAM") for game in games}
-    uniform = rows[(rows["kind"] == "uniform") & (rows["first"] == "ESCHER")]
-    last = uniform[uniform["seconds"] == uniform["seconds"].max()]
     return [
         Claim(
             "ESCHER beats DREAM head to head (abstract)",
             {game: Finding(wins(values), len(values)) for game, values in won.items()},
             "; ".join(f"{game}: {interval(values)} a game" for game, values in won.items()),
             "values learned by tree backup, linear weights, and a budget of CPU seconds",
-        ),
-        Claim(
-            "ESCHER beats uniform play in both seats",
-            {
-                game: Finding(wins(seats[["as player 0", "as player 1"]].min(axis=1).to_numpy()), len(seats))
-                for game in games
-                for seats in [last[last["name"] == game]]
-            },
-            "; ".join(
-                f"{game}: {interval(seats['as player 0'])} and {interval(seats['as player 1'])}"
-                for game in games
-                for seats in [last[last["name"] == game]]
-            ),
-            "as above",
         ),
     ]
 

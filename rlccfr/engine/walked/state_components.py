@@ -23,17 +23,20 @@ once."""
 
 
 SHORT_WALK = 1_000
-"""Largest mean number of histories of an external walk with which external sampling is the default."""
+"""Largest mean number of histories per walk of a sampler that is the default."""
 
 
 def run_for(game: GeneratedGame) -> dict[str, str]:
-    """Return the arguments of the default run on a game by its states: external sampling, or ESCHER if walks are long.
+    """Return the arguments of the default run on a game by its states.
 
-    ``rlccfr reproduce deep-states`` measures both. Between the games that were measured, external walks meet from 17 to
-    78 histories, or more than 200,000, so the border is a guess.
+    They are external sampling if its walks are short, or else robust sampling of two actions if its walks are short, or
+    else ESCHER. ``rlccfr reproduce deep-states`` measures them: external sampling is ahead or alike where its walks
+    meet from 17 to 78 histories, and robust sampling of two actions and ESCHER are alike where its walks meet some 250.
+    The border is a guess.
     """
-    if game.playouts.histories_per_walk() <= SHORT_WALK:
-        return {"update_rule": "deep_lcfr(preset='states')", "sampler": "external"}
+    for sampler, size in (("external", 0), ("robust_k(k=2)", 2)):
+        if game.playouts.histories_per_walk(size) <= SHORT_WALK:
+            return {"update_rule": "deep_lcfr(preset='states')", "sampler": sampler}
     return {
         "update_rule": "deep_lcfr(preset='states',traversals=1000)",
         "sampler": "escher(value='network',explores='actions',preset='states')",
