@@ -15,6 +15,7 @@ from scipy import stats
 from rlccfr.experiments.experiment import ALIKE, FAILS, HOLDS, OPEN, Case, Claim, Experiment, Finding, Row
 from rlccfr.experiments.pages import LEVEL, Ratio, interval, table
 from rlccfr.games.names import load_game
+from rlccfr.pictures import new_axes, save
 from rlccfr.policies.matches import played_match
 from rlccfr.policies.network_policy import NetworkPolicy
 from rlccfr.solver import Solver
@@ -231,7 +232,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     yield from table(("form", "seeds", "exploitability", "CPU seconds"), lines)
     yield from ("", f"Ratio of exploitabilities, by states over compiled, paired by seed: {forms_ratio(rows)}.", "")
     yield from short_games(rows[rows["part"] == "short"], quick)
-    yield from arenas(rows[rows["part"] == "arena"])
+    yield from arenas(rows[rows["part"] == "arena"], folder)
 
 
 def short_games(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
@@ -258,16 +259,38 @@ def short_games(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
     yield ""
 
 
-def arenas(rows: pd.DataFrame) -> Iterator[str]:
+def draw_payoffs(rows: pd.DataFrame, path: Path, title: str) -> None:
+    """Draw what algorithms win from uniform play in both seats: a panel for each seat, a line for each seed's run."""
+    axes_of_first = new_axes()
+    figure = axes_of_first.figure
+    axes_of_first.remove()
+    panels = figure.subplots(1, 2, sharey=True)
+    colours = {name: f"C{number}" for number, name in enumerate(ALGORITHMS)}
+    for seat, axes in enumerate(panels):
+        for (name, seed), run in rows.groupby(["first", "seed"], sort=False):
+            label = str(name) if seed == "0" else None
+            axes.plot(run["seconds"], run[f"as player {seat}"], "o-", color=colours[str(name)], label=label)
+        axes.set(title=f"{title}, as player {seat}", xlabel="CPU seconds")
+        axes.grid(alpha=0.3)
+    panels[0].set_ylabel("mean payoff per game against uniform play")
+    panels[0].legend(fontsize="small")
+    save(panels[0], path)
+
+
+def arenas(rows: pd.DataFrame, folder: Path) -> Iterator[str]:
     """Yield the page's lines on games that are too large to be compiled."""
     algorithms = "; ".join(f"{name}: `{rule}` with `{sampler}`" for name, (rule, sampler) in ALGORITHMS.items())
-    for game, of_game in rows.groupby("name", sort=False):
+    for number, (game, of_game) in enumerate(rows.groupby("name", sort=False)):
         uniform = of_game[of_game["kind"] == "uniform"]
+        picture = f"deep-states-{number}.svg"
+        draw_payoffs(uniform, folder / picture, str(game))
         yield from (
             f"## {game}",
             "",
             f"{algorithms}. All have the same CPU seconds, on one thread. Payoffs are means per game against uniform "
             "play, with intervals over seeds.",
+            "",
+            f"![Payoffs against uniform play]({picture})",
             "",
         )
         lines = [

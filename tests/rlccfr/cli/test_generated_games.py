@@ -38,7 +38,7 @@ def test_trained_opponents_give_a_lower_bound(run):
     code, out, _ = run("solve", PHANTOM, "--against", "uniform")
     assert code == 0
     assert "exploitability at least" in out
-    assert "by opponents trained by PPO with 40,000 steps each" in out
+    assert "by opponents trained by PPO with 40,960 steps each" in out
 
 
 @pytest.mark.parametrize(
