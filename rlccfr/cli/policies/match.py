@@ -31,7 +31,8 @@ def match(
     """Let two policies play against each other.
 
     Without --pairs, expected payoffs are computed exactly. With it, games are played out, and the means have a 95 %
-    interval. Each deal is played twice, with seats exchanged. A run whose update rule has average='value_networks'
+    interval. Each deal is played twice, with seats exchanged; in games by
+    OpenSpiel's states, chance draws anew. A run whose update rule has average='value_networks'
     draws a network for each pair. In hold'em in buckets, the opponent may have another number of buckets.
     """
     if pairs < 0 or pairs == 1:
