@@ -66,16 +66,25 @@ def escher(
     )
 
 
-@sampler("dream", source=STEINBERGER_2020, bounds=_EXPLORATION, guarantee=UNBIASED, aliases=("DREAM",))
-def dream(exploration: float = 0.5, preset: str = "fast") -> Sampler:
+@sampler(
+    "dream",
+    source=STEINBERGER_2020,
+    bounds=_EXPLORATION,
+    guarantee=UNBIASED,
+    later=("weighted",),
+    aliases=("DREAM",),
+)
+def dream(exploration: float = 0.5, preset: str = "fast", weighted: bool = True) -> Sampler:
     """One path, as in outcome sampling, with baselines of histories that a network learns; with deep_lcfr, it is DREAM.
 
     The network, with the settings ``preset``, learns from expected values one action later. Differs from the source,
     which needs no model of the game: here, terminal payoffs and the probabilities of chance are used. The number of
     walks is the setting traversals of the deep rule or, with a tabular rule, of ``preset``. On games by OpenSpiel's
-    states, the network learns by tree backup from walks of its own, whose number is that of ``preset``.
+    states, the network learns by tree backup from walks of its own, whose number is that of ``preset``. weighted=False
+    is an ablation without a bound: it does not divide regrets by the probability of the traverser's draws.
     """
-    return Sampler(traverser="one", exploration=exploration, baseline="network", network=history_network(preset))
+    network = history_network(preset)
+    return Sampler(traverser="one", exploration=exploration, baseline="network", weighted=weighted, network=network)
 
 
 def history_network(preset: str) -> HistoryNetwork:

@@ -39,6 +39,12 @@ ALGORITHMS = {
 }
 """Update rule and sampler of each algorithm; DREAM and ESCHER have more walks, because theirs are shorter."""
 
+UNWEIGHTED = (
+    "deep_lcfr(preset='states',traversals=1000)",
+    "dream(preset='states',weighted=False)",
+)
+"""DREAM without importance weights, an ablation."""
+
 SHORT_GAMES = {"Leduc poker": "leduc", "Goofspiel 4": "goofspiel", "Liar's dice": "liars_dice"}
 """Games of which external walks meet fewer than a hundred histories, and whose exploitability is exact."""
 
@@ -85,26 +91,11 @@ def arena(game: str, seconds: tuple[float, ...], pairs: int, steps: int, seed: i
         seed: seed of the runs.
     """
     loaded: Any = load_game(game, form="generated")
-    uniform = NetworkPolicy.uniform(loaded)
     rows: list[Row] = []
     policies = {}
     for name, (rule, sampler) in ALGORITHMS.items():
         solver = Solver(loaded, rule, sampler, seed=seed)
-        for budget in seconds:
-            result = solver.run(seconds=budget - solver.cpu_seconds, curve=False)
-            match = played_match(solver.average_policy(), uniform, loaded, pairs, seed)
-            rows.append(
-                {
-                    "kind": "uniform",
-                    "first": name,
-                    "seconds": budget,
-                    "iterations": result.iterations,
-                    "histories": result.nodes_touched,
-                    "as player 0": match.seats[0],
-                    "as player 1": match.seats[1],
-                    "error": match.error,
-                }
-            )
+        rows.extend(against_uniform(solver, name, budget, pairs) for budget in seconds)
         policies[name] = solver.average_policy()
         if steps:
             bound = policies[name].trained_bound(steps, OPPONENTS, pairs, seed)  # type: ignore[attr-defined]
@@ -115,6 +106,30 @@ def arena(game: str, seconds: tuple[float, ...], pairs: int, steps: int, seed: i
         match = played_match(policies[first], policies[second], loaded, pairs, seed)
         rows.append({"kind": "match", "first": first, "second": second, "value": match.value, "error": match.error})
     return rows
+
+
+def alone(game: str, rule: str, sampler: str, seconds: tuple[float, ...], pairs: int, seed: int) -> list[Row]:
+    """Run an algorithm, and return what its policies win from uniform play after some CPU seconds."""
+    loaded: Any = load_game(game, form="generated")
+    solver = Solver(loaded, rule, sampler, seed=seed)
+    return [against_uniform(solver, "DREAM without weights", budget, pairs) for budget in seconds]
+
+
+def against_uniform(solver: Solver, name: str, seconds: float, pairs: int) -> Row:
+    """Continue a run to a number of CPU seconds, and return what its average policy wins from uniform play."""
+    result = solver.run(seconds=seconds - solver.cpu_seconds, curve=False)
+    uniform = NetworkPolicy.uniform(solver.game)
+    match = played_match(solver.average_policy(), uniform, solver.game, pairs, solver.seed)
+    return {
+        "kind": "uniform",
+        "first": name,
+        "seconds": seconds,
+        "iterations": result.iterations,
+        "histories": result.nodes_touched,
+        "as player 0": match.seats[0],
+        "as player 1": match.seats[1],
+        "error": match.error,
+    }
 
 
 def cases(quick: bool) -> list[Case]:
@@ -131,6 +146,7 @@ def cases(quick: bool) -> list[Case]:
                 for name, algorithm in SHORT_ALGORITHMS.items()
             ),
             Case("arena/Phantom tic-tac-toe/0", partial(arena, "phantom_ttt", (2.0, 4.0), 200, 2_000, 0)),
+            Case("arena/Phantom tic-tac-toe/alone/0", partial(alone, "phantom_ttt", *UNWEIGHTED, (2.0, 4.0), 200, 0)),
         ]
     return [
         *(
@@ -146,6 +162,11 @@ def cases(quick: bool) -> list[Case]:
         ),
         *(
             Case(f"arena/{title}/{seed}", partial(arena, game, SECONDS, PAIRS, 0 if seed else STEPS, seed))
+            for title, game in GAMES.items()
+            for seed in range(SEEDS)
+        ),
+        *(
+            Case(f"arena/{title}/alone/{seed}", partial(alone, game, *UNWEIGHTED, SECONDS, PAIRS, seed))
             for title, game in GAMES.items()
             for seed in range(SEEDS)
         ),
@@ -201,7 +222,8 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
             "ESCHER beats DREAM head to head (abstract)",
             {game: Finding(wins(values), len(values)) for game, values in won.items()},
             "; ".join(f"{game}: {interval(values)} a game" for game, values in won.items()),
-            "values learned by tree backup, linear weights, and a budget of CPU seconds",
+            "values learned by tree backup, linear weights, and a budget of CPU seconds; DREAM's data have importance "
+            "weights",
         ),
     ]
 
@@ -265,7 +287,7 @@ def draw_payoffs(rows: pd.DataFrame, path: Path, title: str) -> None:
     figure = axes_of_first.figure
     axes_of_first.remove()
     panels = figure.subplots(1, 2, sharey=True)
-    colours = {name: f"C{number}" for number, name in enumerate(ALGORITHMS)}
+    colours = {name: f"C{number}" for number, name in enumerate(rows["first"].unique())}
     for seat, axes in enumerate(panels):
         for (name, seed), run in rows.groupby(["first", "seed"], sort=False):
             label = str(name) if seed == "0" else None
@@ -287,8 +309,9 @@ def arenas(rows: pd.DataFrame, folder: Path) -> Iterator[str]:
         yield from (
             f"## {game}",
             "",
-            f"{algorithms}. All have the same CPU seconds, on one thread. Payoffs are means per game against uniform "
-            "play, with intervals over seeds.",
+            f"{algorithms}; DREAM without weights: `{UNWEIGHTED[0]}` with `{UNWEIGHTED[1]}`, an ablation. All have the "
+            "same CPU seconds, on one thread. Payoffs are means per game against uniform play, with intervals over "
+            "seeds.",
             "",
             f"![Payoffs against uniform play]({picture})",
             "",
