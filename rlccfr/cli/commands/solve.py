@@ -61,8 +61,12 @@ class AlgorithmOptions:
         """Whether the user named any part of an algorithm."""
         return self != AlgorithmOptions()
 
-    def algorithms(self, context: typer.Context) -> list[Cell]:
+    def algorithms(self, context: typer.Context, game: Game | None = None) -> list[Cell]:
         """Return the algorithms of the run, in the order in which they take over from one another.
+
+        Args:
+            context: the command's context.
+            game: the game, from whose default run the components come that are not named, if that depends on the game.
 
         Raises:
             RLCCFRError: an option contradicts another, or names no component.
@@ -71,7 +75,9 @@ class AlgorithmOptions:
 
         is_controlled = self.control or self.controller is not None
         update_rule = self._controlled_rule(context) if is_controlled else self.update_rule
-        first = Cell(update_rule or "cfr_plus", self.sampler or "none", self.abstraction or "none").canonical
+        default = best_run_of(game) if game is not None and game.form.run_for else Cell("cfr_plus", "none", "none")
+        components = update_rule, self.sampler, self.abstraction
+        first = Cell(*(named or other for named, other in zip(components, default, strict=True))).canonical
         return [first, *(parsed_algorithm(text, "--option then") for text in self.then or [])]
 
     def _controlled_rule(self, context: typer.Context) -> str:
@@ -293,11 +299,11 @@ def solve(
     if stop.against is not None:
         check_only(context, "--against", AGAINST_OPTIONS, "finds best responses")
     is_free = not algorithm.is_given and not options.choose_the_run
-    algorithms = algorithm.algorithms(context)
-    _check_together(context, algorithms, stop, files)
+    _check_together(context, algorithm.algorithms(context), stop, files)
 
     tree = locked_by(load(game, compiling.max_histories), lock, files.paths)
     _check_for_game(tree, stop, files)
+    algorithms = algorithm.algorithms(context, tree)
     if stop.exact:
         _solve_exactly(tree, stop.seconds, files, json)
         return

@@ -24,6 +24,19 @@ def test_a_run_is_kept_continued_and_matched(run, tmp_path):
     assert json.loads(out)["pairs"] == 50
 
 
+@pytest.mark.parametrize(
+    ("named", "rule", "sampler"),
+    [
+        (("--sampler", "robust_k"), "deep_lcfr", "robust_k"),
+        (("--update-rule", "deep_cfr"), "deep_cfr", "external"),
+    ],
+)
+def test_a_component_that_is_not_named_is_that_of_the_default_run(run, named, rule, sampler):
+    code, out, _ = run("solve", "generated(kuhn)", "--iterations", "1", "--json", *named)
+    found = json.loads(out)
+    assert (code, found["update_rule"]["id"], found["sampler"]["id"]) == (0, rule, sampler)
+
+
 def test_sizes_are_told(run):
     code, out, _ = run("games", PHANTOM, "--json")
     found = json.loads(out)
