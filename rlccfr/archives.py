@@ -32,6 +32,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _READERS = {
     "rlccfr-policy": "rlccfr.Policy.load",
     "rlccfr-public-policy": "rlccfr.PublicPolicy.load",
+    "rlccfr-network-policy": "rlccfr.NetworkPolicy.load",
     "rlccfr-solver": "rlccfr.Solver.load",
 }
 """What reads files of some formats, for messages."""

@@ -56,6 +56,8 @@ def test_files_that_do_not_fit_are_refused(kuhn, tmp_path):
     (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(CheckpointError, match="not a complete policy file"):
         rlccfr.NetworkPolicy.load(tmp_path / "cut.npz")
+    with pytest.raises(CheckpointError, match=r"read this one by rlccfr\.NetworkPolicy\.load"):
+        rlccfr.Policy.load(tmp_path / "policy.npz")
     rlccfr.Policy.uniform(rlccfr.load_game("kuhn")).save(tmp_path / "table.npz")
     with pytest.raises(CheckpointError, match="network policy"):
         rlccfr.NetworkPolicy.load(tmp_path / "table.npz")
