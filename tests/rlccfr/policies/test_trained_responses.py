@@ -17,6 +17,7 @@ def kuhn():
     return rlccfr.NetworkPolicy.uniform(rlccfr.load_game("kuhn", form="generated"))
 
 
+@pytest.mark.slow
 def test_opponents_win_nearly_what_best_responses_win(kuhn):
     bound = kuhn.trained_bound(steps=8000, opponents=2, games=3000)
     exact = kuhn.values().best_response
@@ -27,6 +28,7 @@ def test_opponents_win_nearly_what_best_responses_win(kuhn):
     assert (bound.steps, bound.opponents, bound.games) == (8192, 2, 3000)
 
 
+@pytest.mark.slow
 def test_no_more_is_won_against_a_good_policy_than_its_exploitability():
     run = rlccfr.Solver(
         rlccfr.load_game("generated(kuhn)"), "deep_lcfr(model='table', traversals=4000, train_every=1)", "external"

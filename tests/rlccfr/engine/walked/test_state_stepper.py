@@ -32,7 +32,8 @@ ESCHER = "escher(value='network', explores='actions', preset='states')"
 
 
 @pytest.mark.parametrize(
-    "sampler", ["external", "robust_k(k=1)", "outcome", DREAM, pytest.param(ESCHER, marks=pytest.mark.slow)]
+    "sampler",
+    ["external", "robust_k(k=1)", "outcome", *(pytest.param(s, marks=pytest.mark.slow) for s in (DREAM, ESCHER))],
 )
 def test_a_table_converges(sampler):
     run = solver("deep_lcfr(model='table', traversals=500, train_every=1)", "kuhn", sampler)
