@@ -16,7 +16,7 @@ from rlccfr.games.gambit.files import is_file, shown, spiel_name
 from rlccfr.games.parameters import InOpenSpiel, parts_of
 from rlccfr.games.public.subgame import SUBGAME
 from rlccfr.games.public.view import PUBLIC_TREE
-from rlccfr.games.walked.generated_form import GENERATED
+from rlccfr.games.walked.generated_form import GENERATED, PREFIX
 
 if TYPE_CHECKING:
     import pyspiel
@@ -298,7 +298,7 @@ def _name_in_form(name: Any, form: str | None) -> Any:
         raise GameError(f"form must be 'generated', or be left out, not {form!r}")
     if not isinstance(name, str):
         raise GameError(f"a game must be a name, an OpenSpiel string or an OpenSpiel game object, not {name!r}")
-    return name if name.startswith("generated(") else f"generated({name})"
+    return name if name.startswith(PREFIX) else f"{PREFIX}{name})"
 
 
 def _compiled(

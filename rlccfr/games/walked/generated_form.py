@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from rlccfr.game import Form
 
+PREFIX = "generated("
+"""How a name begins that stands for a game by its states; the name of the game itself and a parenthesis follow."""
+
 _MATCHES = "compare policies by `rlccfr match --pairs`"
 
 GENERATED = Form(

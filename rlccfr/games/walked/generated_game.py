@@ -13,15 +13,12 @@ import pyspiel
 from rlccfr.errors import GameError
 from rlccfr.game import Form, OpponentPayoffs
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.names import NAMED_GAMES, load_game, openspiel_name
+from rlccfr.games.names import NAMED_GAMES, form_named, load_game, openspiel_name
 from rlccfr.games.openspiel import big_blind_of, declared_sum, named_failures, opponent_payoffs_of, turn_based_game
 from rlccfr.games.openspiel_policies import states_of
-from rlccfr.games.walked.generated_form import GENERATED
+from rlccfr.games.walked.generated_form import GENERATED, PREFIX
 from rlccfr.games.walked.playouts import played_out
 from rlccfr.games.walked.state_walks import StateWalks
-
-PREFIX = "generated("
-"""How a name begins that stands for a game by its states; the name of the game itself and a parenthesis follow."""
 
 MOST_COMPILED = 1_000_000
 """Largest number of histories of a game that is also compiled, so that values of policies are exact."""
@@ -124,11 +121,11 @@ class GeneratedGame:
         decisions = np.flatnonzero(records["infoset"] >= 0)
         first_places = np.unique(records["infoset"][decisions], return_index=True)[1]
         # An infoset's first history stands for it.
-        number_of = {int(decisions[place]): infoset for infoset, place in enumerate(first_places.tolist())}
+        infoset_of = {int(decisions[place]): infoset for infoset, place in enumerate(first_places.tolist())}
         rows = np.empty(self.tree.num_infosets, self.walks.row_type)
         for history, state in states_of(self.tree):
-            if history in number_of:
-                rows[number_of[history]] = self.walks.row_of(state)
+            if history in infoset_of:
+                rows[infoset_of[history]] = self.walks.row_of(state)
         return rows
 
     def tabulated(self, policies: Callable[[int, np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
@@ -231,8 +228,6 @@ def _inner(name: str) -> str:
     Raises:
         GameError: it is represented in another way than by OpenSpiel.
     """
-    from rlccfr.games.names import form_named
-
     inner = name[len(PREFIX) : -1]
     form = form_named(inner)
     if not form.has_histories:

@@ -62,8 +62,8 @@ class StateWalks:
         self._scale = np.maximum(np.maximum(-playouts.least, playouts.largest), np.float32(1e-6))
         tensor = (np.uint8, -(-self.num_columns // 8)) if self._is_binary else (np.float32, self.num_columns)
         self.row_type = np.dtype([("tensor", *tensor), ("legal", np.uint8, -(-self.num_actions // 8))])
-        numbers = [("last", np.int16), ("actor", np.int8), ("action", np.int16)]
-        self.history_type = np.dtype([("first", *tensor), ("second", *tensor), *numbers])
+        moves = [("last", np.int16), ("actor", np.int8), ("action", np.int16)]
+        self.history_type = np.dtype([("first", *tensor), ("second", *tensor), *moves])
         self._read = _tensor_reader(game, self._states_on_a_path(np.random.default_rng(0)))
 
     def _states_on_a_path(self, rng: np.random.Generator) -> list[Any]:
@@ -181,8 +181,8 @@ class StateWalks:
 
     def row_of(self, state: Any) -> np.void:
         """Return what the player who acts at one of OpenSpiel's states knows."""
-        only = np.zeros(1, np.int64)
-        row: np.void = self.rows(States([state], only, only), only)[0]
+        first_place = np.zeros(1, np.int64)
+        row: np.void = self.rows(States([state], actors=first_place, last=first_place), first_place)[0]
         return row
 
     def legal(self, rows: np.ndarray) -> np.ndarray:
@@ -231,8 +231,8 @@ Reader = Callable[[Any, int, np.ndarray], None]
 def _tensor_reader(game: Any, states: Sequence[Any]) -> Reader:
     """Return the fastest reader of a game's tensors.
 
-    OpenSpiel's observers write numbers into memory directly, which takes a tenth of the time that lists of numbers
-    take. An observer is used if it agrees with the lists.
+    OpenSpiel's observers write numbers into memory directly, which is faster than making lists of numbers. An observer
+    is used if it agrees with the lists.
 
     Args:
         game: the game.
