@@ -8,7 +8,7 @@ import numpy as np
 
 from rlccfr.components import UpdateRule
 from rlccfr.networks.learners import State, prefixed, unprefixed
-from rlccfr.networks.row_models import Data, HandModel, RowModel, keys_of
+from rlccfr.networks.row_models import Data, HandModel, RowModel, keys_of, merged_data
 from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
 
@@ -40,8 +40,8 @@ class RowLearner:
         self._unit = unit
         self._seed = seed
         self._mean_weight: float | None = None  # of the data; None if they have changed since it was computed
-        self._few: Data | None = None  # the present fit's data, if few rows are distinct; see _few_rows
-        self._is_prepared = False  # whether _few has been computed for the present fit
+        self._merged: Data | None = None  # the present fit's data, if few rows are distinct; see _merged_if_few
+        self._is_prepared = False  # whether _merged has been computed for the present fit
         self.fits = 0
 
     def discount(self, factor: float) -> None:
@@ -101,14 +101,14 @@ class RowLearner:
         if not len(self._reservoir):
             return
         if not self._is_prepared:
-            self._few = self._few_rows()
+            self._merged = self._merged_if_few()
             self._is_prepared = True
         self._model.train(self, first, end, [*self._seed, self.fits])
 
     def end_fit(self) -> None:
         """End a fit."""
         self.fits += 1
-        self._few = None
+        self._merged = None
         self._reservoir.mark_old()
 
     def drawn(self, size: int, rng: np.random.Generator) -> Data:
@@ -116,31 +116,27 @@ class RowLearner:
 
         See :class:`rlccfr.networks.row_models.Source`.
         """
-        if self._few is not None:
-            return self._few
+        if self._merged is not None:
+            return self._merged
         return self._labelled(rng.integers(len(self._reservoir), size=size))
 
     def whole(self) -> Data:
         """Return all rows."""
         return self._labelled(np.arange(len(self._reservoir)))
 
-    def _few_rows(self) -> Data | None:
-        """Return the different rows with their mean targets and total weights; None if they do not fit into a batch.
+    def _merged_if_few(self) -> Data | None:
+        """Return the distinct rows with their mean targets and total weights; None if they do not fit into a batch.
 
         A step on such data has the gradient of the loss over all data, without the noise of a drawn batch.
         """
         most = self.batch_size
         first_rows = self._reservoir.at(slice(0, min(len(self._reservoir), MOST_REPEATED * most)))[0]
-        if len(np.unique(keys_of(first_rows))) > most:  # all rows have at least as many different ones
+        if len(np.unique(keys_of(first_rows))) > most:  # all rows have at least as many distinct ones
             return None
-        rows, target, weight = self.whole()
-        _, first_place, number = np.unique(keys_of(rows), return_index=True, return_inverse=True)
-        if len(first_place) > most:
+        rows, targets, weights = merged_data(*self.whole())
+        if len(rows) > most:
             return None
-        total = np.bincount(number, weight)
-        means = [np.bincount(number, weight * column) / total for column in target.T]
-        weights = total / total.mean()
-        return rows[first_place], np.stack(means, axis=1).astype(np.float32), weights.astype(np.float32)
+        return rows, targets, (weights / weights.mean()).astype(np.float32)
 
     def _labelled(self, places: np.ndarray) -> Data:
         """Return rows with the targets of the present fit, and weights whose mean over all rows is 1."""

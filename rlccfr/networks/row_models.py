@@ -66,11 +66,11 @@ class RowModel(Protocol):
     def settings(self) -> Approximator:
         """Settings of the model."""
 
-    def played(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, np.ndarray]:
         """Return all that predictions depend on, for the file of a policy."""
 
-    def restore_played(self, played: dict[str, np.ndarray]) -> None:
-        """Restore what :meth:`played` returned; further training is not prepared."""
+    def restore_parameters(self, parameters: dict[str, np.ndarray]) -> None:
+        """Restore what :meth:`parameters` returned; further training is not prepared."""
 
 
 class RowTable:
@@ -99,12 +99,11 @@ class RowTable:
         if first > 0:  # the first step fits all targets
             return
         rows, target, weight = source.whole()
-        keys, infoset = np.unique(keys_of(rows), return_inverse=True)
-        mass = np.bincount(infoset, weight)
-        means = [np.bincount(infoset, weight * column) / mass for column in target.T]
+        distinct_rows, means, _ = merged_data(rows, target, weight)
+        keys = keys_of(distinct_rows)
         is_kept = ~np.isin(self._keys, keys)
         all_keys = np.concatenate([self._keys[is_kept], keys])
-        values = np.concatenate([self._values[is_kept], np.stack(means, axis=1).astype(np.float32)])
+        values = np.concatenate([self._values[is_kept], means])
         order = np.argsort(all_keys)
         self._keys = all_keys[order]
         self._values = values[order]
@@ -119,14 +118,28 @@ class RowTable:
         self._keys = state["keys"]
         self._values = state["values"]
 
-    played = state
-    restore_played = restore
+    parameters = state
+    restore_parameters = restore
 
 
 def keys_of(rows: np.ndarray) -> np.ndarray:
     """Return a key for each row, (rows,): a string of the row's bytes, equal for equal rows alone."""
     # Comparisons of such strings ignore zeros at their ends; as all of them are equally long, this confuses none.
     return np.ascontiguousarray(rows).view(f"S{rows.dtype.itemsize}")
+
+
+def merged_data(rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Data:
+    """Return the distinct rows, their weighted mean targets (float32), and their total weights.
+
+    Args:
+        rows: (n,) rows.
+        target: (n, actions) their targets.
+        weight: (n,) their weights.
+    """
+    _, first_places, numbers = np.unique(keys_of(rows), return_index=True, return_inverse=True)
+    totals = np.bincount(numbers, weight)
+    means = [np.bincount(numbers, weight * column) / totals for column in target.T]
+    return rows[first_places], np.stack(means, axis=1).astype(np.float32), totals
 
 
 Legal = Callable[[np.ndarray], np.ndarray]
@@ -226,11 +239,11 @@ class HandModel:
     def restore(self, state: dict[str, np.ndarray]) -> None:
         self._adam = restored_adam(self._network, self.settings.learning_rate, state)
 
-    def played(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, np.ndarray]:
         return {"weights": self.snapshot()}
 
-    def restore_played(self, played: dict[str, np.ndarray]) -> None:
-        set_weights(self._network, played["weights"])
+    def restore_parameters(self, parameters: dict[str, np.ndarray]) -> None:
+        set_weights(self._network, parameters["weights"])
 
 
 class TensorInputs(NamedTuple):
@@ -284,7 +297,7 @@ class TensorModel:
             self._network.step(*tensors)
 
     def _tensors(self, rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> tuple[torch.Tensor, ...]:
-        """Return what a training step needs: inputs, goals and the weight of each output."""
+        """Return what a training step needs: inputs, targets and the weight of each output, (rows, actions)."""
         scale = self._legal(rows) * (weight / np.float32(len(rows)))[:, None]
         return tuple(self._on_device(array) for array in (self._inputs.features(rows), target, scale))
 
@@ -302,11 +315,11 @@ class TensorModel:
     def restore(self, state: dict[str, np.ndarray]) -> None:
         self._network.restore(state)
 
-    def played(self) -> dict[str, np.ndarray]:
+    def parameters(self) -> dict[str, np.ndarray]:
         return {"weights": self._network.weights()}
 
-    def restore_played(self, played: dict[str, np.ndarray]) -> None:
-        self._network.set_weights(played["weights"])
+    def restore_parameters(self, parameters: dict[str, np.ndarray]) -> None:
+        self._network.set_weights(parameters["weights"])
 
 
 def new_tensor_model(walks: StateWalks, settings: Approximator, seed: Sequence[int]) -> RowModel:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rlccfr.archives import check_format, opened_archive, write_archive
-from rlccfr.errors import CheckpointError, PolicyError, RLCCFRError, what_failed
+from rlccfr.archives import has_format, write_archive
+from rlccfr.errors import CheckpointError, PolicyError, RLCCFRError
 from rlccfr.files import written_atomically
 from rlccfr.game import checked_game
 from rlccfr.games.walked.generated_form import GENERATED
@@ -23,7 +23,7 @@ from rlccfr.networks.row_models import RowModel, new_tensor_model
 from rlccfr.networks.row_policies import RowPolicies
 from rlccfr.networks.settings import Approximator
 from rlccfr.policies.matches import check_same_game
-from rlccfr.policies.policy_file import of_another_game
+from rlccfr.policies.policy_file import damaged, of_another_game, read_policy_archive
 from rlccfr.policy import Policy
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class NetworkPolicy(Policy):
         arrays = {"header": np.array(json.dumps(header))}
         for player, model in enumerate(self.policies.models):
             if model is not None:
-                arrays |= prefixed(f"model{player}", model.played())
+                arrays |= prefixed(f"model{player}", model.parameters())
         return arrays
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -285,44 +285,19 @@ class NetworkPolicy(Policy):
         path = Path(path)
         if path.suffix != ".npz":
             raise CheckpointError(f"networks are in files that end with .npz, not in {path}")
-        header, arrays = _read(path)
+        header, arrays = read_policy_archive(path, FORMAT, "network policy")
         policy_game = load_game(header["game"]) if game is None else checked_game(game)
         if header["game_hash"] != policy_game.content_hash:
             raise of_another_game(path, header["game"], policy_game)
         try:
             return cls(policy_game, _policies_of(policy_game, header, arrays))
         except Exception as error:  # the errors of damaged files have no common base
-            raise _damaged(path, error) from error
+            raise damaged(path, error) from error
 
 
 def is_network_policy(path: Path) -> bool:
     """Return whether a file can be read and its header is that of networks."""
-    from rlccfr.archives import has_format
-
     return has_format(path, FORMAT)
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return a file's header and its arrays by name.
-
-    Raises:
-        CheckpointError: the file is missing, damaged or of another kind.
-    """
-    try:
-        with opened_archive(path) as archive:
-            header = json.loads(str(archive["header"]))
-            check_format(header["format"], FORMAT, path, "network policy")
-            return header, {name: archive[name] for name in archive if name != "header"}
-    except OSError as error:
-        raise CheckpointError(f"can't read {path} ({error.strerror}); give a file that a policy was saved to") from None
-    except CheckpointError:
-        raise
-    except Exception as error:  # the errors of damaged files have no common base
-        raise _damaged(path, error) from error
-
-
-def _damaged(path: Path, error: Exception) -> CheckpointError:
-    return CheckpointError(f"{path} is not a complete policy file ({what_failed(error)}); write it again")
 
 
 def _restored(kind: type[NetworkPolicy], content: dict[str, np.ndarray], game: Any) -> NetworkPolicy:
@@ -344,5 +319,5 @@ def _model_of(game: Any, settings: dict[str, Any] | None, saved: dict[str, np.nd
     if settings is None:
         return None
     model = new_tensor_model(game.walks, Approximator(**settings), [0])
-    model.restore_played(saved)
+    model.restore_parameters(saved)
     return model

@@ -126,7 +126,7 @@ def _rows_for(path: Path, saved: Saved, game: GameTree) -> pd.DataFrame:
     except CheckpointError:
         raise
     except Exception as error:  # the errors of damaged files have no common base
-        raise _damaged(path, error) from error
+        raise damaged(path, error) from error
 
 
 def _are_whole(rows: pd.DataFrame, game: GameTree) -> bool:
@@ -189,10 +189,35 @@ def _read(path: Path) -> Saved:
     except CheckpointError:
         raise
     except Exception as error:  # the errors of damaged files have no common base
-        raise _damaged(path, error) from error
+        raise damaged(path, error) from error
 
 
-def _damaged(path: Path, error: Exception) -> CheckpointError:
+def read_policy_archive(path: Path, format: str, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header of a policy's .npz file, and its arrays by name.
+
+    Args:
+        path: the file.
+        format: the format that is read; see :func:`rlccfr.archives.check_format`.
+        kind: what the file should hold, for messages.
+
+    Raises:
+        CheckpointError: the file is missing, damaged, or in another format.
+    """
+    try:
+        with opened_archive(path) as archive:
+            header = json.loads(str(archive["header"]))
+            check_format(header["format"], format, path, kind)
+            return header, {name: np.asarray(archive[name]) for name in archive if name != "header"}
+    except OSError as error:
+        raise CheckpointError(f"can't read {path} ({error.strerror}); give a file that a policy was saved to") from None
+    except CheckpointError:
+        raise
+    except Exception as error:  # the errors of damaged files have no common base
+        raise damaged(path, error) from error
+
+
+def damaged(path: Path, error: Exception) -> CheckpointError:
+    """Return the error for a file that can't be read to its end."""
     return CheckpointError(f"{path} is not a complete policy file ({what_failed(error)}); write it again")
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlccfr.archives import check_format, has_format, opened_archive, write_archive
-from rlccfr.errors import CheckpointError, RLCCFRError, what_failed
+from rlccfr.archives import has_format, write_archive
+from rlccfr.errors import CheckpointError, RLCCFRError
 from rlccfr.files import write_atomically, written_atomically
-from rlccfr.policies.policy_file import of_another_game
+from rlccfr.policies.policy_file import damaged, of_another_game, read_policy_archive
 
 if TYPE_CHECKING:
     from rlccfr.policies.table_policy import TablePolicy
@@ -68,14 +68,8 @@ def _read(path: Path) -> tuple[str, str, np.ndarray]:
     """Return the name of the game, its content hash, and the policy's table, (m,)."""
     if path.suffix == ".csv":
         raise CheckpointError(f"{path} is a table for reading, which can't be loaded; give the .npz file of the policy")
+    header, arrays = read_policy_archive(path, FORMAT, "hold'em or Bluff policy")
     try:
-        with opened_archive(path) as archive:
-            header = json.loads(str(archive["header"]))
-            check_format(header["format"], FORMAT, path, "hold'em or Bluff policy")
-            return header["game"], header["game_hash"], np.asarray(archive["table"])
-    except OSError as error:
-        raise CheckpointError(f"can't read {path} ({error.strerror}); give a file that a policy was saved to") from None
-    except CheckpointError:
-        raise
-    except Exception as error:  # the errors of damaged files have no common base
-        raise CheckpointError(f"{path} is not a complete policy file ({what_failed(error)}); write it again") from error
+        return header["game"], header["game_hash"], arrays["table"]
+    except KeyError as error:
+        raise damaged(path, error) from error

@@ -91,7 +91,7 @@ class PathStepper(StateStepper):
         assert values is not None
         count = min(self._walks_together, settings.traversals - done)
         rng = np.random.default_rng([self.state.seed, VALUE_WALK, self.state.iteration, player, done])
-        known_values = self._values_of if values.fits else None
+        known_values = values.predict if values.fits else None
         data = value_walks(self._walks, self._policies, count, rng, VALUE_EXPLORATION, known_values)
         targets = np.zeros((len(data.rows), self._walks.num_actions), np.float32)
         targets[np.arange(len(data.rows)), data.rows["action"]] = data.targets
@@ -105,15 +105,8 @@ class PathStepper(StateStepper):
         assert self._values is not None
         return self._fit(self._values, done) if self._are_values_due() else 0
 
-    def _values_of(self, rows: np.ndarray) -> np.ndarray:
-        """Return player 0's values after each action at some histories, (rows, actions); 0 before the first fit."""
-        values = self._values
-        if values is None or not values.fits:
-            return np.zeros((len(rows), self._walks.num_actions))
-        return values.predict(rows)
-
     def _walked(self, player: int, count: int, rng: np.random.Generator) -> WalkData:
-        values = None if self._values is None else self._values_of
+        values = None if self._values is None else self._values.predict  # fitted before, in the first iteration, too
         return path_walks(self._walks, player, self._policies, count, rng, self.binding.sampler, values)
 
     @property

@@ -49,7 +49,7 @@ class _PathLevel(NamedTuple):
     rows: np.ndarray  # (d,) what it knows
     legal: np.ndarray  # (d, actions)
     played: np.ndarray  # (d, actions) what it plays
-    histories: np.ndarray  # (d,) rows of the histories; their actions are those that are taken
+    histories: np.ndarray  # (d,) rows of the histories, with the actions taken; (0,) without a function of values
     values: np.ndarray  # (d, actions) player 0's values of the actions; 0 without a function of values
     drawn: np.ndarray  # (d,) the action that is taken
     probability: np.ndarray  # (d,) its probability
@@ -134,7 +134,8 @@ def value_walks(
         exploration: share of the uniform policy in the distribution from which both players' actions are drawn.
         values: the values so far; None if there are none.
     """
-    levels = list(_levels(game, policies, count, rng, (exploration, exploration), values))
+    known_values = values or (lambda rows: np.zeros((len(rows), game.num_actions)))
+    levels = list(_levels(game, policies, count, rng, (exploration, exploration), known_values))
     below = np.zeros(0)
     targets = []
     for level in reversed(levels):
@@ -192,8 +193,11 @@ def _path_level(
         parts.append((chosen, rows, legal, played, sampled))
     decisions, rows, legal, played, sampled = (np.concatenate(both) for both in zip(*parts, strict=True))
     drawn = drawn_actions(sampled, rng)
-    histories = game.histories(states, decisions, drawn)
-    predicted = np.zeros(played.shape) if values is None else values(histories)
+    histories = np.zeros(0, game.history_type)
+    predicted = np.zeros(played.shape)
+    if values is not None:  # reading both players' tensors takes a while
+        histories = game.histories(states, decisions, drawn)
+        predicted = values(histories)
     return _PathLevel(
         states=states,
         terminal=np.flatnonzero(actors == TERMINAL),

@@ -46,8 +46,8 @@ def test_values_of_histories_become_those_of_the_policies():
     run.run(iterations=30)
     stepper = engine_stepper(run)
     walks = run.game.walks
-    data = value_walks(walks, stepper._policies, 500, np.random.default_rng(0), 0.5, stepper._values_of)
-    found = stepper._values_of(data.rows)[np.arange(len(data.rows)), data.rows["action"]]
+    data = value_walks(walks, stepper._policies, 500, np.random.default_rng(0), 0.5, stepper._values.predict)
+    found = stepper._values.predict(data.rows)[np.arange(len(data.rows)), data.rows["action"]]
     assert np.mean((found - data.targets) ** 2) < 0.1 * np.var(data.targets)
 
 
@@ -140,7 +140,7 @@ def test_few_rows_are_fitted_as_their_weighted_means():
     learner.observe(rows[:150], target[:150], rng)
     learner.discount(0.25)
     learner.observe(rows[150:], target[150:], rng)
-    found_rows, found_target, found_weight = learner._few_rows()
+    found_rows, found_target, found_weight = learner._merged_if_few()
     for number in range(8):
         place = int(np.flatnonzero(found_rows["tensor"][:, 0] == number)[0])
         of_row = rows["tensor"][:, 0] == number
@@ -149,7 +149,7 @@ def test_few_rows_are_fitted_as_their_weighted_means():
         assert found_weight[place] == pytest.approx(8 * weight[of_row].sum() / weight.sum(), rel=1e-5)
     rows["tensor"][:, 1] = np.arange(300) % 256
     learner.observe(rows, target, rng)
-    assert learner._few_rows() is None
+    assert learner._merged_if_few() is None
 
 
 def test_values_are_unknown_in_a_game_that_is_too_large():
