@@ -146,7 +146,7 @@ def cases(quick: bool) -> list[Case]:
                 for name, algorithm in SHORT_ALGORITHMS.items()
             ),
             Case("arena/Phantom tic-tac-toe/0", partial(arena, "phantom_ttt", (2.0, 4.0), 200, 2_000, 0)),
-            Case("arena/Phantom tic-tac-toe/alone/0", partial(alone, "phantom_ttt", *UNWEIGHTED, (2.0, 4.0), 200, 0)),
+            Case("alone/Phantom tic-tac-toe/0", partial(alone, "phantom_ttt", *UNWEIGHTED, (2.0, 4.0), 200, 0)),
         ]
     return [
         *(
@@ -166,7 +166,7 @@ def cases(quick: bool) -> list[Case]:
             for seed in range(SEEDS)
         ),
         *(
-            Case(f"arena/{title}/alone/{seed}", partial(alone, game, *UNWEIGHTED, SECONDS, PAIRS, seed))
+            Case(f"alone/{title}/{seed}", partial(alone, game, *UNWEIGHTED, SECONDS, PAIRS, seed))
             for title, game in GAMES.items()
             for seed in range(SEEDS)
         ),
@@ -253,7 +253,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     yield from table(("form", "seeds", "exploitability", "CPU seconds"), lines)
     yield from ("", f"Ratio of exploitabilities, by states over compiled, paired by seed: {forms_ratio(rows)}.", "")
     yield from short_games(rows[rows["part"] == "short"], quick)
-    yield from arenas(rows[rows["part"] == "arena"], folder)
+    yield from arenas(rows[rows["part"].isin(["arena", "alone"])], folder)
 
 
 def short_games(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
