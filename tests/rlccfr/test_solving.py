@@ -229,7 +229,7 @@ def test_a_public_tree_is_solved_by_the_rule_that_was_measured_best():
     assert (solution.method, solution.reached) == ("iterations", True)
     assert solution.why == "exact passes by dcfr"
     best = unmeasured.public_choice(Budget("seconds", 60.0), PRESETS["accuracy"]).cell
-    assert tuple(best) == (PUBLIC_TREE.best_run["update_rule"], "none", "none")
+    assert tuple(best) == (PUBLIC_TREE.target_runs[0].arguments["update_rule"], "none", "none")
 
 
 def test_a_game_that_the_uniform_policy_solves():

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.components.controller import SCHEDULE
 from rlccfr.engine.binding import Binding, RunOptions, refuse_by_hand
 from rlccfr.engine.public.draws import drawing_for, draws_of, first_entries, pending_bytes
 from rlccfr.engine.walked.tables import WalkedTables
@@ -285,10 +286,14 @@ def check_components(
         return
     where = f"{game.name!r} is solved on its public tree, where"
     has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
-    if rule.controller is not None or rule.average_weight or has_functions:
+    if rule.average_weight or has_functions:
         raise ComponentError(
-            f"{where} update rules can have schedules, but no functions and no controller: use dcfr_plus "
-            f"instead of {rule.id!r}"
+            f"{where} update rules can have schedules, but no functions: use dcfr_plus instead of {rule.id!r}"
+        )
+    if rule.controller is not None and rule.controller.looks:
+        raise ComponentError(
+            f"{where} a controller can't measure the run: use the controller {SCHEDULE!r}, which looks only at its "
+            "progress"
         )
     if rule.output == "current" or rule.simultaneous:
         raise ComponentError(
@@ -313,6 +318,17 @@ def check_components(
         )
     if options.dtype == SHORT.name:
         _check_short(rule, sampler, options)
+
+
+def run_for(game: PublicGame) -> dict[str, Any]:
+    """Return the arguments of the best run on a game, or of a run that needs less memory if that does not fit.
+
+    A schedule with momentum needs four tables over all sequences. The rule that is soonest at targets needs two.
+    """
+    available = available_memory()
+    if available is None or _bytes_of(game, 4, game.dtype) <= available:
+        return dict(game.form.best_run)
+    return {**game.form.target_runs[0].arguments, "blend": True}
 
 
 def _check_short(rule: UpdateRule, sampler: Sampler, options: RunOptions) -> None:

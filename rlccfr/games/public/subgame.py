@@ -71,7 +71,6 @@ SUBGAME = replace(
     merge="",
     features="",
     catalogs=("schedules",),
-    best_run={"update_rule": "dcfr_plus", "blend": True},
     target_runs=(TargetRun({"update_rule": "dcfr_plus"}),),
 )
 """The form of no-limit subgames: public trees in which each player has its own hands, with weights.

@@ -44,7 +44,8 @@ PUBLIC_TREE = Form(
     gains="rlccfr.policies.gains:gains_of_public_nodes",
     page="rlccfr.explorer.public_points:public_page",
     table="rlccfr.play.public_table:PublicTable",
-    best_run={"update_rule": "dcfr", "blend": True},
+    run_for="rlccfr.engine.public.public_state:run_for",
+    best_run={"control": "schedule", "blend": True},
     least_blended=500,
     target_runs=(TargetRun({"update_rule": "dcfr"}),),
 )
