@@ -113,7 +113,7 @@ class Comparison:
         horizons: numbers of iterations of steered runs.
     """
 
-    def __init__(self, game: Any, horizons: Sequence[int] = HORIZONS) -> None:
+    def __init__(self, game: Any, horizons: Sequence[int]) -> None:
         self.game = game
         self.horizons = horizons
         self._uniform = uniform_exploitability(game)
@@ -283,7 +283,7 @@ def missing(split: str) -> list[str]:
 
 def trial(name: str) -> list[dict[str, Any]]:
     """Return the rows of all contenders on a game."""
-    comparison = CompiledComparison(rlccfr.load_game(name, max_histories=MOST_TEST))
+    comparison = CompiledComparison(rlccfr.load_game(name, max_histories=MOST_TEST), HORIZONS)
     return [{"histories": comparison.game.num_histories} | row for row in comparison.rows()]
 
 

@@ -158,7 +158,7 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
         "",
         "On a public tree, `rlccfr.solve(game, seconds=...)` follows the package's schedule, which was found on "
         "compiled games. Here, its runs stand beside fixed rules at equal CPU seconds, including those of blends. A "
-        "figure is a rival's exploitability divided by that of the steered run: the geometric mean over games, and over "
+        "figure is a rival's exploitability divided by that of the steered run: the geometric mean over games and over "
         "three numbers of iterations near the one that is given.",
         "",
         "The best rule is chosen for each game after all rules have run, which no program could do. The default before "

@@ -149,10 +149,10 @@ def test_public_trees_are_blended_within_budgets_alone():
     plain = rlccfr.solve(tree, until="1e-4x", iterations=1000)
     assert (plain.reached, plain.why) == (True, "exact passes by dcfr")
     for budget, words in (
-        ({"iterations": 400}, "exact passes by dcfr"),
-        ({"iterations": 600}, "exact passes by dcfr with blends"),
-        ({"seconds": 1e-3}, "exact passes by dcfr"),
-        ({"seconds": 0.1}, "exact passes by dcfr with blends"),
+        ({"iterations": 400}, "steered exact passes"),
+        ({"iterations": 600}, "steered exact passes with blends"),
+        ({"seconds": 1e-3}, "steered exact passes"),
+        ({"seconds": 0.1}, "steered exact passes with blends"),
     ):
         assert rlccfr.solve(tree, **budget).why == words, budget
     assert rlccfr.solve(tree, iterations=600).exploitability < plain.exploitability

@@ -15,7 +15,7 @@ from rlccfr.engine.public.draws import iterations_before_restart, logs_of
 from rlccfr.engine.public.evaluation import pass_cost, public_values, workspace_of
 from rlccfr.engine.public.public_crew import PublicCrew, crew_for, current
 from rlccfr.engine.public.public_state import PublicState
-from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind
+from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT
 from rlccfr.kernels.public.drawing import AVERAGE
@@ -23,16 +23,6 @@ from rlccfr.kernels.public.public_iterations import drawn_iterations, drawn_pass
 from rlccfr.kernels.public.workspace import PublicTables
 
 kernels.announce(kernels.PUBLIC, "public trees")
-
-STEPPERS = (
-    StepperKind(lambda binding: binding.rule.learns, "rlccfr.engine.walked.holdem_stepper:HoldemStepper"),
-    StepperKind(
-        lambda binding: binding.rule.controller is not None, "rlccfr.engine.public.steered_passes:SteeredPublicStepper"
-    ),
-    StepperKind(lambda binding: binding.sampler.exact, "rlccfr.engine.public.passes:PublicStepper"),
-    StepperKind(lambda binding: True, "rlccfr.engine.public.passes:DrawnStepper"),
-)
-"""All kinds of iteration over a public tree; the first that serves a binding is used."""
 
 _DISCOUNTS = [POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT, AVERAGE_DECAY]
 

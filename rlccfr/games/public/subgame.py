@@ -77,7 +77,8 @@ SUBGAME = replace(
 
 It lacks what assumes that all hands are equally likely: buckets, and observations for choosers, which have learned from
 games with uniform deals. DCFR+ reaches targets soonest on training spots, and as soon as DCFR on test spots (``python
--m benchmarks.soonest_rules spots-train``).
+-m benchmarks.soonest_rules spots-train``). Within budgets, the schedule of other public trees is the best
+(docs/public-steering.md).
 """
 
 

@@ -9,7 +9,7 @@ import rlccfr
 from rlccfr.components.controller import CHOICES
 from rlccfr.controller_file import save_controller
 from rlccfr.controller_schedule import follow_schedule
-from rlccfr.engine.public import public_state
+from rlccfr.engine.public import public_components
 from rlccfr.games.public.subgame import SUBGAME
 from rlccfr.games.public.view import PUBLIC_TREE
 
@@ -97,5 +97,5 @@ def test_budgets_are_steered_where_the_tables_fit(form, rule, monkeypatch):
     tree = rlccfr.load_game(SMALL) if form is PUBLIC_TREE else rlccfr.subgame(**SPOT)
     assert rlccfr.solve(tree, iterations=20).why == "steered exact passes"
     assert rlccfr.solve(tree, iterations=1000).why == "steered exact passes with blends"
-    monkeypatch.setattr(public_state, "available_memory", lambda: 30 * tree.num_sequences)
+    monkeypatch.setattr(public_components, "available_memory", lambda: 30 * tree.num_sequences)
     assert rlccfr.solve(tree, iterations=20).why == f"exact passes by {rule}"
