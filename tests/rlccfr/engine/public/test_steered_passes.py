@@ -37,6 +37,19 @@ def test_iterations_are_those_of_the_compiled_game(name, control):
     assert tree.normalised(sums) == pytest.approx(tree.normalised(policy_sums(theirs)), abs=1e-9)
 
 
+def test_a_switch_to_a_schedule_and_back_is_that_of_the_compiled_game():
+    tree, public = game("leduc"), derived_game("leduc_poker")
+    ours, theirs = rlccfr.Solver(public.public, "dcfr"), rlccfr.Solver(tree, "dcfr", reduce=False)
+    start = 100 * (1 + np.random.default_rng(0).random(tree.num_sequences))
+    place(theirs, 3, start)
+    place_public(ours, 3, start[public.sequence])
+    for rule in ("controlled(controller='schedule')", "pcfr_plus", "controlled(controller='schedule')"):
+        for solver in (ours, theirs):
+            solver.switch(update_rule=rule)
+            solver.run(iterations=9, curve=False)
+        assert regrets(ours) == pytest.approx(regrets(theirs)[public.sequence], abs=1e-9)
+
+
 @pytest.mark.parametrize("momentum", [0, 13])
 def test_a_schedule_of_one_row_is_a_fixed_rule(momentum):
     """A pick of momentum 0 leaves the tables of momentum out; its rows are those of the rule all the same."""
