@@ -16,7 +16,10 @@ RESOLVED = 1e-3
 """Largest exploitability of an exact solution, as a share of the least difference between two payoffs."""
 
 REFINED = 1e-6
-"""The same share for refining: a small game's solution is refined until its exploitability is at most this."""
+"""The same share for refining: with a larger exploitability, the solver continues with narrower tolerances."""
+
+RATIONAL = 1e-9
+"""The same share in small games: with a larger exploitability or rounding error, rational numbers are used."""
 
 SAME_UNITS = 4
 """Two payoffs count as one if they differ by at most this many units in the last place, and by at most SAME_SHARE."""
@@ -65,8 +68,8 @@ class PayoffScale(NamedTuple):
 
     def needs_rational_numbers(self, exploitability: float) -> bool:
         """Return whether a solution needs more digits than double precision has."""
-        rounding = self.share(ROUNDING)
-        return self.needs_narrower_tolerances(exploitability) or not self.is_resolved(rounding, REFINED)
+        error = max(exploitability, self.share(ROUNDING))
+        return exploitability > self.share(EXACT) or not self.is_resolved(error, RATIONAL)
 
     def caveat(self, exploitability: float, rational: bool) -> str:
         """Return why a solution is not exact, in one line; the empty string if it is.

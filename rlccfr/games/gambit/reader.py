@@ -213,7 +213,10 @@ class _Parser:
             raise self._fault(f"{what} has no actions")
         if earlier is not None:
             if earlier.actions != described.actions:
-                raise self._fault(f"{what} had other actions before")
+                reordered = sorted(earlier.actions) == sorted(described.actions)
+                raise self._fault(
+                    f"{what} had {'its actions in another order' if reordered else 'other actions'} before"
+                )
             if earlier.numbers != described.numbers:
                 raise self._fault(f"{what} had other probabilities before")
             self._check_label(what, earlier, described)

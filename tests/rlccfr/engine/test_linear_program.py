@@ -157,6 +157,15 @@ def test_the_constant_in_a_random_games_payoffs_does_not_matter(tmp_path):
         assert found.value == pytest.approx(offset + value, rel=1e-15, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("payoffs", "value"),
+    [([[600, 3e5], [-1e6, -4e13]], 600), ([[-2e4, 1e7], [-5e7, -8e15]], -2e4), ([[-300, 3e11], [30, 3e4]], 30)],
+)
+def test_a_huge_payoff_that_nobody_plays_hides_nothing(payoffs, value):
+    """HiGHS leaves an exploitability that is negligible beside the huge payoff, but not beside the value."""
+    assert rlccfr.solve_exactly(rlccfr.matrix_game(payoffs)).value == value
+
+
 @pytest.mark.slow
 def test_payoffs_of_two_rows_and_columns_of_any_sizes_have_the_exact_value():
     random = np.random.default_rng(0)

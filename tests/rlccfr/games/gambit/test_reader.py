@@ -74,7 +74,11 @@ def test_probabilities_may_be_rounded():
             'p "" 1 7 "other" { "up" "down" } 0',
             "line 7: infoset 7 of player 1 was named 'mine' before, and is named 'other' here",
         ),
-        ('p "" 1 7 0', 'p "" 1 7 "mine" { "down" "up" } 0', "line 7: infoset 7 of player 1 had other actions before"),
+        (
+            'p "" 1 7 0',
+            'p "" 1 7 "mine" { "down" "up" } 0',
+            "line 7: infoset 7 of player 1 had its actions in another order before",
+        ),
         ('p "" 1 7 0', 'p "" 1 7 { "up" "down" } 0', "line 7: the name of infoset 7 of player 1 in quotation marks is"),
         (
             '"mine" {',
