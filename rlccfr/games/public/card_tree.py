@@ -249,7 +249,10 @@ class _Side:
 
 
 def _joint_groups(deal: Deal, opponent: Deal) -> np.ndarray:
-    """Return the end of a player's rows of each strength that rows of either player have, (groups,)."""
+    """Return the ends of a player's groups of rows of equal strength, (groups,).
+
+    There is a group for each strength that a row of either player has; it may be empty.
+    """
     if deal is opponent:
         return deal.group_end
     strengths = np.union1d(deal.row_strengths, opponent.row_strengths)

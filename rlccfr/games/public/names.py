@@ -120,8 +120,8 @@ PUBLIC = {
 Parameters of ``holdem``:
 
 - ``rounds``: number of rounds of betting; the turn and the river have one card each.
-- ``raises``: largest number of bets and raises in a round; ``opening``: the same before the flop. With 0, it is one
-  less than ``raises`` but at least 1, because the big blind counts as a bet.
+- ``raises``: largest number of bets and raises in a round; ``opening``: the same before the flop. ``opening=0`` stands
+  for one less than ``raises``, because the big blind counts as a bet, but at least 1.
 - ``bet`` and ``later``: chips that a bet or raise adds before the flop and after it, in big blinds.
 - ``ranks``, from the deuce up, and ``suits`` of the deck; ``private``: cards that each player holds; ``flop``: cards of
   the flop.

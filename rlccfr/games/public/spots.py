@@ -12,10 +12,9 @@ A full name is ``subgame`` and a JSON object of all arguments. The formats of fi
 
 Only the sizes and thresholds that a file states are used, not the program's defaults. For example, TexasSolver's
 defaults are an all-in threshold of 0.67 and at most four raises; here, a file without ``set_allin_threshold`` has no
-threshold, and raises are not limited. Where a program's rules for trees differ from those of
-:mod:`rlccfr.games.public.bet_sizes`, the latter hold. For example, TexasSolver leaves out an all-in if the least legal
-raise is larger. When it compares what a player has put in with the threshold, it counts half of the pot as a part of
-that and of the stack.
+threshold, and raises are not limited. Trees are built by the rules of :mod:`rlccfr.games.public.bet_sizes`, even where
+those of the program differ. For example, TexasSolver leaves out an all-in if the least legal raise is larger. It also
+adds half of the pot both to the chips that a player has put in and to the stack before it applies the threshold.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _UNLIMITED_RAISES = 20
 
 
 def is_spot_file(name: Any) -> bool:
-    """Return whether a name is, by its suffix, that of a file that describes a subgame."""
+    """Return whether a name has the suffix of a file that describes a subgame."""
     return isinstance(name, str) and name.lower().endswith(SUFFIXES)
 
 
@@ -241,7 +240,7 @@ def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
 
 
 def _from_json(text: str, shown: str) -> dict[str, Any]:
-    """Return the arguments that a JSON object stands for: this library's, or that of Noam Brown's river solver."""
+    """Return the arguments that a JSON object stands for, in this library's form or in Noam Brown's river solver's."""
     try:
         spec = json.loads(text)
     except json.JSONDecodeError as error:

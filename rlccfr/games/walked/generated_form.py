@@ -1,11 +1,11 @@
-"""The form of games by OpenSpiel's states, in its own module: the list of forms imports it without the form's code."""
+"""The form of games by OpenSpiel's states, in its own module, so that the list of forms does not import its code."""
 
 from __future__ import annotations
 
 from rlccfr.game import Form
 
 PREFIX = "generated("
-"""How a name begins that stands for a game by its states; the name of the game itself and a parenthesis follow."""
+"""Start of a name such as ``generated(kuhn)``; the name of the OpenSpiel game and a closing parenthesis follow."""
 
 _MATCHES = "compare policies by `rlccfr match --pairs`"
 
@@ -22,7 +22,7 @@ GENERATED = Form(
     played_pairs="rlccfr.policies.network_matches:played_pairs",
     run_for="rlccfr.engine.walked.state_components:run_for",
     instead={
-        "states": "ask a policy at a state, as in policy.action_probabilities(state)",
+        "states": "call a policy on a single state, as in policy.action_probabilities(state)",
         "gains": _MATCHES,
         "page": "play against a policy by `rlccfr play`",
         "merge": "leave out the abstraction: networks generalise by themselves",
