@@ -17,7 +17,7 @@ SHIPPED_IN = ("pyspiel", "open_spiel")
 """Packages whose games change only with OpenSpiel's version."""
 
 PLAYOUTS = 20
-"""Number of random playouts that check a kept game; they take about a millisecond."""
+"""Number of random playouts that check a cached game; they take about a millisecond."""
 
 
 def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:

@@ -29,7 +29,7 @@ MOST_OF_SIZE = 1e-6
 """Largest such rounding error at a terminal history, as a share of the payoffs there."""
 
 MOST_OF_TYPICAL = 1e-9
-"""The same as a share of the geometric mean of all payoffs' sizes: payoffs that cancel out leave an error, too."""
+"""The same, as a share of the geometric mean of all payoffs' sizes, for terminals at which payoffs cancel out."""
 
 DOUBLE = float(np.finfo(float).eps)
 """Machine epsilon of doubles."""

@@ -135,7 +135,7 @@ class TreeLocks:
         tree = self._tree
         if policy.game.content_hash != tree.content_hash:
             raise PolicyError(
-                f"the lock is a policy of {policy.game.name!r}; it must be one of {tree.name!r}, in this version of it"
+                f"the lock is a policy of {policy.game.name!r}; it must be a policy of this version of {tree.name!r}"
             )
         probabilities = policy.probabilities
         sums = np.repeat(tree.row_sums(probabilities), np.diff(tree.view.first_sequence))

@@ -248,8 +248,8 @@ class _Parser:
         """Return whether a description comes next.
 
         Args:
-            what: what the description would be of, for the error.
-            contents: what the description lists in braces, for the error.
+            what: the infoset, event or outcome that would be described, for the error.
+            contents: what its description lists in braces, for the error.
         """
         if self._next == "{":
             self._word()

@@ -35,6 +35,7 @@ class Poker(Rules):
     strength for each player, a whole number, so that ties happen. The player with the greater strength wins the pot.
 
     Args:
+        seed: seed of all draws.
         hands: number of hands that a player can have.
         boards: number of boards; 1 means one round of betting without a board.
         raises: largest number of raises in a round.
