@@ -138,7 +138,7 @@ def _paths(game: GameTree, *, chance: bool = True) -> list[list[int]]:
 
 
 def _means_over_past(game: GameTree, tensors: np.ndarray) -> np.ndarray:
-    """Return, for each infoset, the mean of its tensor and of those of its owner's earlier infosets, (n, d)."""
+    """Return, for each infoset, (n, d), the mean of its own tensor and the tensors of its owner's earlier infosets."""
     owner = game.owner
     total = tensors.copy()
     count = np.ones((game.num_infosets, 1), np.float32)

@@ -103,7 +103,10 @@ class SequenceForm:
         )
 
     def over_all_members(self, table: np.ndarray) -> np.ndarray:
-        """Return a table, (m,), expanded from this form's sequences to those of the game that it represents."""
+        """Return a table, (m,), expanded to the sequences of the whole game; here, the table itself.
+
+        A quotient has fewer sequences than its game, so there the result is longer.
+        """
         return table
 
     def normalised(self, sums: np.ndarray) -> np.ndarray:

@@ -203,7 +203,7 @@ def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> Gam
     Args:
         kind: ``"poker"``, rounds of betting on random hands (see :mod:`rlccfr.games.generated.poker`), or ``"moves"``,
             moves that the opponent sees in part (see :mod:`rlccfr.games.generated.moves`).
-        seed: seed of the game's chance probabilities and payoffs.
+        seed: seed of everything in the game that is drawn at random.
         parameters: numbers that set the game's size; the module of the kind lists them.
 
     Raises:
@@ -249,8 +249,8 @@ def load_game(
         restore_recall: whether to distinguish histories of one information state by the player's own last move, for
             games whose information states do not record it. By default, this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
-        progress: function called now and then with the share that is done, estimated as if siblings had subtrees of
-            equal size.
+        progress: function called now and then with the share of the work that is done, estimated as if siblings had
+            subtrees of equal size.
         form: ``"generated"`` to compile nothing, for games of any size: deep rules then walk through OpenSpiel's
             states. ``load_game("generated(phantom_ttt)")`` is the same. By default, the name decides.
 

@@ -381,7 +381,7 @@ class _ProgressError(Exception):
 
 
 def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractContextManager[None]]) -> Any:
-    """Return a wrapper of ``progress`` that shows its stderr, and that raises its errors as :class:`_ProgressError`."""
+    """Return a wrapper of ``progress`` that shows what it writes to stderr and raises its errors as _ProgressError."""
 
     def report(share: float) -> None:
         with aloud():
@@ -395,7 +395,7 @@ def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractCon
 
 @contextmanager
 def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Hide stderr in the block: OpenSpiel's C++ code writes the errors that it raises there, too.
+    """Hide stderr in the block, because OpenSpiel's C++ code also prints the errors that it raises.
 
     Yields:
         Function that returns a context manager, within which stderr is shown.

@@ -277,11 +277,11 @@ class _SeenInfosets:
         self.forgetful: set[int] = set()
 
     def number(self, player: int, text: str, last_move: LastMove, actions: list[int]) -> int:
-        """Return the number of the infoset with information state ``text``, and put its actions in order.
+        """Return the number of the infoset with information state ``text``, and reorder ``actions`` in place.
 
         Histories of one infoset may list the same actions in different orders. If so, ``actions`` is put into the order
-        of the infoset's first history, so that an action has the same index at all of them. If the actions themselves
-        differ, they are left as they are.
+        of the infoset's first history, so that an action has the same index at all its histories. If the actions
+        themselves differ, ``actions`` is left as it is.
 
         Args:
             player: the infoset's owner.

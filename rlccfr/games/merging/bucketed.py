@@ -1,4 +1,4 @@
-"""The abstract game of a public-tree game of cards whose hands are merged into buckets: a small compiled game.
+"""The abstract game of a card game with a public tree, with hands merged into buckets: a small compiled game.
 
 In each round, chance deals each player a bucket. The probability of a pair of buckets is the probability, over all
 boards, that the players hold hands of these buckets. At a showdown, players get the mean payoff of such hands. So the

@@ -38,7 +38,15 @@ FEATURES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"histogram": cumulati
 
 
 def kmeans_buckets(game: Game, buckets: int, features: str) -> np.ndarray:
-    """Return buckets by :func:`rlccfr.games.merging.hands.hand_buckets`; see :func:`rlccfr.catalog.merging.kmeans`.
+    """Return buckets of hands by k-means; see :func:`rlccfr.catalog.merging.kmeans`.
+
+    Args:
+        game: a compiled game or a public-tree game.
+        buckets: largest number of buckets into which a bucket of the round before is split.
+        features: a key of :data:`FEATURES`.
+
+    Returns:
+        See :func:`rlccfr.games.merging.hands.hand_buckets`.
 
     Raises:
         ComponentError: as for :func:`rlccfr.games.merging.hands.hand_buckets`, or scikit-learn is not installed.

@@ -58,7 +58,7 @@ class BetSize:
     Attributes:
         kind: what the number counts: shares of the pot, multiples of the opponent's chips, chips, or streets of
             geometric bets; an all-in has no number.
-        number: that number; 0 for a geometric size over all streets that remain.
+        number: the size's number; 0 for an all-in, and for a geometric size over all streets that remain.
         most: largest share of the pot for a geometric size or an all-in; None if it has no limit.
     """
 

@@ -62,7 +62,7 @@ class PublicTree:
     Attributes:
         nodes: kind, number of children, first child and deal of each node.
         deals: groups of histories, right after chance moves, that both players distinguish.
-        members: histories of each node, in the order of its deal.
+        members: histories of each node, in the order of the histories of the node's deal.
         value: (histories,) player 0's expected utility where nobody acts any more; meaningless elsewhere.
         decides: (histories,) whether somebody acts at or below each history.
         depth: number of edges on the longest path.

@@ -12,7 +12,7 @@ ROUNDING = 1e-13
 
 
 def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
-    """Return, for each deal, (rows,) indices in ``view.above`` of the rows that a player's rows come from.
+    """Return, for each deal, where in ``view.above`` the rows are from which a player's rows come, (rows,).
 
     The first deal's array is empty.
     """

@@ -203,7 +203,7 @@ def possible_weights(weights: np.ndarray, known: list[int]) -> np.ndarray:
 def meets_any(hands: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return for each player and hand, (2, hands), whether it can be dealt together with some hand of the opponent.
 
-    A hand of a positive weight can, if the opponent has a hand of a positive weight that shares no card with it.
+    A hand with a positive weight can, if the opponent has a hand with a positive weight that shares no card with it.
 
     Args:
         hands: (hands, 2) cards.

@@ -141,7 +141,7 @@ class PublicGame:
 
     @property
     def is_large(self) -> bool:
-        """Whether tables are in single precision by default; evaluating a policy then takes seconds."""
+        """Whether the game is so large that tables are in single precision by default, and evaluations take seconds."""
         return self.num_sequences >= LARGE
 
     @property
@@ -170,8 +170,8 @@ class PublicGame:
     def _hashed_arrays(self) -> Iterator[np.ndarray]:
         """Yield the arrays that are hashed, one field after another, since the padding between fields is arbitrary.
 
-        The players share their rows here, so fields that are needed only where they do not are left out. The hashes
-        are therefore those of earlier versions, which lacked these fields.
+        In these games, both players can hold the same hands. Fields that only other games need are left out, so that
+        hashes stay those of earlier versions, which lacked these fields.
         """
         for name, array in self.view._asdict().items():
             if name in ("reach", "same"):

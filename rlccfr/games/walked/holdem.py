@@ -1,4 +1,4 @@
-"""Limit hold'em for walks in step: deals are drawn from those of the public tree."""
+"""Limit hold'em for walks in step, which draw their cards from the deals of the public tree."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class HoldemWalks:
     Since permutations do not change the game, the effect is the same as that of dealing cards.
 
     Args:
-        game: a hold'em game, of which all hands are dealt with equal probability.
+        game: a hold'em game in which all hands are equally likely.
 
     Attributes:
         game: the game.

@@ -135,7 +135,7 @@ class StateWalks:
         return np.packbits(bits, axis=1)
 
     def _unpacked(self, tensors: np.ndarray) -> np.ndarray:
-        """Return stored tensors as a network reads them, (rows, columns) float32, about from -1 to 1."""
+        """Return stored tensors as a network's inputs, (rows, columns) float32, from about -1 to about 1."""
         if self._is_binary:
             return np.unpackbits(tensors, axis=1, count=self.num_columns).astype(np.float32)
         unpacked: np.ndarray = tensors / self._scale
@@ -167,7 +167,7 @@ class StateWalks:
         return 2 * self.num_columns + self.num_actions + 1
 
     def history_features(self, rows: np.ndarray) -> np.ndarray:
-        """Return what a network reads of histories, (rows, columns) float32: all but their actions."""
+        """Return a network's inputs at histories, (rows, columns) float32; a row's ``action`` is not among them."""
         last = np.zeros((len(rows), self.num_actions), np.float32)
         follows_action = np.flatnonzero(rows["last"] >= 0)
         last[follows_action, rows["last"][follows_action]] = 1.0
@@ -180,7 +180,7 @@ class StateWalks:
         return is_taken
 
     def row_of(self, state: Any) -> np.void:
-        """Return what the player who acts at one of OpenSpiel's states knows."""
+        """Return the row of the player who acts at one of OpenSpiel's states."""
         first_place = np.zeros(1, np.int64)
         row: np.void = self.rows(States([state], actors=first_place, last=first_place), first_place)[0]
         return row
@@ -190,7 +190,7 @@ class StateWalks:
         return np.unpackbits(rows["legal"], axis=1, count=self.num_actions).astype(bool)
 
     def features(self, rows: np.ndarray) -> np.ndarray:
-        """Return what a network reads of each row, (rows, columns) float32, about from -1 to 1."""
+        """Return a network's inputs at each row, (rows, columns) float32, from about -1 to about 1."""
         return self._unpacked(rows["tensor"])
 
     def children(self, states: States, chosen: np.ndarray, action: np.ndarray, rng: np.random.Generator) -> States:
@@ -203,7 +203,7 @@ class StateWalks:
         """Return player 0's payoff at some terminal states, (chosen,).
 
         Raises:
-            GameError: both players' returns are not finite, or do not sum to what the game declares.
+            GameError: a return is not finite, or both players' returns do not sum to what the game declares.
         """
         returns = np.array([states.states[number].returns() for number in chosen.tolist()]).reshape(-1, 2)
         check_returns(returns, self._utility_sum, self._name)
