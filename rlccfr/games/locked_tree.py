@@ -88,8 +88,8 @@ class TreeLocks:
             infosets = [infoset for infoset in infosets if self._owner(infoset) == player]
         elif len(owners) > 1:
             raise PolicyError(
-                f"both players of {self._tree.name!r} have an infoset named {brief(name)}: say whose to lock, by "
-                "lock={0: ...} or --lock 0=FILE"
+                f"both players of {self._tree.name!r} have an infoset named {brief(name)}: name the player to lock, as "
+                "in lock={0: ...} or --lock 0=FILE"
             )
         if not infosets:
             raise self._unknown(name, player, bool(owners))

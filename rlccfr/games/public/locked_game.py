@@ -51,7 +51,9 @@ class PublicLocks:
         if actor >= CHANCE:
             raise PolicyError(f"nobody acts {line} in {game.name!r}, so nothing can be locked there")
         if player is not None and actor != player:
-            raise PolicyError(f"{line}, player {actor} acts, but the lock is player {player}'s: leave it out")
+            raise PolicyError(
+                f"{line}, player {actor} acts, but the lock is for player {player}: leave this decision out"
+            )
         num_rows = int(game.view.deals["rows"][game.view.nodes["deal"][node], actor])
         if not self._is_by_hand(node, decision_policy, line):
             yield self._fixed(node, np.arange(num_rows), decision_policy, line)

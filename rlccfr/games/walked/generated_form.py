@@ -22,7 +22,7 @@ GENERATED = Form(
     played_pairs="rlccfr.policies.network_matches:played_pairs",
     run_for="rlccfr.engine.walked.state_components:run_for",
     instead={
-        "states": "call a policy on a single state, as in policy.action_probabilities(state)",
+        "states": "ask a policy at a state, as in policy.action_probabilities(state)",
         "gains": _MATCHES,
         "page": "play against a policy by `rlccfr play`",
         "merge": "leave out the abstraction: networks generalise by themselves",
