@@ -44,6 +44,7 @@ from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
 from rlccfr.games.flat_tree import COMPILED
 from rlccfr.games.names import form_named
+from rlccfr.limits import uniform_exploitability
 from rlccfr.registry import update_rules
 
 FILE = Path(__file__).parent / "results" / "control.parquet"
@@ -105,44 +106,48 @@ def fixed_rules() -> list[str]:
 
 
 class Comparison:
-    """All contenders on one game.
+    """Steered runs and fixed rules on one game.
 
     Args:
-        name: the game's name.
-
-    Attributes:
         game: the game.
+        horizons: numbers of iterations of steered runs.
     """
 
-    def __init__(self, name: str) -> None:
-        self.game = rlccfr.load_game(name, max_histories=MOST_TEST)
-        self._uniform = rlccfr.Policy.uniform(self.game).exploitability()
+    def __init__(self, game: Any, horizons: Sequence[int]) -> None:
+        self.game = game
+        self.horizons = horizons
+        self._uniform = uniform_exploitability(game)
         # CPU seconds of the steered and blended run, by its number of iterations.
         self._budgets: dict[int, float] = {}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row for each contender and horizon: iterations and CPU seconds at the horizon, and the mean error."""
-        for horizon in HORIZONS:
+        """Yield a row for each contender and horizon: iterations and CPU seconds at the horizon, and the mean error.
+
+        Rules that do not run on the game are left out.
+        """
+        for horizon in self.horizons:
             ours = [self._steered(iterations) for iterations in nearby(horizon)]
             self._budgets |= {iterations: seconds for iterations, seconds, _ in ours}
             yield _row(OURS, horizon, ours)
         per_iteration = every_rule.seconds_per_iteration(self.game, f"controlled(controller={CONTROL!r})")
-        for horizon in HORIZONS:
+        for horizon in self.horizons:
             without = [
                 self._run({"control": CONTROL}, self._iterations(iterations, per_iteration))
                 for iterations in nearby(horizon)
             ]
             yield _row(WITHOUT, horizon, without)
         for rule in fixed_rules():
+            try:
+                rlccfr.Solver(self.game, rule)
+            except rlccfr.ComponentError:
+                continue
             yield from self._rule_rows(rule)
-        for horizon in HORIZONS:
-            yield from self._steered_otherwise(horizon)
 
     def _steered(self, iterations: int) -> tuple[int, float, float]:
         """Return the iterations, CPU seconds and error of the steered run with blends, by the shortest of some runs."""
         seconds: list[float] = []
         while True:
-            solver = rlccfr.Solver(self.game, control=CONTROL, blend=iterations >= COMPILED.least_blended)
+            solver = rlccfr.Solver(self.game, control=CONTROL, blend=iterations >= self.game.form.least_blended)
             solver.run(iterations=iterations, curve=False)
             seconds.append(solver.cpu_seconds)
             if seconds[0] > 1.0 or len(seconds) == REPEATS:
@@ -152,7 +157,9 @@ class Comparison:
         """Yield a fixed rule's rows: without blends, and with them if it is in :data:`BLENDED`."""
         per_iteration = every_rule.seconds_per_iteration(self.game, rule)
         in_time = {
-            budgeted: self._iterations(budgeted, per_iteration) for horizon in HORIZONS for budgeted in nearby(horizon)
+            budgeted: self._iterations(budgeted, per_iteration)
+            for horizon in self.horizons
+            for budgeted in nearby(horizon)
         }
         runs: dict[int, tuple[int, float, float]] = {}
         if "horizon" in update_rules[rule].hyperparameters:
@@ -166,11 +173,11 @@ class Comparison:
                     solver.run(iterations=iterations - done, curve=False)
                     done = iterations
                 runs[budgeted] = (done, solver.cpu_seconds, self._error(solver))
-        for horizon in HORIZONS:
+        for horizon in self.horizons:
             yield _row(rule, horizon, [runs[budgeted] for budgeted in nearby(horizon)])
         if rule not in BLENDED:
             return
-        for horizon in HORIZONS:
+        for horizon in self.horizons:
             blended = []
             for budgeted in nearby(horizon):
                 # Blends are predicted to lengthen a run by at most SHARE.
@@ -198,6 +205,15 @@ class Comparison:
         """Return log10 of a run's exploitability as a share of the uniform policy's."""
         share = solver.exploitability() / self._uniform
         return float(np.log10(max(share, 10.0**LEAST_LOG_SHARE)))
+
+
+class CompiledComparison(Comparison):
+    """All contenders on one compiled game: those of :class:`Comparison`, and other ways to steer."""
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        yield from super().rows()
+        for horizon in self.horizons:
+            yield from self._steered_otherwise(horizon)
 
     def _steered_otherwise(self, horizon: int) -> Iterator[dict[str, Any]]:
         """Yield the rows of trained networks, and of ways to steer that have learned nothing, at equal iterations."""
@@ -267,7 +283,7 @@ def missing(split: str) -> list[str]:
 
 def trial(name: str) -> list[dict[str, Any]]:
     """Return the rows of all contenders on a game."""
-    comparison = Comparison(name)
+    comparison = CompiledComparison(rlccfr.load_game(name, max_histories=MOST_TEST), HORIZONS)
     return [{"histories": comparison.game.num_histories} | row for row in comparison.rows()]
 
 

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
 import rlccfr
+from benchmarks import flops
 
-GAMES = ("royal", "liars_dice(dice_sides=7)", "liars_dice(dice_sides=8)")
-ROUNDS, WARM_UP, SECONDS, TARGET = 7, 20, 1.0, 1.7
+FLOP = "3betpotFAST"
+"""A flop of no-limit hold'em; see :mod:`benchmarks.flops`."""
+
+GAMES = ("royal", "liars_dice(dice_sides=7)", "liars_dice(dice_sides=8)", FLOP)
+ROUNDS, SECONDS, TARGET = 7, 1.0, 1.7
+
+WARM_UP = 20
+"""Largest number of iterations before the first round; a large game has fewer, which take about SECONDS."""
 
 
 def gains(name: str) -> np.ndarray:
     """Return, for each round, how many times as fast two threads are, over the whole game."""
-    game = rlccfr.load_game(name, max_histories=20_000_000)
+    game: Any = flops.load(name) if name == FLOP else rlccfr.load_game(name, max_histories=20_000_000)
     one, two = (rlccfr.Solver(game, "cfr_plus", reduce=False, threads=threads) for threads in (1, 2))
+    first = _clocked(one, 1)
+    warm_up = max(1, min(WARM_UP, int(SECONDS / first)))
     for solver in (one, two):  # the first iterations wait for memory
-        _clocked(solver, WARM_UP)
-    count = max(1, int(SECONDS / (_clocked(one, WARM_UP) / WARM_UP)))
+        _clocked(solver, warm_up)
+    count = max(1, int(SECONDS / (_clocked(one, warm_up) / warm_up)))
     return np.array([_clocked(one, count) / _clocked(two, count) for _ in range(ROUNDS)])
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from rlccfr.components import Abstraction, Sampler
 from rlccfr.components.controller import AGENTS, OBSERVATION, SETTINGS, Controller
 from rlccfr.controller_schedule import array_of, checked_picks, follow_schedule
-from rlccfr.engine.controlled import ControlledStepper, control_of
+from rlccfr.engine.controlled import ControlledStepper, features_of
 from rlccfr.engine.engine import Engine, RunOptions
+from rlccfr.engine.steering import control_of
 from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.games.flat_tree import GameTree, checked_tree
 from rlccfr.garbage import collector_paused
@@ -113,7 +114,7 @@ class ControlRun:
         """
         self.horizon = whole_number(horizon, "horizon", 1, RLCCFRError)
         self.marks = marks_of(self.horizon)
-        control = control_of(self._controller, self.game, len(self.marks))
+        control = control_of(self._controller, features_of(self.game), self.game.utility_range, len(self.marks))
         # A copy, because episode() may write other weights into it.
         self._control = control._replace(weights=control.weights.copy())
         self._stepper.take(self._control, keep=self._keep and not self._blend)

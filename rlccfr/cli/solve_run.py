@@ -119,15 +119,35 @@ def _lock_named(text: str, game: Game, written: Sequence[Path]) -> Any:
     return {int(player): lock} if is_for_one else lock
 
 
-def best_run_of(game: Game) -> Cell:
-    """Return the algorithm whose runs were the best measured on games of this game's form."""
+def best_run_of(game: Game, dtype: str | None = None) -> Cell:
+    """Return the algorithm whose runs were the best measured on games of this game's form.
+
+    Args:
+        game: the game.
+        dtype: type of the tables' numbers, if one is chosen; only plain rules run on numbers of 16 bits.
+    """
     from rlccfr.catalog import Cell
 
     arguments = game.form.best_run_on(game)
+    if dtype == "int16" and "control" in arguments:
+        arguments = dict(game.form.target_runs[0].arguments)
     update_rule = arguments.get("update_rule", "cfr_plus")
     if "control" in arguments:
         update_rule = f"controlled(controller={arguments['control']!r})"
     return Cell(update_rule, arguments.get("sampler", "none"), "none").canonical
+
+
+def components_left_out(game: Game | None) -> Cell:
+    """Return the components that complete those which a user names.
+
+    They are those of the game's best run if that depends on the game, else CFR+ by exact passes. A controller is never
+    among them, because it would not take most samplers and abstractions.
+    """
+    from rlccfr.catalog import Cell
+
+    if game is None or not game.form.run_for or "control" in game.form.best_run:
+        return Cell("cfr_plus", "none", "none")
+    return best_run_of(game)
 
 
 def algorithm_of(solver: Solver) -> Cell:

@@ -19,6 +19,7 @@ from rlccfr.cli.solve_run import (
     algorithm_of,
     attempted,
     best_run_of,
+    components_left_out,
     locked_by,
     reporting_time_left,
     saving,
@@ -75,9 +76,9 @@ class AlgorithmOptions:
 
         is_controlled = self.control or self.controller is not None
         update_rule = self._controlled_rule(context) if is_controlled else self.update_rule
-        default = best_run_of(game) if game is not None and game.form.run_for else Cell("cfr_plus", "none", "none")
         components = update_rule, self.sampler, self.abstraction
-        first = Cell(*(named or other for named, other in zip(components, default, strict=True))).canonical
+        pairs = zip(components, components_left_out(game), strict=True)
+        first = Cell(*(named or other for named, other in pairs)).canonical
         return [first, *(parsed_algorithm(text, "--option then") for text in self.then or [])]
 
     def _controlled_rule(self, context: typer.Context) -> str:
@@ -316,7 +317,7 @@ def solve(
         return
 
     if is_free:
-        algorithms = [best_run_of(tree)]
+        algorithms = [best_run_of(tree, options.dtype)]
         blends = bool(tree.form.best_run.get("blend")) and options.dtype != "int16"  # too few bits for blends
         options = replace(options, blend=blends)
     until = stop.or_default(tree) if is_free else stop

@@ -8,26 +8,21 @@ from collections.abc import Mapping
 import numpy as np
 
 from rlccfr import kernels
+from rlccfr.components.schedules import MOMENTUM_COLUMNS
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.blending_stepper import BlendingStepper
 from rlccfr.engine.public.draws import iterations_before_restart, logs_of
 from rlccfr.engine.public.evaluation import pass_cost, public_values, workspace_of
 from rlccfr.engine.public.public_crew import PublicCrew, crew_for, current
 from rlccfr.engine.public.public_state import PublicState
-from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind
+from rlccfr.engine.stepper import CHUNK, Stepper
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT
 from rlccfr.kernels.public.drawing import AVERAGE
 from rlccfr.kernels.public.public_iterations import drawn_iterations, drawn_passes, public_iterations
+from rlccfr.kernels.public.workspace import PublicTables
 
 kernels.announce(kernels.PUBLIC, "public trees")
-
-STEPPERS = (
-    StepperKind(lambda binding: binding.rule.learns, "rlccfr.engine.walked.holdem_stepper:HoldemStepper"),
-    StepperKind(lambda binding: binding.sampler.exact, "rlccfr.engine.public.passes:PublicStepper"),
-    StepperKind(lambda binding: True, "rlccfr.engine.public.passes:DrawnStepper"),
-)
-"""All kinds of iteration over a public tree; the first that serves a binding is used."""
 
 _DISCOUNTS = [POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT, AVERAGE_DECAY]
 
@@ -64,19 +59,23 @@ class PublicStepper(BlendingStepper[PublicState]):
         if self._crew is None:
             self._iterate(no_rows, 0)
         else:
-            self._crew.compile(self.state.tables, self.scheduled(no_rows))
+            self._crew.compile(self._tables, self.scheduled(no_rows))
 
     def enter(self) -> None:
         with uninterrupted():
             self.state.adopt(self.binding)
 
     def _run(self, iterations: int) -> None:
-        rows = self.binding.rows(self.state.iteration + 1, self._until_next_window(iterations))
+        rows = self._rows(self._until_next_window(iterations))
         with self._noting_decays(rows):
             if self._crew is None:
                 self._iterate(rows, 0)
             else:
                 self._iterate_together(self._crew, self.scheduled(rows))
+
+    def _rows(self, iterations: int) -> np.ndarray:
+        """Return the schedule of the next iterations, at most ``iterations`` of them, and of the one after them."""
+        return self.binding.rows(self.state.iteration + 1, iterations)
 
     def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:
         """Run the iterations of a schedule on one thread."""
@@ -84,15 +83,20 @@ class PublicStepper(BlendingStepper[PublicState]):
         workspace, outcomes = workspace_of(state.game, state.dtype)
         schedule = self.scheduled(rows)
         public_iterations(
-            state.game.view, state.tables, workspace, outcomes, state.counts, schedule, self.nodes_per_iteration
+            state.game.view, self._tables, workspace, outcomes, state.counts, schedule, self.nodes_per_iteration
         )
 
     def _iterate_together(self, crew: PublicCrew, schedule: np.ndarray) -> None:
         """Run the iterations of a schedule on all threads; :meth:`scheduled` has put its rows into the form needed."""
         for t in range(len(schedule) - 1):
             with uninterrupted():  # several kernel calls make one iteration
-                crew.iterate(self.state.tables, schedule[t : t + 2])
+                crew.iterate(self._tables, schedule[t : t + 2])
                 np.add(self.state.counts, (1, self.nodes_per_iteration), out=self.state.counts)
+
+    @property
+    def _tables(self) -> PublicTables:
+        """The tables that passes change."""
+        return self.state.tables
 
     @property
     def run_sums(self) -> np.ndarray:
@@ -105,10 +109,14 @@ class PublicStepper(BlendingStepper[PublicState]):
 
     def scheduled(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of the rule's schedule in the form that kernels read: in the tables' units and type."""
-        columns = rows.shape[1] if self.binding.rule.momentum is not None else PARAMETERS
-        schedule = rows[:, :columns].copy()
+        schedule = rows[:, : self._columns].copy()
         schedule[:, FLOOR] /= self.state.game.pair_probability  # as in tables; kernels divide by the deal's share
         return schedule.astype(self.state.dtype)
+
+    @property
+    def _columns(self) -> int:
+        """Number of columns of the schedule that kernels read; they update M if there are those for momentum."""
+        return PARAMETERS if self.binding.rule.momentum is None else PARAMETERS + len(MOMENTUM_COLUMNS)
 
     def average_sums(self) -> np.ndarray:
         return self.blended_sums(self.run_sums)

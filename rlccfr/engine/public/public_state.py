@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rlccfr.components import Abstraction, Sampler, UpdateRule
-from rlccfr.engine.binding import Binding, RunOptions, refuse_by_hand
+from rlccfr.engine.binding import Binding
 from rlccfr.engine.public.draws import drawing_for, draws_of, first_entries, pending_bytes
 from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError
@@ -269,72 +268,6 @@ def overwrite(arrays: Mapping[str, np.ndarray], saved: Mapping[str, np.ndarray])
         array[...] = saved_array
 
 
-def check_components(
-    game: PublicGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
-) -> None:
-    """Check that components and options can be used on a public tree.
-
-    Raises:
-        ComponentError: a component or an option can't.
-    """
-    refuse_by_hand(game, options)
-    if rule.learns:
-        from rlccfr.engine.walked.checks import check_networks
-
-        check_networks(game, rule, sampler, abstraction, options)
-        return
-    where = f"{game.name!r} is solved on its public tree, where"
-    has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
-    if rule.controller is not None or rule.average_weight or has_functions:
-        raise ComponentError(
-            f"{where} update rules can have schedules, but no functions and no controller: use dcfr_plus "
-            f"instead of {rule.id!r}"
-        )
-    if rule.output == "current" or rule.simultaneous:
-        raise ComponentError(
-            f"{where} players are updated in alternation and the result is the average policy: use dcfr_plus instead "
-            f"of {rule.id!r}"
-        )
-    draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
-    has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
-    if not sampler.exact and (not draws_chance_alone or has_walk_settings):
-        raise ComponentError(
-            f"{where} samplers can draw only chance outcomes: use sampler='public_chance' instead of {sampler.id!r}"
-        )
-    if options.walks > 1 and not sampler.exact:
-        raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")
-    if abstraction.learns:
-        raise ComponentError(
-            f"{where} regrets are stored in tables, not fitted: use abstraction='none' instead of {abstraction.id!r}"
-        )
-    if options.simultaneous or options.pre_averaging:
-        raise ComponentError(
-            f"{where} players are updated in alternation: leave out simultaneous=True and averaging='pre'"
-        )
-    if options.dtype == SHORT.name:
-        _check_short(rule, sampler, options)
-
-
-def _check_short(rule: UpdateRule, sampler: Sampler, options: RunOptions) -> None:
-    """Check that the rule, the sampler and the options can be used with tables of 16-bit numbers.
-
-    Raises:
-        ComponentError: one of them can't.
-    """
-    if not rule.is_plain:
-        raise ComponentError(
-            f"only regrets and policy sums can have 16 bits, and {rule.id!r} needs another table: use dcfr, or leave "
-            "out dtype='int16'"
-        )
-    if not sampler.exact:
-        raise ComponentError(
-            f"tables of 16-bit numbers need exact passes: use sampler='none' instead of {sampler.id!r}, or leave out "
-            "dtype='int16'"
-        )
-    if options.blend:
-        raise ComponentError("blends need tables of more than 16 bits: leave out blend=True or dtype='int16'")
-
-
 class Need(NamedTuple):
     """Memory that a run needs, and what the user can do if that is too much."""
 
@@ -352,15 +285,15 @@ def tables_of(game: PublicGame, num_tables: int, dtype: np.dtype, *, is_new: boo
     available = available_memory() or 0
     remedy = "use a smaller game"
     for smaller in (SINGLE, SHORT):  # the first one that fits
-        size = _bytes_of(game, num_tables, smaller)
+        size = bytes_of(game, num_tables, smaller)
         if is_new and smaller.itemsize < dtype.itemsize and size <= available:
             only = " (exact passes by rules such as dcfr, no blends)" if smaller == SHORT else ""
             remedy = f"use dtype={smaller.name!r}{only}, which needs {gigabytes(size)}, or a smaller game"
             break
-    return Need(_bytes_of(game, num_tables, dtype), f"{game.num_sequences:,} table entries", remedy)
+    return Need(bytes_of(game, num_tables, dtype), f"{game.num_sequences:,} table entries", remedy)
 
 
-def _bytes_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> int:
+def bytes_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> int:
     """Return how many bytes tables of a type need, including the steps of 16-bit numbers."""
     bytes_of_steps = STEP_COLUMNS * SINGLE.itemsize * game.num_nodes if dtype == SHORT else 0
     return num_tables * (dtype.itemsize * game.num_sequences + bytes_of_steps)

@@ -71,14 +71,14 @@ SUBGAME = replace(
     merge="",
     features="",
     catalogs=("schedules",),
-    best_run={"update_rule": "dcfr_plus", "blend": True},
     target_runs=(TargetRun({"update_rule": "dcfr_plus"}),),
 )
 """The form of no-limit subgames: public trees in which each player has its own hands, with weights.
 
 It supports neither buckets, which assume that all hands are equally likely, nor observations for choosers, which have
 learned from games with uniform deals. DCFR+ reaches targets soonest on training spots, and as soon as DCFR on test
-spots (``python -m benchmarks.soonest_rules spots-train``).
+spots (``python -m benchmarks.soonest_rules spots-train``). Within budgets, runs under the schedule are best, as on
+other public trees (docs/public-steering.md).
 """
 
 

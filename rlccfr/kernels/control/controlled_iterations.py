@@ -25,8 +25,8 @@ from rlccfr.kernels.control.control_layout import (
     NUM_LOOKS,
     SETTINGS,
 )
-from rlccfr.kernels.control.decide import decide, fill_rows, needs_momentum
-from rlccfr.kernels.control.observe import fill_average
+from rlccfr.kernels.control.decide import decide, fill_rows, needs_momentum, pick_settings
+from rlccfr.kernels.control.observe import fill_average, observe_progress
 from rlccfr.kernels.handles import control_of, game_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE, PROCEDURE
@@ -105,11 +105,40 @@ def prepare_segment(view, tables, scratch, counts, iterations, control):
         keep_best_averages(view, tables, scratch, done, control)
     if done >= state[NEXT_DECISION]:
         decide(view, tables, scratch, done, control)
-    # Iterations run in one piece up to the next look or decision, as far as the schedule's array has room.
     due = min(np.int64(state[NEXT_DECISION]), np.int64(state[NEXT_LOOK]))
-    count = min(iterations, due - done, np.int64(len(control.schedule)) - 1)
-    fill_rows(state[SETTINGS:], done + 1, count, control.schedule)
+    return fill_segment(done, min(iterations, due - done), control)
+
+
+@kernel
+def fill_segment(done, most, control):
+    """Write the rows of the next iterations, at most ``most`` of them, as far as the schedule's array has room.
+
+    Returns:
+        The number of these iterations; one row more is written.
+    """
+    count = min(most, np.int64(len(control.schedule)) - 1)
+    fill_rows(control.state[SETTINGS:], done + 1, count, control.schedule)
     return count
+
+
+@kernel(types.int64(HANDLE, types.int64, types.int64))
+def prepare_segment_by_progress(control, done, iterations):
+    """Decide if that is due, by the run's progress alone, and write the rows of the iterations up to the next decision.
+
+    Args:
+        control: handle; the controller's state, trace and schedule are changed in place. The controller must not look.
+        done: number of iterations done.
+        iterations: largest number of iterations for which rows are written.
+
+    Returns:
+        The number of these iterations; one row more is written.
+    """
+    controller = control_of(control)
+    state = controller.state
+    if done >= state[NEXT_DECISION]:
+        observe_progress(done, controller)
+        pick_settings(done, controller)
+    return fill_segment(done, min(iterations, np.int64(state[NEXT_DECISION]) - done), controller)
 
 
 @kernel(types.int64(HANDLE, HANDLE, HANDLE, types.int64))

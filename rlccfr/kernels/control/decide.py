@@ -80,13 +80,26 @@ def decide(view, tables, scratch, done, control):
         tables: ``state``, which holds M, is changed in place.
         control: state, trace and working memory are changed in place.
     """
-    state = control.state
-    observation_size = OBSERVED + len(control.features)
     if control.looks:
         observe(view, tables, scratch, done, control)
     else:  # computing exploitabilities takes as long as several iterations
         observe_progress(done, control)
-    had_momentum = state[SETTINGS + MOMENTUM] != 0.0
+    had_momentum = control.state[SETTINGS + MOMENTUM] != 0.0
+    pick_settings(done, control)
+    if not had_momentum and control.state[SETTINGS + MOMENTUM] != 0.0:
+        tables.state[:, 0] = 0.0
+
+
+@kernel
+def pick_settings(done, control):
+    """Let the agents pick for the observation in ``control.inputs``, and write the settings that their picks stand for.
+
+    Args:
+        done: number of iterations done.
+        control: state, trace and working memory are changed in place.
+    """
+    state = control.state
+    observation_size = OBSERVED + len(control.features)
     decision = np.int64(state[NUM_DECISIONS])
     first_choice = 0  # the agent's, among those of all agents
     first_weight = 0  # of the agent's network, among those of the first member
@@ -103,8 +116,6 @@ def decide(view, tables, scratch, done, control):
             control.inputs[observation_size + first_choice + k] = 1.0 if k == pick else 0.0
         state[PICKS + agent] = pick
         first_choice += count
-    if not had_momentum and state[SETTINGS + MOMENTUM] != 0.0:
-        tables.state[:, 0] = 0.0
     if decision < len(control.trace):
         record_decision(control, control.trace[decision], observation_size)
     state[NUM_DECISIONS] += 1

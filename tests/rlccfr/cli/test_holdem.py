@@ -91,9 +91,9 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
         ),
         (
             ("--iterations", "3", "--update-rule", "hedge"),
-            "update rules can have schedules, but no functions and no controller: use dcfr_plus",
+            "update rules can have schedules, but no functions: use dcfr_plus",
         ),
-        (("--iterations", "3", "--control"), "update rules can have schedules, but no functions"),
+        (("--iterations", "3", "--control"), "use the controller 'schedule', which looks only at its progress"),
         (("--iterations", "3", "--abstraction", "rcfr"), "regrets are stored in tables, not fitted"),
         (("--iterations", "3", "--simultaneous"), "players are updated in alternation"),
         (("--iterations", "3", "--policy", "p.json"), "is written as .npz or .csv, not as .json"),

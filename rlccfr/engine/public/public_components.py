@@ -1,0 +1,106 @@
+"""What runs on a public tree: the kinds of iteration, the components and options, and the best run within a budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlccfr.components import Abstraction, Sampler, UpdateRule
+from rlccfr.components.controller import SCHEDULE
+from rlccfr.engine.binding import RunOptions, refuse_by_hand
+from rlccfr.engine.public.public_state import bytes_of
+from rlccfr.engine.stepper import StepperKind
+from rlccfr.errors import ComponentError
+from rlccfr.games.memory import available_memory
+from rlccfr.games.public.records import SHORT
+from rlccfr.games.public.view import PublicGame
+
+STEPPERS = (
+    StepperKind(lambda binding: binding.rule.learns, "rlccfr.engine.walked.holdem_stepper:HoldemStepper"),
+    StepperKind(
+        lambda binding: binding.rule.controller is not None, "rlccfr.engine.public.steered_passes:SteeredPublicStepper"
+    ),
+    StepperKind(lambda binding: binding.sampler.exact, "rlccfr.engine.public.passes:PublicStepper"),
+    StepperKind(lambda binding: True, "rlccfr.engine.public.passes:DrawnStepper"),
+)
+"""All kinds of iteration over a public tree; the first that serves a binding is used."""
+
+
+def check_components(
+    game: PublicGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
+) -> None:
+    """Check that components and options can be used on a public tree.
+
+    Raises:
+        ComponentError: a component or an option can't.
+    """
+    refuse_by_hand(game, options)
+    if rule.learns:
+        from rlccfr.engine.walked.checks import check_networks
+
+        check_networks(game, rule, sampler, abstraction, options)
+        return
+    where = f"{game.name!r} is solved on its public tree, where"
+    has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
+    if rule.average_weight or has_functions:
+        raise ComponentError(
+            f"{where} update rules can have schedules, but no functions: use dcfr_plus instead of {rule.id!r}"
+        )
+    if rule.controller is not None and rule.controller.looks:
+        raise ComponentError(
+            f"{where} a controller can't measure the run: use the controller {SCHEDULE!r}, which looks only at its "
+            "progress"
+        )
+    if rule.output == "current" or rule.simultaneous:
+        raise ComponentError(
+            f"{where} players are updated in alternation and the result is the average policy: use dcfr_plus instead "
+            f"of {rule.id!r}"
+        )
+    draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
+    has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
+    if not sampler.exact and (not draws_chance_alone or has_walk_settings):
+        raise ComponentError(
+            f"{where} samplers can draw only chance outcomes: use sampler='public_chance' instead of {sampler.id!r}"
+        )
+    if options.walks > 1 and not sampler.exact:
+        raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")
+    if abstraction.learns:
+        raise ComponentError(
+            f"{where} regrets are stored in tables, not fitted: use abstraction='none' instead of {abstraction.id!r}"
+        )
+    if options.simultaneous or options.pre_averaging:
+        raise ComponentError(
+            f"{where} players are updated in alternation: leave out simultaneous=True and averaging='pre'"
+        )
+    if options.dtype == SHORT.name:
+        _check_short(rule, sampler, options)
+
+
+def run_for(game: PublicGame) -> dict[str, Any]:
+    """Return the arguments of the best run on a game, or of a run that needs less memory if that does not fit.
+
+    A schedule with momentum needs four tables over all sequences. The rule that is soonest at targets needs two.
+    """
+    available = available_memory()
+    if available is None or bytes_of(game, 4, game.dtype) <= available:
+        return dict(game.form.best_run)
+    return {**game.form.target_runs[0].arguments, "blend": True}
+
+
+def _check_short(rule: UpdateRule, sampler: Sampler, options: RunOptions) -> None:
+    """Check that the rule, the sampler and the options can be used with tables of 16-bit numbers.
+
+    Raises:
+        ComponentError: one of them can't.
+    """
+    if not rule.is_plain:
+        raise ComponentError(
+            f"only regrets and policy sums can have 16 bits, and {rule.id!r} needs another table: use dcfr, or leave "
+            "out dtype='int16'"
+        )
+    if not sampler.exact:
+        raise ComponentError(
+            f"tables of 16-bit numbers need exact passes: use sampler='none' instead of {sampler.id!r}, or leave out "
+            "dtype='int16'"
+        )
+    if options.blend:
+        raise ComponentError("blends need tables of more than 16 bits: leave out blend=True or dtype='int16'")
