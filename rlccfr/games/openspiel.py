@@ -332,8 +332,8 @@ def declared_sum(game: Any, name: str) -> float:
 def opponent_payoffs_of(game: Any, name: str, openspiel_name: str) -> OpponentPayoffs:
     """Return player 1's payoffs as a function of player 0's.
 
-    They are those that :func:`keep_opponent_payoffs` has stored. Otherwise, a game of this library has its rules'
-    payoffs, and any other game has the sum of returns that it declares.
+    They are those that :func:`keep_opponent_payoffs` has stored, if any. Otherwise, the rules of a game of this library
+    give them, and in any other game, both players' payoffs have the sum that the game declares.
     """
     if openspiel_name in _OPPONENT_PAYOFFS:
         return _OPPONENT_PAYOFFS[openspiel_name]

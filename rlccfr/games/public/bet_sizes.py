@@ -13,7 +13,7 @@ Size     A bet, or a raise, to
 e        the same over all streets that remain: 3e on the flop, 2e on the turn, 1e on the river
 2e50%    the same, but at most 50 % of the pot
 a        all chips
-a500%    all chips if, beyond a call, these are at most 500 % of the pot after that call; otherwise no bet or raise
+a500%    all chips if, beyond a call, these are at most 500 % of the pot after that call; else the size is left out
 ======== ==========================================================================================================
 
 An amount is rounded to whole chips; half a chip is rounded up. It is then raised to the least legal amount, or lowered

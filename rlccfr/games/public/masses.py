@@ -12,7 +12,7 @@ ROUNDING = 1e-13
 
 
 def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
-    """Return, for each deal, where in ``view.above`` the rows are from which a player's rows come, (rows,).
+    """Return, for each deal, the index in ``view.above`` of the row from which each of a player's rows comes, (rows,).
 
     The first deal's array is empty.
     """

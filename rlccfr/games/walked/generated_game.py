@@ -131,7 +131,7 @@ class GeneratedGame:
         return rows
 
     def tabulated(self, policies: Callable[[int, np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-        """Return both players' probability of each sequence of :attr:`tree`, (m,); ``tree`` must not be None.
+        """Return the policies' probability of each sequence of :attr:`tree`, (m,); ``tree`` must not be None.
 
         Args:
             policies: function ``(player, rows, legal)`` that returns the probabilities of actions, (rows, actions).

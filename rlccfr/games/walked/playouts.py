@@ -68,9 +68,9 @@ class Playouts(NamedTuple):
     def histories_per_walk(self, subset_size: int = 0) -> float:
         """Estimate how many histories a walk meets if both players' policies are uniform (Knuth, 1975).
 
-        A walk follows one outcome of chance and one action of the opponent, but all actions of the traverser, or
-        ``subset_size`` of them. Multiply the numbers of the traverser's actions that are followed at the decisions on a
-        random path down to some depth. The mean of this product is the number of histories met at that depth.
+        A walk follows one outcome of chance and one action of the opponent, but all actions of the traverser, or at
+        most ``subset_size`` of them. So on a random path down to some depth, the product of the numbers of actions that
+        are followed is an unbiased estimate of the number of histories that the walk meets at that depth.
 
         Args:
             subset_size: largest number of actions that the walk follows at a decision of the traverser; 0 for all.
