@@ -1,4 +1,4 @@
-"""Games: their names, the interface to OpenSpiel, the compiler, and the flat tree that everything else reads."""
+"""Games: their names, the interface to OpenSpiel, the compiler, and the forms in which games are represented."""
 
 from rlccfr.games.names import NAMED_GAMES, load_game, openspiel_name
 

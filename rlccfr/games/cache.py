@@ -1,4 +1,4 @@
-"""Compiled games and tables of cards on disk, so that each is computed only once per machine."""
+"""The cache on disk of compiled games and of tables for hold'em in buckets, so that a machine computes each once."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ FORMAT = "rlccfr-game-5"
 Names of files also depend on the arrays' layout."""
 
 MOST_BYTES = 5_000_000_000
-"""Largest total size of the kept files; beyond it, the least recently used are deleted."""
+"""Largest total size in bytes of the cached files; beyond it, the least recently used are deleted."""
 
 TABLES = ("strengths", "buckets", "meetings")
-"""Kinds of tables of cards, with which the names of their files begin; see rlccfr/games/bucket_histories/."""
+"""Kinds of tables for hold'em in buckets; the names of their files begin with these. See games/bucket_histories/."""
 
 LEAST_HISTORIES = 20_000
-"""Smallest number of histories of a game that is kept; smaller games compile too fast to be worth a file."""
+"""Smallest number of histories of a game that is cached; smaller games compile too fast to be worth a file."""
 
 _VIEW = "view_"
 _CLASSES = "classes_"
 
 
 def cache_folder() -> Path:
-    """Return the folder of kept games: ``$RLCCFR_CACHE``, or the user's cache folder."""
+    """Return the folder of the cache: ``$RLCCFR_CACHE``, or the user's cache folder for this library."""
     if folder := os.environ.get("RLCCFR_CACHE"):
         return Path(folder)
     from platformdirs import user_cache_path
@@ -47,10 +47,10 @@ def cache_folder() -> Path:
 
 
 def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
-    """Return the kept game of an OpenSpiel string, or None if there is no complete file from this OpenSpiel version.
+    """Return the cached game of an OpenSpiel string, or None if there is no complete file from this OpenSpiel version.
 
-    Player 1's payoffs and the big blind are not kept: the returned game has those of a zero-sum game without blinds,
-    which the caller replaces.
+    A file has neither player 1's payoffs nor the big blind. So the returned game is zero-sum and has no big blind,
+    until the caller sets both.
     """
     try:
         arrays = read_archive(_path(openspiel_name, restore_recall))
@@ -85,11 +85,11 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
 def keep_game(tree: GameTree) -> None:
     """Write a large game to the cache, if the cache can be written to.
 
-    A game that OpenSpiel reads from a file is not kept, since the file may change.
+    A game that OpenSpiel reads from a file is not cached, since the file may change.
 
     Args:
-        tree: a game that OpenSpiel ships. Other games must not be kept: their file would still be found by the same
-            string after the game's code has changed.
+        tree: a game that OpenSpiel ships. Other games must not be cached, since the cached game would still be found by
+            the same string after the game's code has changed.
     """
     is_small = tree.num_histories < LEAST_HISTORIES
     is_from_file = "filename=" in tree.openspiel_name
@@ -115,11 +115,11 @@ def keep_game(tree: GameTree) -> None:
 
 
 def find_arrays(kind: str, parts: tuple[str, ...]) -> dict[str, np.ndarray] | None:
-    """Return kept tables of cards, or None if there are none or their file is damaged.
+    """Return cached tables by name, or None if there is no such file or it is damaged.
 
     Args:
         kind: one of :data:`TABLES`.
-        parts: texts that tell these tables from others, the version of their format among them.
+        parts: strings that distinguish these tables from others of their kind; one of them is the format's version.
     """
     path = _path_of_arrays(kind, parts)
     try:
@@ -135,12 +135,12 @@ def find_arrays(kind: str, parts: tuple[str, ...]) -> dict[str, np.ndarray] | No
 def keep_arrays(
     kind: str, parts: tuple[str, ...], arrays: Mapping[str, np.ndarray], replaces: tuple[str, ...] | None = None
 ) -> None:
-    """Write tables of cards to the cache, if the cache can be written to; see :func:`find_arrays`.
+    """Write tables to the cache, if the cache can be written to; see :func:`find_arrays`.
 
     Args:
         kind, parts: see :func:`find_arrays`.
-        arrays: the tables.
-        replaces: texts of tables that are no longer needed once these are written; they are deleted.
+        arrays: the tables, by name.
+        replaces: ``parts`` of other tables of this kind, which are deleted once these tables are written.
     """
     try:
         with written_atomically(_path_of_arrays(kind, parts), RLCCFRError) as file:
@@ -153,13 +153,13 @@ def keep_arrays(
 
 
 def forget_arrays(kind: str, parts: tuple[str, ...]) -> None:
-    """Delete kept tables of cards, if there are any; see :func:`find_arrays`."""
+    """Delete cached tables, if there are any; see :func:`find_arrays`."""
     with contextlib.suppress(OSError):
         _path_of_arrays(kind, parts).unlink(missing_ok=True)
 
 
 def kept_files() -> list[Path]:
-    """Return the files of all kept games and tables, the most recently used first."""
+    """Return the files of all cached games and tables, the most recently used first."""
     folder = cache_folder()
     paths = [path for kind in ("game", *TABLES) for path in folder.glob(f"{kind}-*.npz")]
     return sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True)

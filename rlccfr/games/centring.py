@@ -1,4 +1,4 @@
-"""A game's sequence form with its payoffs centred at about zero, so that no precision is lost to a constant in them.
+"""A game's sequence form with a constant subtracted from all payoffs, so that they lie near 0 and lose no precision.
 
 A constant that is added to all payoffs does not change the equilibria. But payoffs of 1e12 and 1e12 + 1 agree in most
 of their digits, and sums of such payoffs lose the other digits. The constant is subtracted from each terminal's
@@ -25,7 +25,7 @@ class CentredForm(SequenceForm):
 
     Attributes:
         view: the sequence form; only its payoffs differ from the game's.
-        centre: what was subtracted, in the game's units.
+        centre: the constant that was subtracted, in the game's units.
         num_leaf_pairs: number of pairs of the players' last sequences whose leaves have a payoff other than 0.
     """
 
@@ -46,7 +46,7 @@ _centred: WeakKeyDictionary[GameTree, CentredForm | None] = WeakKeyDictionary()
 
 
 def centre_of(game: GameTree) -> float:
-    """Return what to subtract from player 0's payoffs: their median; 0 if 0 lies in their range.
+    """Return the constant to subtract from player 0's payoffs: their median; 0 if 0 lies in their range.
 
     After the subtraction, no payoff is larger in size than the range of payoffs. If a constant was added to all payoffs
     of a symmetric game, their median is that constant; pairs of sequences that paid nothing before the addition then
@@ -61,7 +61,7 @@ def centre_of(game: GameTree) -> float:
 
 
 def centred_form(game: GameTree) -> CentredForm | None:
-    """Return a game's form with its centre subtracted, None if the centre is 0; the form is made at first use."""
+    """Return a game's centred form, which is computed at first use; None if the centre is 0."""
     if game not in _centred:
         centre = centre_of(game)
         _centred[game] = None if centre == 0.0 else _subtract(game, centre)

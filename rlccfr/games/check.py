@@ -17,7 +17,7 @@ SHIPPED_IN = ("pyspiel", "open_spiel")
 """Packages whose games change only with OpenSpiel's version."""
 
 PLAYOUTS = 20
-"""Number of random playouts that check a kept game; they take about a millisecond."""
+"""Number of random playouts that check a cached game; they take about a millisecond."""
 
 
 def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:
@@ -25,8 +25,8 @@ def registered_code(game: Any, name: str, known: Collection[str], load: Callable
 
     A game counts as shipped on two conditions. First, its class and the classes of all games inside it belong to
     OpenSpiel's packages. Second, every game that the string names is the loaded game, or is inside it. The second
-    condition fails if a user's function is registered under a name, but makes a game of another name. Such a game is
-    not shipped, even if all its classes are OpenSpiel's; the tuple is then empty.
+    condition fails if a user has registered, under one name, a function that makes a game of another name. Such a game
+    is not shipped, even if all its classes are OpenSpiel's; an empty tuple is then returned.
 
     Args:
         game: the game that OpenSpiel loaded.

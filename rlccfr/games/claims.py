@@ -1,4 +1,4 @@
-"""Checks of what every game claims, such as that chance's probabilities sum to 1, wherever the game comes from.
+"""Checks of *claims*: conditions that every game must meet, such as that chance's probabilities sum to 1.
 
 A run does not notice that a game breaks a claim: if chance's probabilities sum to 0.9, or if both players win, values
 and exploitabilities are wrong without any sign. So all claims are checked here, on the list of histories from which
@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 """Largest difference between a sum of probabilities and 1."""
 
 OF_SIZE = 1e-12
-"""Largest difference between the sum of both payoffs and its declared value, as a share of these payoffs."""
+"""Largest difference between the sum of both players' payoffs and its declared value, as a share of these payoffs."""
 
 UNITS = 64
 """Rounding error that is allowed in computed payoffs, as a multiple of the machine epsilon times the largest payoff."""
@@ -29,7 +29,7 @@ MOST_OF_SIZE = 1e-6
 """Largest such rounding error at a terminal history, as a share of the payoffs there."""
 
 MOST_OF_TYPICAL = 1e-9
-"""The same as a share of the geometric mean of all payoffs' sizes: payoffs that cancel out leave an error, too."""
+"""The same, as a share of the geometric mean of all payoffs' sizes, for terminals at which payoffs cancel out."""
 
 DOUBLE = float(np.finfo(float).eps)
 """Machine epsilon of doubles."""
@@ -77,7 +77,7 @@ def check_claims(walk: Traversal, name: str, utility_sum: float = 0.0) -> None:
 
 
 Fault = tuple[int, str] | None
-"""The first history at which a claim is broken, and how; None if it holds everywhere."""
+"""The first history at which a claim is broken, and what is wrong there; None if the claim holds everywhere."""
 
 
 def _listed_twice(walk: Traversal) -> Fault:

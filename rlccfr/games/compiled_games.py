@@ -16,7 +16,7 @@ _compiled: dict[str, tuple[Game, tuple[type, ...] | None]] = {}
 
 
 def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game:
-    """Return a game ready to be solved; each process compiles a game only once, unless its definition changes.
+    """Return a game ready to be solved; a process loads each game only once, unless the game's definition changes.
 
     A game that this process registered is compiled again when its name is registered for another class, for example
     because a notebook's cell is run again. A class that is changed in place goes unnoticed here, but
@@ -44,13 +44,13 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
 
 
 def compiled_tree(game: str, use: str) -> GameTree:
-    """Return a compiled game for a use that needs its histories.
+    """Return a game ready to be solved, for a use that needs its histories.
 
     Args:
         use: what needs the histories, for the error.
 
     Raises:
-        GameError: as :func:`rlccfr.load_game`, or the game is represented as a public tree.
+        GameError: as :func:`rlccfr.load_game`, or the game is not stored as a tree of histories.
     """
     return checked_tree(compiled(game), use)
 

@@ -54,7 +54,8 @@ def build(
     num_children = walk.num_children
     if num_children.max(initial=0) > MOST_CHILDREN:
         raise GameError(
-            f"{name!r} has a history with more than {MOST_CHILDREN:,} children, which the engine can't hold"
+            f"{name!r} has a history with more than {MOST_CHILDREN:,} children, the most that the engine can hold; "
+            "choose a smaller game"
         )
 
     # The sequence form is made while the histories are still ordered level by level.

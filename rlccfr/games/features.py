@@ -18,8 +18,9 @@ _history_features_of: WeakKeyDictionary[GameTree, np.ndarray] = WeakKeyDictionar
 def infoset_features(game: GameTree) -> np.ndarray:
     """Return OpenSpiel's information state tensors, (n, d) float32; they are made at first use and kept with the game.
 
-    If recall was restored, two infosets may share a tensor. Each tensor is then followed by a second one, the mean over
-    the tensors of the infoset and of its owner's earlier infosets. The means distinguish orders of observations.
+    If recall was restored, two infosets may share a tensor. Each tensor is then followed by a second one of equal size,
+    the mean over the tensors of the infoset and of its owner's earlier infosets. So infosets at which the same
+    observations were made in different orders have different features.
 
     Raises:
         ComponentError: the game does not provide such tensors.
@@ -32,9 +33,9 @@ def infoset_features(game: GameTree) -> np.ndarray:
 def history_features(game: GameTree) -> np.ndarray:
     """Return features of the histories where a player moves, in the order of their numbers, float32.
 
-    They are both players' tensors and, if the last move was a player's, its action, one-hot. The tensors alone are not
-    enough: where players move at the same time, they do not show that action. Like :func:`infoset_features`, the
-    features are made at first use.
+    A row has both players' tensors, of d numbers each, and then the last action, one-hot, if a player made the last
+    move. The action is included because tensors do not show it where players move at the same time. Like
+    :func:`infoset_features`, the features are made at first use.
 
     Returns:
         Array (number of these histories, 2 d + number of distinct actions of the game).
@@ -48,10 +49,7 @@ def history_features(game: GameTree) -> np.ndarray:
 
 
 def _history_features(game: GameTree) -> np.ndarray:
-    """Compute the features that :func:`history_features` returns.
-
-    They include the last action because tensors hide the first of two simultaneous moves.
-    """
+    """Compute the features that :func:`history_features` returns."""
     opened = _with_tensors(game)
     histories = game.histories
     size = opened.information_state_tensor_size()
@@ -140,7 +138,7 @@ def _paths(game: GameTree, *, chance: bool = True) -> list[list[int]]:
 
 
 def _means_over_past(game: GameTree, tensors: np.ndarray) -> np.ndarray:
-    """Return, for each infoset, the mean of its tensor and of those of its owner's earlier infosets, (n, d)."""
+    """Return, for each infoset, (n, d), the mean of its own tensor and the tensors of its owner's earlier infosets."""
     owner = game.owner
     total = tensors.copy()
     count = np.ones((game.num_infosets, 1), np.float32)

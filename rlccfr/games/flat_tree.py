@@ -38,17 +38,18 @@ class Classes(NamedTuple):
 
 
 class SequenceForm:
-    """What exact passes read of a game; ``view`` has the arrays of its sequence form."""
+    """The sequence form of a game, which is all that exact passes read; ``view`` has its arrays."""
 
     view: SequenceView
 
     @property
     def num_infosets(self) -> int:
+        """Number of infosets of both players, n."""
         return len(self.view.parent)
 
     @property
     def num_sequences(self) -> int:
-        """Number of pairs (infoset, action) of both players, without the two empty sequences."""
+        """Number of pairs (infoset, action) of both players, m; the two empty sequences are not counted."""
         return int(self.view.first_sequence[-1])
 
     @property
@@ -58,6 +59,7 @@ class SequenceForm:
         return np.repeat(np.arange(self.num_infosets), counts)
 
     def infosets_of(self, player: int) -> slice:
+        """Return the infosets of ``player`` as a slice of any table over infosets."""
         begin = self.view.infoset_begin
         return slice(int(begin[player]), int(begin[player + 1]))
 
@@ -68,6 +70,7 @@ class SequenceForm:
         return slice(int(first[infosets.start]), int(first[infosets.stop]))
 
     def infoset_sequences(self, infoset: int) -> slice:
+        """Return the sequences of one infoset as a slice of any table over sequences."""
         first = self.view.first_sequence
         return slice(int(first[infoset]), int(first[infoset + 1]))
 
@@ -100,7 +103,10 @@ class SequenceForm:
         )
 
     def over_all_members(self, table: np.ndarray) -> np.ndarray:
-        """Return a table, (m,), expanded from this form's sequences to those of the game that it represents."""
+        """Return a table, (m,), expanded to the sequences of the whole game; here, the table itself.
+
+        A quotient has fewer sequences than its game, so there the result is longer.
+        """
         return table
 
     def normalised(self, sums: np.ndarray) -> np.ndarray:
@@ -139,25 +145,25 @@ COMPILED = Form(
         TargetRun({"update_rule": "hs_pcfr_plus"}, (-0.453, 0.344, 0.317), chance=False),
     ),
 )
-"""The form of games that are compiled history by history."""
+"""The form of games that are compiled to a tree of histories."""
 
 
 @dataclass(frozen=True, eq=False)
 class GameTree(SequenceForm):
     """A game ready to be solved, made by :func:`rlccfr.load_game` and never changed afterwards."""
 
-    name: str
-    openspiel_name: str
-    restore_recall: bool
+    name: str  # the name by which the game was loaded, for display
+    openspiel_name: str  # the string by which OpenSpiel loads the game; empty for an abstract game
+    restore_recall: bool  # whether histories of one information state are distinguished by the player's own last move
     histories: np.ndarray  # (num_histories,) of type HISTORY
     probability: np.ndarray  # (num_histories,): probability of the chance outcome that leads here; 1 elsewhere
     edge_action: np.ndarray  # (num_histories,): the OpenSpiel action that leads to each history, -1 at the root
-    view: SequenceView
+    view: SequenceView  # the sequence form
     infoset_keys: tuple[str, ...]  # OpenSpiel's information state string of each infoset
     sequence_action: np.ndarray  # (m,): OpenSpiel's action of each sequence
     depth: int  # number of moves on the longest path
-    classes: Classes
-    opponent_payoffs: OpponentPayoffs = ZERO_SUM
+    classes: Classes  # infosets and sequences that symmetry makes equal
+    opponent_payoffs: OpponentPayoffs = ZERO_SUM  # player 1's payoffs as a function of player 0's
     big_blind: float | None = None  # chips in the larger blind, in a game of poker whose parameters name blinds
     lock: Any = None  # the lock of a locked game, a rlccfr.locks.Lock
     form: ClassVar[Form] = COMPILED
@@ -180,6 +186,7 @@ class GameTree(SequenceForm):
 
     @property
     def num_histories(self) -> int:
+        """Number of histories; chance nodes and terminals are histories, too."""
         return len(self.histories)
 
     @property

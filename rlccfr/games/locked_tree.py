@@ -88,8 +88,8 @@ class TreeLocks:
             infosets = [infoset for infoset in infosets if self._owner(infoset) == player]
         elif len(owners) > 1:
             raise PolicyError(
-                f"both players of {self._tree.name!r} have an infoset named {brief(name)}: say whose to lock, by "
-                "lock={0: ...} or --lock 0=FILE"
+                f"both players of {self._tree.name!r} have an infoset named {brief(name)}: name the player to lock, as "
+                "in lock={0: ...} or --lock 0=FILE"
             )
         if not infosets:
             raise self._unknown(name, player, bool(owners))
@@ -135,7 +135,7 @@ class TreeLocks:
         tree = self._tree
         if policy.game.content_hash != tree.content_hash:
             raise PolicyError(
-                f"the lock is a policy of {policy.game.name!r}; it must be one of {tree.name!r}, in this version of it"
+                f"the lock is a policy of {policy.game.name!r}; it must be a policy of this version of {tree.name!r}"
             )
         probabilities = policy.probabilities
         sums = np.repeat(tree.row_sums(probabilities), np.diff(tree.view.first_sequence))

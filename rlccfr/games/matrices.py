@@ -18,7 +18,7 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 
 COMPUTED = 16
-"""Multiple of the machine epsilon, times the payoffs, up to which a sum counts as 0: payoffs may have been computed."""
+"""A constant sum counts as 0 up to this multiple of the machine epsilon times the payoffs, which may be rounded."""
 
 
 def matrix_game(
@@ -138,9 +138,10 @@ def _as_floats(entries: np.ndarray, what: str) -> np.ndarray:
 
 
 def _constant_sum(first: np.ndarray, second: np.ndarray, epsilon: float) -> float:
-    """Return the constant that both players' payoffs, (rows, columns), add up to; 0 if it is within rounding errors.
+    """Return the constant that both players' payoffs add up to; 0 if it differs from 0 only by rounding.
 
     Args:
+        first, second: (rows, columns) the payoffs of player 0 and of player 1.
         epsilon: machine epsilon of the payoffs' type.
 
     Raises:

@@ -47,7 +47,7 @@ def gigabytes(size: int) -> str:
 
 
 def return_freed_memory() -> None:
-    """Return to the system what this process has freed, if its C library can do so.
+    """Give the memory that this process has freed back to the system, if its C library can do so.
 
     GNU's library keeps freed memory for later, in pieces that large arrays can't use. Building a large game frees a
     tenth of what the tables then take.

@@ -73,7 +73,7 @@ GameName = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class NamedGame:
-    """A short name for an OpenSpiel string."""
+    """A short name for an OpenSpiel string; ``restore_recall`` is the default of :func:`load_game` for the name."""
 
     name: str
     openspiel_name: str
@@ -176,7 +176,7 @@ def form_named(name: str) -> Form:
 
 
 def identity_of(name: str) -> object:
-    """Return a game's OpenSpiel string, or its rules if it has a public tree; equal for all names of the same game.
+    """Return a value that is equal for all names of the same game; for a compiled game, it is the OpenSpiel string.
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
@@ -203,7 +203,7 @@ def random_game(kind: str = "poker", *, seed: int = 0, **parameters: int) -> Gam
     Args:
         kind: ``"poker"``, rounds of betting on random hands (see :mod:`rlccfr.games.generated.poker`), or ``"moves"``,
             moves that the opponent sees in part (see :mod:`rlccfr.games.generated.moves`).
-        seed: seed of the game's chance probabilities and payoffs.
+        seed: seed of everything in the game that is drawn at random.
         parameters: numbers that set the game's size; the module of the kind lists them.
 
     Raises:
@@ -245,12 +245,12 @@ def load_game(
         name: a short name (``kuhn``, ``leduc``, ``royal``, ``goofspiel``), a short name with parameters, an OpenSpiel
             string, the name or path of a Gambit file (``game.efg``), or an OpenSpiel game object. A game object that
             OpenSpiel can't load by a name is known in this process only. If a file's game is strictly competitive but
-            not zero-sum, or an OpenSpiel game is constant-sum, the game is solved with the first player's payoffs.
+            not zero-sum, or an OpenSpiel game is constant-sum, the zero-sum game of player 0's payoffs is solved.
         restore_recall: whether to distinguish histories of one information state by the player's own last move, for
             games whose information states do not record it. By default, this is done only for ``royal``.
         max_histories: size limit, 2 million by default; a history takes about 7 microseconds and 300 bytes to compile.
-        progress: function called now and then with the share that is done, estimated as if siblings had subtrees of
-            equal size.
+        progress: function called now and then with the share of the work that is done, estimated as if siblings had
+            subtrees of equal size.
         form: ``"generated"`` to compile nothing, for games of any size: deep rules then walk through OpenSpiel's
             states. ``load_game("generated(phantom_ttt)")`` is the same. By default, the name decides.
 
@@ -275,15 +275,19 @@ def load_game(
     if names is not None:
         if max_histories is not None or restore_recall is not None:
             raise GameError(
-                f"{name!r} is represented {names.form.title}, not as a tree of histories, to which max_histories and "
-                "restore_recall apply: leave them out"
+                f"{name!r} is represented {names.form.title}, but max_histories and restore_recall apply only to trees "
+                "of histories: leave them out"
             )
         return resolve_name(names.load)(name, progress)
     return _compiled(name, restore_recall, max_histories, progress, known_names=(*NAMED_GAMES, *PUBLIC))
 
 
 def _name_in_form(name: Any, form: str | None) -> Any:
-    """Return the name of a game, which may be a game object, in a form that is given beside it, if one is.
+    """Return a game's name; if ``form`` is given, return the name ``generated(...)`` of the game instead.
+
+    Args:
+        name: the name, or a game object.
+        form: ``"generated"`` or None.
 
     Raises:
         GameError: there is no such form, or the name is not a string.

@@ -53,7 +53,7 @@ _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
 
 _OPPONENT_PAYOFFS: dict[str, OpponentPayoffs] = {}
-"""Player 1's payoffs in those of these games that are not zero-sum, but were given to OpenSpiel as zero-sum games."""
+"""Player 1's payoffs, by name, in games that were given to OpenSpiel as zero-sum games but are not zero-sum."""
 
 
 def compile_game(
@@ -65,10 +65,16 @@ def compile_game(
     known_names: Iterable[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> GameTree:
-    """Compile an OpenSpiel game string; see :func:`rlccfr.load_game`.
+    """Compile the game of an OpenSpiel string, or return it from the cache; see :func:`rlccfr.load_game`.
 
     Args:
+        openspiel_name: the OpenSpiel string.
+        name: the game's name for display; by default the string, or the file that it stands for.
+        restore_recall, max_histories, progress: see :func:`rlccfr.load_game`.
         known_names: names, besides OpenSpiel's, that the error for an unknown name may suggest.
+
+    Raises:
+        GameError: see :func:`rlccfr.load_game`.
     """
     if not isinstance(openspiel_name, str):
         raise GameError(
@@ -174,12 +180,15 @@ def _registered_code(game: Any, openspiel_name: str) -> tuple[type, ...] | None:
 
 
 def turn_based_game(openspiel_name: str, known_names: Iterable[str] = (), name: str = "") -> Any:
-    """Return the turn-based OpenSpiel game of a string.
+    """Return the OpenSpiel game that a string stands for; a simultaneous game is converted to a turn-based one.
 
     Args:
         openspiel_name: the string.
         known_names: names, besides OpenSpiel's, that the error for an unknown name may suggest.
         name: the game's name for errors; by default the string, or the file that it stands for.
+
+    Raises:
+        GameError: the name is unknown, OpenSpiel can't load the game, or the game is not of a supported kind.
     """
     name = name or shown(openspiel_name)
     if openspiel_name in _OBJECTS:
@@ -229,7 +238,7 @@ def _try_in_child(load: Callable[[], Any]) -> None:
         load: function that loads the game.
 
     Raises:
-        ValueError: the child crashed; the message is the first line that OpenSpiel wrote before.
+        ValueError: the child crashed; the message is the first line that OpenSpiel wrote before the crash.
     """
     if not hasattr(os, "fork"):
         return
@@ -321,7 +330,11 @@ def declared_sum(game: Any, name: str) -> float:
 
 
 def opponent_payoffs_of(game: Any, name: str, openspiel_name: str) -> OpponentPayoffs:
-    """Return player 1's payoffs: those of :func:`keep_opponent_payoffs`, or else of the rules or the declared sum."""
+    """Return player 1's payoffs as a function of player 0's.
+
+    They are those that :func:`keep_opponent_payoffs` has stored, if any. Otherwise, the rules of a game of this library
+    give them, and in any other game, both players' payoffs have the sum that the game declares.
+    """
     if openspiel_name in _OPPONENT_PAYOFFS:
         return _OPPONENT_PAYOFFS[openspiel_name]
     own_rules = rules_of(game)
@@ -336,7 +349,7 @@ def big_blind_of(game: Any) -> float | None:
 
 
 def keep_opponent_payoffs(game: pyspiel.Game, payoffs: OpponentPayoffs) -> None:
-    """Store player 1's payoffs of a game that was given to OpenSpiel as a zero-sum game with player 0's payoffs."""
+    """Store player 1's payoffs in a game that was given to OpenSpiel as the zero-sum game of player 0's payoffs."""
     _OPPONENT_PAYOFFS[name_of(game)] = payoffs
 
 
@@ -368,7 +381,7 @@ class _ProgressError(Exception):
 
 
 def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractContextManager[None]]) -> Any:
-    """Return a wrapper of ``progress`` that shows its stderr, and that raises its errors as :class:`_ProgressError`."""
+    """Return a wrapper of ``progress`` that shows what it writes to stderr and raises its errors as _ProgressError."""
 
     def report(share: float) -> None:
         with aloud():
@@ -382,7 +395,7 @@ def _reporter(progress: Callable[[float], None], aloud: Callable[[], AbstractCon
 
 @contextmanager
 def _quiet() -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Hide stderr in the block: OpenSpiel's C++ code writes the errors that it raises there, too.
+    """Hide stderr in the block, because OpenSpiel's C++ code also prints the errors that it raises.
 
     Yields:
         Function that returns a context manager, within which stderr is shown.

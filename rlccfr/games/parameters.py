@@ -17,8 +17,8 @@ class Parametrised:
     Attributes:
         name: name of the games without parameters.
         parameters: default, least and greatest value of each parameter, by its name.
-        of_other_forms: an example of a value of each further parameter, which makes a name one of a game in another
-            form.
+        of_other_forms: further parameters, each with an example of its value; a name with one of them stands for a
+            game in another form.
     """
 
     name: str

@@ -34,7 +34,7 @@ def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) ->
 
     Args:
         payoff: (m + 2, m + 2) payoffs to player 0, weighted by chance; a row per sequence of player 0.
-        second: payoffs to player 1, one for each entry of ``payoff``; by default the negatives of player 0's.
+        second: payoffs to player 1, in the order of ``payoff.data``; by default the negatives of player 0's.
 
     Returns:
         The fields of :class:`SequenceView` from ``leaf_0`` to ``payoff_1``, by name.

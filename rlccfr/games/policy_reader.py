@@ -24,9 +24,9 @@ from rlccfr.games.records import CHANCE
 from rlccfr.interrupts import raise_if_interrupt
 
 Reader = Callable[[Any, int], Any]
-"""Function that is given a turn-based state and the player to move, and returns what a policy has for the state.
+"""Function ``(state, player)`` that returns a policy's answer at a turn-based state at which the player moves.
 
-The result is None if the policy has nothing.
+The answer is None if the policy has nothing for the state.
 """
 
 FORMS = (

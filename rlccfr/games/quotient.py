@@ -134,7 +134,7 @@ _centred_quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictio
 
 
 def quotient_of(game: GameTree) -> Quotient | None:
-    """Return a game's quotient, made at first use; None if there is none.
+    """Return a game's quotient, which is computed at first use; None if the game has none.
 
     There is no quotient if each sequence is alone in its class, or if the classes are not an equitable partition. If
     all payoffs contain a large constant, true differences between payoffs may be as small as rounding errors. So the
@@ -148,7 +148,7 @@ def quotient_of(game: GameTree) -> Quotient | None:
 
 
 def centred_quotient_of(game: GameTree) -> Quotient | None:
-    """Return the quotient of a game's centred form (:mod:`rlccfr.games.centring`); None if there is none."""
+    """Return the quotient of a game's centred form (:mod:`rlccfr.games.centring`); None if that has none."""
     centred = centred_form(game)
     if centred is None:
         return quotient_of(game)

@@ -1,7 +1,7 @@
-"""Early errors for games that are too large for the limit on histories, or for the memory that is available.
+"""Early errors for games with more histories than the limit allows, or than fit into the available memory.
 
 The limit is by default :data:`rlccfr.games.openspiel.MAX_HISTORIES`. Here, sizes are estimated. The traversal
-(:mod:`rlccfr.games.traversal`) counts histories, and raises an error as soon as there are more than the limit.
+(:mod:`rlccfr.games.traversal`) counts histories, and raises an error once there are more than the limit.
 """
 
 from __future__ import annotations

@@ -166,7 +166,12 @@ def _weights(numbers: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 def _split_colours(colour: np.ndarray, sight: np.ndarray) -> np.ndarray:
-    """Give each distinct pair of a colour and a hash of what a node sees a new colour, counted from 0."""
+    """Return new colours, (nodes,), counted from 0: one for each distinct pair of a colour and a hash.
+
+    Args:
+        colour: (nodes,) the colour of each node.
+        sight: (nodes,) a hash of what each node sees.
+    """
     order = np.lexsort((sight, colour))
     is_new = (np.diff(colour[order]) != 0) | (sight[order][1:] != sight[order][:-1])
     new_colour = np.empty_like(colour)

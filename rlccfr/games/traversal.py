@@ -19,18 +19,18 @@ MOST_MOVES = 10_000
 """Largest number of moves on a path; a game that never ends would otherwise be followed forever."""
 
 NO_TEXT = -1
-"""Number instead of an infoset's for a history whose information state is not a string."""
+"""Takes the place of an infoset's number if the information state is not a string."""
 
 REPORT_EVERY = 20_000
-"""Number of histories between two checks of free memory and two calls of ``progress``: about a sixth of a second."""
+"""Number of histories, visited in about a sixth of a second, after which memory is checked and ``progress`` called."""
 
 LastMove = tuple[int, ...]
 """A player's last (infoset, action), or () if the player has not moved."""
 
 
 _Child = tuple[int, float, tuple[LastMove, LastMove]]
-"""A history that is still to be visited: the action or chance outcome that leads to it, its probability (1 for an
-action), and each player's last move. Its state is made only at the visit, since some states take megabytes."""
+"""A history that is still to be visited: the action or chance outcome that leads to it, that outcome's probability (1
+for an action), and each player's last move. Its state is made only at the visit, since some states take megabytes."""
 
 
 class _OpenHistory(NamedTuple):
@@ -196,7 +196,7 @@ def _check_room(
 
 
 def _too_large(name: str, num_visited: int, max_histories: int) -> GameError:
-    """Return the error for a game with too many histories or, if it has not, with a path that is too long."""
+    """Return the error for a game with too many histories, or else for one with a path that is too long."""
     if num_visited >= max_histories:
         return too_many_histories(name, max_histories)
     return GameError(
@@ -277,11 +277,11 @@ class _SeenInfosets:
         self.forgetful: set[int] = set()
 
     def number(self, player: int, text: str, last_move: LastMove, actions: list[int]) -> int:
-        """Return the number of the infoset with information state ``text``, and put its actions in order.
+        """Return the number of the infoset with information state ``text``, and reorder ``actions`` in place.
 
         Histories of one infoset may list the same actions in different orders. If so, ``actions`` is put into the order
-        of the infoset's first history, so that an action has the same index at all of them. If the actions themselves
-        differ, they are left as they are.
+        of the infoset's first history, so that an action has the same index at all its histories. If the actions
+        themselves differ, ``actions`` is left as it is.
 
         Args:
             player: the infoset's owner.

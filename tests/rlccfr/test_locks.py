@@ -452,7 +452,7 @@ def test_draws_of_public_chance_need_locks_of_whole_public_nodes(sampler):
     values = solver.values()
     assert values.exploitability < 0.05 * rlccfr.Policy.uniform(solver.game).exploitability()
     assert abs(values.game[0] - rlccfr.solve(tree, lock=first_bets).value) <= values.nash_conv
-    with pytest.raises(ComponentError, match="lock on a part of a public node"):
+    with pytest.raises(ComponentError, match="only some private states of a public node"):
         rlccfr.Solver(tree, "cfr_plus", sampler, lock=every_seventh(tree))
 
 

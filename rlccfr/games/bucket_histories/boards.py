@@ -23,7 +23,7 @@ Progress = Callable[[float], None]
 """Function that is called repeatedly with the share of the work that is done."""
 
 LEAST_KEPT = 10_000_000
-"""Smallest size of a table over whole boards and hands that is kept on disk; smaller ones are quick to compute."""
+"""Smallest number of entries of a table that is kept on disk; smaller tables are quick to compute."""
 
 
 def share_of(progress: Progress | None, begin: float, end: float) -> Progress | None:

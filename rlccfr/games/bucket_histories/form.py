@@ -1,4 +1,4 @@
-"""The form of hold'em games in buckets, in its own module: the list of forms imports it without the form's code."""
+"""The form of hold'em games in buckets, in its own module, so that the list of forms does not import its code."""
 
 from __future__ import annotations
 

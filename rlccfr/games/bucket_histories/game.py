@@ -101,7 +101,7 @@ class BucketHistoryGame:
 
         Args:
             dtype: type of their numbers.
-            progress: function called repeatedly with the share that is done of counting the deals of all pairs.
+            progress: function called repeatedly with the share of all deals that have been counted.
 
         Raises:
             GameError: they do not fit into memory.

@@ -51,12 +51,12 @@ BLOCK = 1024
 
 
 class PairMatrices(NamedTuple):
-    """How the cards of two players' bucket histories compare: probabilities of pairs, and margins at showdowns.
+    """The probabilities of pairs of bucket histories, one of each player, and the margins of player 0 at showdowns.
 
     Attributes:
         met: for each round, (player 0's histories, player 1's) probability that the players have them.
         margins: (player 0's histories, player 1's) of the last round, the probability that the players have them and
-            player 0 wins, less that it loses.
+            player 0 wins, less the probability that they have them and player 0 loses.
     """
 
     met: list[np.ndarray]

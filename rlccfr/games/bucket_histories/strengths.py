@@ -31,7 +31,7 @@ FORMAT = "rlccfr-strengths-1"
 """Version of the tables kept on disk; it is raised when their numbers change."""
 
 FIRST_FORMAT = "rlccfr-strengths-1"
-"""The version in which tables computed from strengths were first kept, by keys that do not name it."""
+"""First version of :data:`FORMAT`; keys of tables that are computed from strengths do not name this version."""
 
 HANDS_PER_CALL = 3_000_000
 """Hands on boards per kernel call, so that Ctrl-C takes effect within half a second; when sorting, an eighth of it."""
@@ -126,9 +126,9 @@ def _kept_or_computed(boards: Boards, progress: Progress | None) -> StrengthTabl
 
 
 def format_in_keys() -> tuple[str, ...]:
-    """Return what the key of a kept table that is computed from strengths has of their version.
+    """Return the part of a table's key in the cache that names the version of the strengths it was computed from.
 
-    Keys do not name the first version, so tables that were kept under it stay valid.
+    It is empty for the first version, so tables that were kept under keys without a version stay valid.
     """
     return () if FORMAT == FIRST_FORMAT else (FORMAT,)
 

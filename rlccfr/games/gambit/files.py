@@ -18,7 +18,7 @@ NAME = "gambit"
 
 
 def is_file(name: str) -> bool:
-    """Return whether a game's name is that of a Gambit file."""
+    """Return whether a game's name has the suffix of a Gambit file."""
     return name.lower().endswith(SUFFIX)
 
 

@@ -54,7 +54,7 @@ class Node:
         actor: 0 or 1, CHANCE or TERMINAL.
         set: number of its infoset, or of its chance event; 0 at a terminal node.
         described: the file's description of that infoset or event.
-        payoffs: both players' payoffs, summed over the outcomes on the path to the node, its own included.
+        payoffs: both players' payoffs, summed over the outcomes on the path to the node, the node's own included.
         children: numbers of the nodes below, in the order of the actions.
     """
 
@@ -251,8 +251,8 @@ class _Parser:
         """Return whether a description comes next.
 
         Args:
-            what: what the description would be of, for the error.
-            contents: what the description lists in braces, for the error.
+            what: the infoset, event or outcome that would be described, for the error.
+            contents: what its description lists in braces, for the error.
         """
         if self._next == "{":
             self._word()

@@ -73,7 +73,7 @@ def nodes_of(tree: GameTree) -> str:
 
 
 def profile(tree: GameTree, probabilities: np.ndarray) -> str:
-    """Return a policy, (m,), in the form that Gambit prints: each player's infosets in the file's order."""
+    """Return a policy, (m,), as the string that Gambit prints, with each player's infosets in the file's order."""
     ordered = probabilities[_sequence_order(tree)]
     return ",".join(["NE", *map(repr, ordered.tolist())])
 

@@ -19,11 +19,13 @@ MOST_ENDS = 4_000_000
 class Moves(Rules):
     """A fixed number of moves by two players, each of whom has a type that the opponent does not know.
 
-    The player at each move is drawn per game. So is what the opponent sees of the move: the action, the action except
-    that two look alike, or nothing of it. The payoff is a sum of entries of random tables: one table for each pair of
-    successive moves together with the types, and one for the types and all moves together.
+    Each game draws who makes each move, and what the opponent sees of it: which action it was, the same except that two
+    actions look alike, or nothing. Player 0's payoff is a sum of entries of random tables. There is a table for each
+    pair of successive moves, with an entry for each choice of both types and both actions, and one table with an entry
+    for each choice of the types and all actions.
 
     Args:
+        seed: seed of all draws.
         types: number of types of each player; the pair of types is drawn from a random joint distribution.
         moves: number of moves.
         actions: number of actions at each move.

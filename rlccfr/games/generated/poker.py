@@ -31,10 +31,12 @@ class Table(NamedTuple):
 class Poker(Rules):
     """Two betting rounds with a public board dealt in between, or one betting round without a board.
 
-    Each player gets a hand; the pair is drawn from a random joint distribution. Hand and board together have a random
-    strength for each player, a whole number, so that ties happen. The player with the greater strength wins the pot.
+    Each player gets a hand; the pair is drawn from a random joint distribution. Each player has a table with a random
+    strength for each hand and board; strengths are whole numbers, so that ties happen. The player with the greater
+    strength wins the pot.
 
     Args:
+        seed: seed of all draws.
         hands: number of hands that a player can have.
         boards: number of boards; 1 means one round of betting without a board.
         raises: largest number of raises in a round.

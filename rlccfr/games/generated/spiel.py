@@ -1,4 +1,4 @@
-"""Registration of generated games with OpenSpiel."""
+"""Rules of games that are written in Python, and their registration with OpenSpiel."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Rules(ABC):
         return self
 
     opponent_payoffs: OpponentPayoffs = ZERO_SUM
-    """Player 1's payoffs as a function of player 0's utility, for a game that is not zero-sum."""
+    """Player 1's payoffs as a function of player 0's utility; by default, the game is zero-sum."""
 
     def new_initial_state(self) -> State:
         """Return the root of the game for the traversal, which then does without OpenSpiel's states."""

@@ -1,4 +1,4 @@
-"""The abstract game of a public-tree game of cards whose hands are merged into buckets: a small compiled game.
+"""The abstract game of a card game with a public tree, with hands merged into buckets: a small compiled game.
 
 In each round, chance deals each player a bucket. The probability of a pair of buckets is the probability, over all
 boards, that the players hold hands of these buckets. At a showdown, players get the mean payoff of such hands. So the
@@ -37,7 +37,7 @@ class BucketedGame:
         tree: the abstract game.
         bucket: (rows,) bucket of each private state in its round, in the order of the public view's ``above``.
         place: (nodes,) for each decision node of ``whole``, where the entries of its betting line begin in ``first``.
-        first: the first sequence of each bucket in ``tree``, betting line by betting line.
+        first: (infosets of ``tree``,) the first sequence in ``tree`` of each bucket, betting line by betting line.
         mass: (rows,) mass of each row of player 0, in the order of ``bucket``; see
             :func:`rlccfr.games.public.masses.row_masses`.
     """

@@ -125,7 +125,7 @@ def rounds_by_cards(game: PublicGame) -> list[range]:
 
 
 def deal_nodes(deals: range) -> np.ndarray:
-    """Return one node record per deal, with only the deal set, for kernels whose argument is nodes."""
+    """Return one node record per deal, with only the field ``deal`` set, for kernels that take nodes."""
     nodes = np.zeros(len(deals), NODE)
     nodes["deal"] = deals
     return nodes

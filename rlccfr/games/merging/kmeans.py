@@ -19,10 +19,10 @@ DIGITS = 9
 
 
 def cumulative_histogram(strengths: np.ndarray) -> np.ndarray:
-    """Return a cumulative histogram of each hand strength, (states, BINS - 1), which rises over the width of one bin.
+    """Return a cumulative histogram of each hand strength, (states, BINS - 1).
 
-    These rows are averaged over boards. The distance between two averages then grows with how far strength has to be
-    moved, as the earth mover's distance does.
+    Each rises from 0 to 1 linearly, over the width of one bin. They are averaged over boards. The distance between two
+    averages then grows with how far strength has to be moved, as the earth mover's distance does.
     """
     edges = np.arange(1, BINS) / BINS
     histogram: np.ndarray = np.clip(BINS * (edges - strengths[:, None]) + 0.5, 0.0, 1.0)
@@ -38,7 +38,15 @@ FEATURES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"histogram": cumulati
 
 
 def kmeans_buckets(game: Game, buckets: int, features: str) -> np.ndarray:
-    """Return buckets by :func:`rlccfr.games.merging.hands.hand_buckets`; see :func:`rlccfr.catalog.merging.kmeans`.
+    """Return buckets of hands by k-means; see :func:`rlccfr.catalog.merging.kmeans`.
+
+    Args:
+        game: a compiled game or a public-tree game.
+        buckets: largest number of buckets into which a bucket of the round before is split.
+        features: a key of :data:`FEATURES`.
+
+    Returns:
+        See :func:`rlccfr.games.merging.hands.hand_buckets`.
 
     Raises:
         ComponentError: as for :func:`rlccfr.games.merging.hands.hand_buckets`, or scikit-learn is not installed.

@@ -1,7 +1,7 @@
 """A compiled game whose infosets are merged into buckets: the same histories with fewer infosets.
 
-All infosets of a bucket share one policy, and their regrets are added up. The result is a compiled game, on which
-everything runs that runs on compiled games.
+All infosets of a bucket share one policy, and their regrets are added up. The result is a compiled game itself, so
+whatever runs on compiled games runs on it.
 """
 
 from __future__ import annotations

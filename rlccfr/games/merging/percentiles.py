@@ -12,7 +12,14 @@ TIE = 1e-9
 
 
 def equity_buckets(game: Game, buckets: int) -> np.ndarray:
-    """Return buckets by :func:`rlccfr.games.merging.hands.hand_buckets`; see :func:`rlccfr.catalog.merging.equity`.
+    """Return buckets of hands by percentiles; see :func:`rlccfr.catalog.merging.equity`.
+
+    Args:
+        game: a compiled game or a public-tree game.
+        buckets: largest number of buckets into which a bucket of the round before is split.
+
+    Returns:
+        See :func:`rlccfr.games.merging.hands.hand_buckets`.
 
     Raises:
         ComponentError: as for :func:`rlccfr.games.merging.hands.hand_buckets`.

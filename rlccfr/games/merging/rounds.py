@@ -185,8 +185,8 @@ def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
             continue
         if deal in shown and not np.array_equal(shown[deal], sign):
             raise ComponentError(
-                f"{name!r} needs an order of hands at showdowns that does not depend on the betting, which "
-                f"{rounds.game.name!r} lacks; {NONE}"
+                f"{name!r} needs the same order of hands at all showdowns, but in {rounds.game.name!r} the order "
+                f"depends on the betting; {NONE}"
             )
         shown[deal] = sign
 

@@ -13,7 +13,7 @@ Size     A bet, or a raise, to
 e        the same over all streets that remain: 3e on the flop, 2e on the turn, 1e on the river
 2e50%    the same, but at most 50 % of the pot
 a        all chips
-a500%    all chips if that is at most 500 % of the pot after a call; otherwise the size is left out
+a500%    all chips if, beyond a call, these are at most 500 % of the pot after that call; else the size is left out
 ======== ==========================================================================================================
 
 An amount is rounded to whole chips; half a chip is rounded up. It is then raised to the least legal amount, or lowered
@@ -58,7 +58,7 @@ class BetSize:
     Attributes:
         kind: what the number counts: shares of the pot, multiples of the opponent's chips, chips, or streets of
             geometric bets; an all-in has no number.
-        number: that number; 0 for a geometric size over all streets that remain.
+        number: the size's number; 0 for an all-in, and for a geometric size over all streets that remain.
         most: largest share of the pot for a geometric size or an all-in; None if it has no limit.
     """
 

@@ -111,7 +111,7 @@ class Round:
                 num_met += len(children)
                 if num_met > MOST_NODES:
                     raise GameError(
-                        f"one round of betting has more than {MOST_NODES:,} nodes: use fewer sizes, or larger ones"
+                        f"one round of betting has more than {MOST_NODES:,} nodes: use fewer bet sizes, or larger ones"
                     )
             elif isinstance(step, RoundEnd):
                 tree.ends[len(tree.kinds)] = step

@@ -46,8 +46,8 @@ def levels_from(first: Dealt, cards: Iterable[int], following: Callable[[Dealt, 
     Args:
         first: the deal of the first round.
         cards: number of board cards dealt before each further round.
-        following: function ``(deal, num_cards)`` that returns the deals that follow a deal when so many cards are
-            dealt.
+        following: function ``(deal, num_cards)`` that returns the deals that follow a deal once ``num_cards`` more
+            board cards are dealt.
     """
     levels = [Level(deals=[first], parent=np.zeros(1, np.int64), begin=0)]
     for num_cards in cards:
@@ -69,7 +69,7 @@ class CardTree:
     Args:
         levels: the deals of each round.
         round_of: function that returns the betting of each round.
-        start: what ``round_of`` gets as the end before the first round.
+        start: the end that ``round_of`` is given before the first round.
         dead: half of the chips that were in the pot before the game; a showdown's winner gets the loser's half, too.
         chip: value of a chip.
 
@@ -249,7 +249,10 @@ class _Side:
 
 
 def _joint_groups(deal: Deal, opponent: Deal) -> np.ndarray:
-    """Return the end of a player's rows of each strength that rows of either player have, (groups,)."""
+    """Return the ends of a player's groups of rows of equal strength, (groups,).
+
+    There is a group for each strength that a row of either player has; it may be empty.
+    """
     if deal is opponent:
         return deal.group_end
     strengths = np.union1d(deal.row_strengths, opponent.row_strengths)

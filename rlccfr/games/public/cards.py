@@ -24,7 +24,7 @@ ACE = 12
 
 STRAIGHT, FLUSH, STRAIGHT_FLUSH = 4, 5, 8
 CATEGORY = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 2], [3, 3, 6], [7, 7, 7]])
-"""Category of hands other than straights and flushes, by how many cards have the most frequent rank and the next one.
+"""Category of a hand other than a straight or a flush, (5, 3), by the numbers of cards of its two most frequent ranks.
 
 0 is a high card, 1 a pair, 2 two pairs, 3 three of a kind, 6 a full house, and 7 four of a kind.
 """
@@ -33,7 +33,7 @@ RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 
 SEPARATORS = re.compile(r"[,;\s]+")
-"""What may stand between cards, and between the items of a range."""
+"""Pattern of the characters that may separate cards, and the items of a range."""
 
 ACTIONS = {"f": "fold", "c": "call", "r": "raise"}
 """Words for the letters of limit hold'em's actions."""

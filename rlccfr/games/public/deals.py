@@ -183,13 +183,13 @@ class Deal:
             player: the player whose hands these are, for errors.
 
         Raises:
-            GameError: the deck has no such hand, or the board has one of its cards.
+            GameError: the deck or the player's range has no such hand, or the board has one of its cards.
         """
         names = [self.hand_name(number) for number in self._possible.tolist()]
         index = next((k for k, name in enumerate(names) if name in (hand, swapped(hand))), None)
         if index is None:
             where = f" on the board {self.board_name}" if len(self.board) else ""
-            holder = f"player {player}'s range has no" if isinstance(self.deck, RangeDeck) else "no player holds"
+            holder = f"player {player}'s range has no" if isinstance(self.deck, RangeDeck) else "no player can hold"
             raise GameError(f"{holder} {hand!r}{where}; a hand looks like {names[0]!r}")
         return int(self._rows[0][index])
 

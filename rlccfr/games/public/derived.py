@@ -62,7 +62,7 @@ class PublicTree:
     Attributes:
         nodes: kind, number of children, first child and deal of each node.
         deals: groups of histories, right after chance moves, that both players distinguish.
-        members: histories of each node, in the order of its deal.
+        members: histories of each node, in the order of the histories of the node's deal.
         value: (histories,) player 0's expected utility where nobody acts any more; meaningless elsewhere.
         decides: (histories,) whether somebody acts at or below each history.
         depth: number of edges on the longest path.
@@ -107,11 +107,11 @@ class PublicTree:
     def _hidden(self) -> GameError:
         if self.game.lock is not None:
             return GameError(
-                f"{self.game.name!r} has no public tree with a lock on a part of a public node: lock each decision "
-                "with all private states, or not at all"
+                f"{self.game.name!r} has no public tree, since the lock fixes only some private states of a public "
+                "node: lock each decision with all private states, or not at all"
             )
         return GameError(
-            f"{self.game.name!r} has no public tree: a player hides an action, or who acts depends on what is hidden"
+            f"{self.game.name!r} has no public tree: a player hides an action, or hidden information decides who acts"
         )
 
     def _children(self, kind: int, histories: np.ndarray, deal: int) -> list[tuple[np.ndarray, int]]:
@@ -124,7 +124,7 @@ class PublicTree:
         return [(records["first_child"] + action, deal) for action in range(count)]
 
     def _see(self, player: int, infosets: np.ndarray, deal: int) -> None:
-        """Set a player's rows of a deal by a decision's infosets, or check that they agree with the rows set earlier.
+        """Set a player's rows of a deal from a decision's infosets, or check that these agree with earlier ones.
 
         Raises:
             GameError: the infosets do not distinguish the same histories as the rows.

@@ -1,8 +1,8 @@
-"""Labels of chance outcomes in a compiled game, which determine which histories share draws.
+"""Labels of chance outcomes in a compiled game; they determine which histories share a draw.
 
 Chance deals a public outcome, which both players see, and a private state to each player. A walk may draw the public
-outcome and one player's state, and follow all states that the other player may have. All histories at one public node
-in which the drawn states are equal then share one draw.
+outcome and one player's state, and follow all states that the other player may have. Then all histories of a public
+node that agree in the states drawn earlier share one draw.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Locks on public trees: the policy in some rows is a part of the game.
 
-The locked game has the same tree and the same tables. In the locked rows, passes use the lock's probabilities, whatever
-the tables have there, and a best response has no choice.
+The locked game has the same tree and the same tables. In the locked rows, passes use the lock's probabilities instead
+of the tables', and a best response has no choice.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ class PublicLocks:
         if actor >= CHANCE:
             raise PolicyError(f"nobody acts {line} in {game.name!r}, so nothing can be locked there")
         if player is not None and actor != player:
-            raise PolicyError(f"{line}, player {actor} acts, but the lock is player {player}'s: leave it out")
+            raise PolicyError(
+                f"{line}, player {actor} acts, but the lock is for player {player}: leave this decision out"
+            )
         num_rows = int(game.view.deals["rows"][game.view.nodes["deal"][node], actor])
         if not self._is_by_hand(node, decision_policy, line):
             yield self._fixed(node, np.arange(num_rows), decision_policy, line)
@@ -63,8 +65,8 @@ class PublicLocks:
     def _is_by_hand(self, node: int, decision_policy: Any, line: str) -> bool:
         """Return whether a lock has a distribution for each of some hands at a decision, rather than one for all.
 
-        The values of hands are distributions, and those of actions are numbers. A value that is neither belongs to an
-        action if its name is an action's, so that the error message names the right mistake.
+        In a lock's mapping, hands have distributions, and actions have numbers. A name with a value that is neither is
+        taken to be an action if there is an action of that name, so that the error message names the right mistake.
 
         Raises:
             PolicyError: some of the names are actions, and others are hands.
@@ -137,7 +139,7 @@ class PublicLocks:
         game = self._game
         if policy.game.content_hash != game.content_hash:
             raise PolicyError(
-                f"the lock is a policy of {policy.game.name!r}; it must be one of {game.name!r}, in this version of it"
+                f"the lock is a policy of {policy.game.name!r}; it must be a policy of this version of {game.name!r}"
             )
         probabilities = type(policy)(game, policy.table.astype(DOUBLE)).probabilities
         kinds = game.view.nodes["kind"][game.decisions]
@@ -197,7 +199,7 @@ class _LockedTables:
 
     @property
     def starts(self) -> np.ndarray:
-        """Index in :attr:`probabilities` of each node's first one, (nodes,); -1 at nodes that are not locked."""
+        """Index in :attr:`probabilities` of each node's first probability, (nodes,); -1 at nodes without a lock."""
         places, begin = self._decisions
         starts = np.full(self._game.num_nodes, -1)
         starts[self._game.decisions[places]] = begin[:-1]

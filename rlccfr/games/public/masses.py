@@ -12,7 +12,7 @@ ROUNDING = 1e-13
 
 
 def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
-    """Return, for each deal, (rows,) indices in ``view.above`` of the rows that a player's rows come from.
+    """Return, for each deal, the index in ``view.above`` of the row from which each of a player's rows comes, (rows,).
 
     The first deal's array is empty.
     """
@@ -53,8 +53,8 @@ def root_reach(game: PublicGame, player: int) -> np.ndarray:
 def allowed_reach(game: PublicGame, player: int) -> np.ndarray:
     """Return, for each of a player's rows, the sum of the opponent's reach over the private states that the row allows.
 
-    The reach is that before anybody has acted. Two hands exclude each other if they share a card. By symmetry, a row's
-    first hand stands for all of the row. In games without cards, nothing is excluded.
+    The reach is the one before anybody has acted. A hand allows all hands that share no card with it. By symmetry, a
+    row's first hand stands for the whole row. In games without cards, a row allows all private states.
 
     Returns:
         An array in the order of the view's ``above``; 0 for the other player's rows.
@@ -75,10 +75,13 @@ def allowed_reach(game: PublicGame, player: int) -> np.ndarray:
 
 
 def allowed_on(game: PublicGame, deal_number: int, player: int, reach: np.ndarray) -> np.ndarray:
-    """Return, for each of a player's rows of a deal, the sum of the opponent's reach over what the row allows, (rows,).
+    """Return, for each of a player's rows of a deal, the sum of the opponent's reach that the row allows, (rows,).
+
+    See :func:`allowed_reach`.
 
     Args:
-        reach: (rows,) the opponent's reach of each private state of its rows of this deal.
+        deal_number: index of the deal.
+        reach: (rows,) for each of the opponent's rows of this deal, its reach of each private state of the row.
     """
     view = game.view
     opponent = 1 - player

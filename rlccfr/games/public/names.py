@@ -1,4 +1,4 @@
-"""Names of games that are built by their public tree."""
+"""Names of games that are built as public trees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BYTES = 8
 
 @dataclass(frozen=True)
 class PublicGames(Parametrised):
-    """Games with parameters that are built by their public tree.
+    """Games with parameters that are built as public trees.
 
     Attributes:
         rules: function that returns the rules of a game with the given values of its parameters.
@@ -80,7 +80,8 @@ def _bluff(values: Mapping[str, int]) -> Bluff:
     """Return the rules of ``bluff(...)``.
 
     Raises:
-        GameError: the player who begins has fewer dice than the other, which never happens with at most two dice each.
+        GameError: the player who begins has fewer dice than the other; with at most two dice each, no round of the
+            whole game begins like this.
     """
     dice = values["dice"], values["opponent_dice"]
     if dice[0] < dice[1]:
@@ -120,8 +121,8 @@ PUBLIC = {
 Parameters of ``holdem``:
 
 - ``rounds``: number of rounds of betting; the turn and the river have one card each.
-- ``raises``: largest number of bets and raises in a round; ``opening``: the same before the flop. With 0, it is one
-  less than ``raises`` but at least 1, because the big blind counts as a bet.
+- ``raises``: largest number of bets and raises in a round; ``opening``: the same before the flop. ``opening=0`` stands
+  for one less than ``raises``, because the big blind counts as a bet, but at least 1.
 - ``bet`` and ``later``: chips that a bet or raise adds before the flop and after it, in big blinds.
 - ``ranks``, from the deuce up, and ``suits`` of the deck; ``private``: cards that each player holds; ``flop``: cards of
   the flop.
@@ -142,7 +143,7 @@ LISTED = {
 
 
 def is_public(name: Any) -> bool:
-    """Return whether a name stands for a game that is built by its public tree.
+    """Return whether a name stands for a game that is built as a public tree.
 
     Raises:
         GameError: a parameter is given twice, or is not a whole number.

@@ -1,7 +1,7 @@
 """Ranges: the hold'em hands that a player may hold, each with a weight, given as strings.
 
-The grammar is that of the program postflop-solver, which follows PioSOLVER's. It lacks intervals of single hands, such
-as ``AhAs-QhQs``, and has ``random``. A range is a list of items, separated by commas. Each item may end with a weight.
+The grammar is that of the program postflop-solver, which follows PioSOLVER's, without intervals of single hands, such
+as ``AhAs-QhQs``, but with ``random``. A range is a list of items, separated by commas. Each item may end with a weight.
 Where items overlap, the first one counts.
 
 ========== ==========================================================================================
@@ -203,7 +203,7 @@ def possible_weights(weights: np.ndarray, known: list[int]) -> np.ndarray:
 def meets_any(hands: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return for each player and hand, (2, hands), whether it can be dealt together with some hand of the opponent.
 
-    It can if its weight is above 0 and it shares no card with some hand of which the opponent's weight is above 0.
+    A hand with a positive weight can, if the opponent has a hand with a positive weight that shares no card with it.
 
     Args:
         hands: (hands, 2) cards.

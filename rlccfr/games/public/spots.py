@@ -2,7 +2,7 @@
 
 A full name is ``subgame`` and a JSON object of all arguments. The formats of files are:
 
-- *TexasSolver's commands*, one a line, such as ``set_board Qs,Jh,2h`` and ``set_bet_sizes oop,flop,bet,50``. Commands
+- *TexasSolver's commands*, one per line, such as ``set_board Qs,Jh,2h`` and ``set_bet_sizes oop,flop,bet,50``. Commands
   on how to run, such as ``set_thread_num 8``, are ignored. Bets are rounded to hundredths.
 - *PioSOLVER's script lines*: ``#Board#Qs Jh 2h``, ``#FlopConfig.BetSize#50``. A setting that changes the tree and that
   this library does not support is an error unless it is off.
@@ -12,10 +12,9 @@ A full name is ``subgame`` and a JSON object of all arguments. The formats of fi
 
 Only the sizes and thresholds that a file states are used, not the program's defaults. For example, TexasSolver's
 defaults are an all-in threshold of 0.67 and at most four raises; here, a file without ``set_allin_threshold`` has no
-threshold, and raises are not limited. Where a program's rules for trees differ from those of
-:mod:`rlccfr.games.public.bet_sizes`, the latter hold. For example, TexasSolver leaves out an all-in if the least legal
-raise is larger. When it compares what a player has put in with the threshold, it counts half of the pot as a part of
-that and of the stack.
+threshold, and raises are not limited. Trees are built by the rules of :mod:`rlccfr.games.public.bet_sizes`, even where
+those of the program differ. For example, TexasSolver leaves out an all-in if the least legal raise is larger. When it
+applies the threshold, it adds half of the pot to the stack and to the chips that a player has put in.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _UNLIMITED_RAISES = 20
 
 
 def is_spot_file(name: Any) -> bool:
-    """Return whether a name is, by its suffix, that of a file that describes a subgame."""
+    """Return whether a name has the suffix of a file that describes a subgame."""
     return isinstance(name, str) and name.lower().endswith(SUFFIXES)
 
 
@@ -63,8 +62,8 @@ def read_spot(name: str) -> dict[str, Any]:
         name: the file's path.
 
     Raises:
-        GameError: the file can't be read, is in none of the formats, or sets what this library does not support. The
-            message names the line or the setting, if the fault is in one.
+        GameError: the file can't be read, is in none of the formats, or has a setting that this library does not
+            support. The message names the line or the setting, if one is at fault.
     """
     path = Path(name).expanduser()
     text = read_text(path, "a subgame's file")
@@ -241,7 +240,7 @@ def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
 
 
 def _from_json(text: str, shown: str) -> dict[str, Any]:
-    """Return the arguments that a JSON object stands for: this library's, or that of Noam Brown's river solver."""
+    """Return the arguments that a JSON object stands for, in this library's form or in Noam Brown's river solver's."""
     try:
         spec = json.loads(text)
     except json.JSONDecodeError as error:
@@ -305,7 +304,7 @@ _PIO_KEYS = {argument: key for key, argument in (*_PIO_NUMBERS.items(), *_PIO_TE
 
 
 def _command_for(name: str, argument: str) -> str:
-    """Return advice on how a file of another program states an argument; empty for full names and JSON files."""
+    """Return the advice to add a missing argument to a file of another program; empty for full names and JSON files."""
     if not is_spot_file(name) or name.lower().endswith(".json"):
         return ""
     return f": add a line with `{_TEXAS_COMMANDS[argument]}` (TexasSolver) or `#{_PIO_KEYS[argument]}#` (PioSOLVER)"

@@ -77,10 +77,10 @@ SUBGAME = replace(
 )
 """The form of no-limit subgames: public trees in which each player has its own hands, with weights.
 
-It lacks what assumes that all hands are equally likely: buckets, and observations for choosers, which have learned from
-games with uniform deals. DCFR+ reaches targets soonest on training spots, and as soon as DCFR on test spots (``python
--m benchmarks.soonest_rules spots-train``). Within budgets, the schedule is the best, but for few
-passes: on validation spots, DCFR+ is ahead of it at 100, and behind it at 300 (docs/public-steering.md).
+It supports neither buckets, which assume that all hands are equally likely, nor observations for choosers, which have
+learned from games with uniform deals. DCFR+ reaches targets soonest on training spots, and as soon as DCFR on test
+spots (``python -m benchmarks.soonest_rules spots-train``). Within budgets, runs under the schedule are best, but for
+budgets of few passes: on validation spots, DCFR+ is ahead at 100, and behind at 300 (docs/public-steering.md).
 """
 
 
@@ -333,8 +333,8 @@ class SubgameRules:
         """Return how large the game is, without building its nodes.
 
         Args:
-            most_bytes: as soon as the parts counted so far need more bytes, their size is returned, since it may take
-                long to count all of a game that does not fit into memory.
+            most_bytes: once the parts counted so far need more bytes than this, counting stops, and their size is
+                returned. Counting the whole of a game that does not fit into memory may take long.
         """
         dealt = [deal for level in self.levels for pair in level.deals for deal in pair]
         of_deals = SubgameSize(0, 0, 0, sum(deal.rows for deal in dealt), sum(len(deal.hands) for deal in dealt))
@@ -375,6 +375,9 @@ class SubgameRules:
 
     def build(self, name: str | None = None) -> Subgame:
         """Build the game.
+
+        Args:
+            name: the game's name; by default ``subgame`` and the board.
 
         Raises:
             GameError: it does not fit into memory.
@@ -424,7 +427,7 @@ class SubgameRules:
         Whether tables of larger numbers fit is checked when a run begins.
 
         Raises:
-            GameError: the tree and such tables do not fit; the message says what would.
+            GameError: the tree and such tables do not fit; the message says which smaller game would.
         """
         available = available_memory()
         if available is None:

@@ -49,7 +49,7 @@ PUBLIC_TREE = Form(
     least_blended=500,
     target_runs=(TargetRun({"update_rule": "dcfr"}),),
 )
-"""The form of games that are built by their public tree."""
+"""The form of games that are built as public trees."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ class PublicGame:
 
     @property
     def is_large(self) -> bool:
-        """Whether tables are in single precision by default; evaluating a policy then takes seconds."""
+        """Whether the game is so large that tables are in single precision by default, and evaluations take seconds."""
         return self.num_sequences >= LARGE
 
     @property
@@ -171,8 +171,8 @@ class PublicGame:
     def _hashed_arrays(self) -> Iterator[np.ndarray]:
         """Yield the arrays that are hashed, one field after another, since the padding between fields is arbitrary.
 
-        The players share their rows here, so fields that are needed only where they do not are left out. The hashes
-        are therefore those of earlier versions, which lacked these fields.
+        In these games, both players can hold the same hands. Fields that only other games need are left out, so that
+        hashes stay those of earlier versions, which lacked these fields.
         """
         for name, array in self.view._asdict().items():
             if name in ("reach", "same"):
@@ -205,7 +205,7 @@ class PublicGame:
         return self.deals
 
     def deal_at(self, node: int, player: int | None = None) -> Deal:
-        """Return the board at a node with a player's hands; by default those of the player who acts there.
+        """Return the board at a node with a player's hands; by default, the player is the one who acts there.
 
         Raises:
             GameError: nobody acts there, and no player is given.
@@ -235,8 +235,8 @@ class PublicGame:
     def node(self, path: str) -> int:
         """Return the node to which a path leads; the path is a string in the form that :meth:`path` returns.
 
-        The cards of a board may also be in another order, or only the new ones, as in ``cc/Kh/``. Of boards that differ
-        only by a permutation of suits, only one is dealt, and only that one can be in a path.
+        The cards of a board may be in any order. Cards dealt earlier may be left out, as the flop in ``cc/Kh/``. Of
+        boards that differ only by a permutation of suits, only one is dealt, and a path must name that one.
 
         Raises:
             GameError: no node has this path.
@@ -267,23 +267,24 @@ class PublicGame:
         return node
 
     def _no_node(self, path: str, node: int, steps: list[str]) -> GameError:
-        """Return the error for a path whose next step after ``node`` is none of the possible ``steps``."""
+        """Return the error for a path whose next step after ``node`` is not one of the possible ``steps``."""
         reached = self.path(node) or "the root"
-        some_steps = ", ".join(steps[:3])
-        offered = some_steps or "nothing"
+        follows = f"the next step is one of {', '.join(steps[:3])}" if steps else "the game is over"
         if len(steps) > 3:
-            offered = f"{some_steps} and {len(steps) - 3:,} others"
-        return GameError(f"no node of {self.name!r} has the path {path!r}: after {reached} there is {offered}")
+            follows = f"{follows} and {len(steps) - 3:,} more"
+        return GameError(f"no node of {self.name!r} has the path {path!r}: after {reached}, {follows}")
 
     def _step(self, parent: int, node: int) -> str:
-        """Return what leads from ``parent`` to its child ``node``: a board between slashes, or an action."""
+        """Return the step from ``parent`` to its child ``node``: a board between slashes, or an action."""
         if self.view.nodes["kind"][parent] == CHANCE:
             return f"/{self.deals[self.view.nodes['deal'][node]].board_name}/"
         move: str = self.moves[node].decode()
         return move
 
     def row_names(self, node: int, player: int | None = None) -> list[str]:
-        """Return a player's private states at a node, one for each row; by default those of the player who acts there.
+        """Return the names of a player's rows at a node; by default, the player is the one who acts there.
+
+        A row's name is that of its first private state.
 
         Raises:
             GameError: nobody acts there, and no player is given.

@@ -1,11 +1,11 @@
-"""The form of games by OpenSpiel's states, in its own module: the list of forms imports it without the form's code."""
+"""The form of games by OpenSpiel's states, in its own module, so that the list of forms does not import its code."""
 
 from __future__ import annotations
 
 from rlccfr.game import Form
 
 PREFIX = "generated("
-"""How a name begins that stands for a game by its states; the name of the game itself and a parenthesis follow."""
+"""Start of a name such as ``generated(kuhn)``; the name of the OpenSpiel game and a closing parenthesis follow."""
 
 _MATCHES = "compare policies by `rlccfr match --pairs`"
 

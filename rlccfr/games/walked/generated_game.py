@@ -1,4 +1,4 @@
-"""Games by OpenSpiel's states: nothing is compiled, so any size will do."""
+"""Games by OpenSpiel's states: they are played through OpenSpiel and never compiled, so they may be of any size."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ MOST_COMPILED = 1_000_000
 class GeneratedGame:
     """A game by OpenSpiel's states; see :class:`rlccfr.game.Game`.
 
-    Its sizes are not known. The attributes ``num_infosets`` and ``num_sequences`` count what random playouts have met.
+    The game's true sizes are not known. ``num_infosets`` and ``num_sequences`` count only what random playouts have
+    met.
 
     Args:
         inner_name: the game's name without ``generated(...)``.
@@ -36,12 +37,13 @@ class GeneratedGame:
         inner_name: see above.
         name, full_name: names by which :func:`rlccfr.load_game` loads the game.
         playouts: what random playouts have met; see :class:`rlccfr.games.walked.playouts.Playouts`.
-        walks: the game for walks in step.
+        walks: the game as walks in step use it; see :class:`rlccfr.games.walked.state_walks.StateWalks`.
         opponent_payoffs: how player 1's payoffs follow from player 0's.
         big_blind: chips in the big blind of poker; else None.
 
     Raises:
-        GameError: the game can't be loaded or played, has perfect information or no tensors, or breaks a claim.
+        GameError: the game can't be loaded or played, has perfect information, has no information state tensors or
+            tensors that differ within an infoset, or breaks a claim (:mod:`rlccfr.games.claims`).
 
     Examples:
         >>> import rlccfr
@@ -76,7 +78,7 @@ class GeneratedGame:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of the game's kind and sizes, and of what random playouts have met; spellings of its name are alike."""
+        """Hash of OpenSpiel's game, however its name is spelled, and of what random playouts have met."""
         return hashlib.sha256(f"{kind_of(self.openspiel_game)} {self.playouts.digest}".encode()).hexdigest()
 
     @property
@@ -86,12 +88,12 @@ class GeneratedGame:
 
     @property
     def num_sequences(self) -> int:
-        """Number of these infosets' actions."""
+        """Number of actions at the infosets that random playouts have met, added up."""
         return self.playouts.num_sequences
 
     @property
     def pass_size(self) -> int:
-        """Stand-in for the number of histories, which is not known: the number of infosets met."""
+        """Number of infosets that random playouts have met; the number of histories is not known."""
         return self.num_infosets
 
     @property
@@ -106,7 +108,7 @@ class GeneratedGame:
 
     @cached_property
     def tree(self) -> GameTree | None:
-        """The compiled game, by which values of policies are exact; None if it is too large or has imperfect recall."""
+        """The compiled game, which gives policies exact values; None if it is too large or has imperfect recall."""
         try:
             tree: GameTree = load_game(self.inner_name, max_histories=MOST_COMPILED)
         except GameError:
@@ -115,7 +117,7 @@ class GeneratedGame:
 
     @cached_property
     def _infoset_rows(self) -> np.ndarray:
-        """What the player who acts knows at each infoset of :attr:`tree`, (n,)."""
+        """The row of the player who acts at each infoset of :attr:`tree`, (infosets,) of type ``walks.row_type``."""
         assert self.tree is not None
         records = self.tree.histories
         decisions = np.flatnonzero(records["infoset"] >= 0)
@@ -129,10 +131,11 @@ class GeneratedGame:
         return rows
 
     def tabulated(self, policies: Callable[[int, np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-        """Return the probabilities of both players' policies in :attr:`tree`, (m,), which must not be None.
+        """Return the policies' probability of each sequence of :attr:`tree`, (m,); ``tree`` must not be None.
 
         Args:
-            policies: function of a player, rows and their legal actions, (rows, actions), that returns policies.
+            policies: function ``(player, rows, legal)`` that returns the probabilities of actions, (rows, actions).
+                ``legal``, (rows, actions), says which actions are legal.
         """
         assert self.tree is not None
         tree = self.tree
@@ -183,7 +186,11 @@ def kind_of(game: Any) -> tuple[Any, ...]:
 
 
 def _playable_game(spiel_name: str, name: str) -> Any:
-    """Return OpenSpiel's turn-based game of a string.
+    """Return the turn-based OpenSpiel game that a string stands for.
+
+    Args:
+        spiel_name: the OpenSpiel string.
+        name: the game's name, for errors.
 
     Raises:
         GameError: it can't be loaded, has perfect information, or has no information state tensors.
@@ -200,12 +207,12 @@ def _playable_game(spiel_name: str, name: str) -> Any:
 
 
 def is_generated(name: Any) -> bool:
-    """Return whether a name stands for a game by its states."""
+    """Return whether a name is of the form ``generated(...)``."""
     return isinstance(name, str) and name.startswith(PREFIX) and name.endswith(")")
 
 
 def generated_game(name: str, progress: Callable[[float], None] | None = None) -> GeneratedGame:
-    """Load a game by its states, such as ``generated(phantom_ttt)``.
+    """Load a game that is played by OpenSpiel's states, such as ``generated(phantom_ttt)``.
 
     Args:
         name: the game's name.
@@ -218,18 +225,20 @@ def generated_game(name: str, progress: Callable[[float], None] | None = None) -
 
 
 def identity_of_generated(name: str) -> object:
-    """Return a value that is equal for all names of the same game by its states."""
+    """Return a value that is equal for all names ``generated(...)`` of the same game."""
     return "generated", openspiel_name(_inner(name))
 
 
 def _inner(name: str) -> str:
-    """Return the name of the game itself.
+    """Return the name inside ``generated(...)``.
 
     Raises:
-        GameError: it is represented in another way than by OpenSpiel.
+        GameError: it is not the name of a game that OpenSpiel plays.
     """
     inner = name[len(PREFIX) : -1]
     form = form_named(inner)
     if not form.has_histories:
-        raise GameError(f"{inner!r} is represented {form.title}, not in OpenSpiel: load it by that name alone")
+        raise GameError(
+            f"OpenSpiel can't play {inner!r}, which is represented {form.title}: load it by that name alone"
+        )
     return inner

@@ -1,4 +1,4 @@
-"""Limit hold'em for walks in step: deals are drawn from those of the public tree."""
+"""Limit hold'em for walks in step, which draw their cards from the deals of the public tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from rlccfr.games.public.view import PublicGame, ranges
 from rlccfr.games.walked.walked_game import TERMINAL
 
 ROW = np.dtype([("hand", np.int32), ("line", np.int16)])
-"""What a player knows: its hand and the board, as a number; and the betting so far, a *line*."""
+"""What a player knows.
+
+``hand`` is the index of its hand on the board among the rows of ``view.above``. ``line`` is the number of the *line*,
+that is, of the betting so far.
+"""
 
 
 class Deals(NamedTuple):
@@ -45,18 +49,18 @@ class States(NamedTuple):
 class HoldemWalks:
     """A hold'em game for walks in step; see :class:`rlccfr.games.walked.walked_game.WalkedGame`.
 
-    A walk draws the deal of the last round, and then two hands that fit it. Deals of the public tree stand for all
-    boards that differ by a permutation of suits. Drawing a deal with the probability of all of them, and hands
-    uniformly among those that fit, gives the same distribution as dealing cards: permutations do not change the game.
+    A walk draws a deal of the last round, and then two disjoint hands without cards of its board. A deal of the public
+    tree stands for all boards that differ only by a permutation of suits, and is drawn with their total probability.
+    Since permutations do not change the game, the effect is the same as that of dealing cards.
 
     Args:
-        game: a hold'em game, of which all hands are dealt with equal probability.
+        game: a hold'em game in which all hands are equally likely.
 
     Attributes:
         game: the game.
         actions: names of the actions, in the order of columns.
-        line: (nodes,) number of the line of actions that leads to a decision of the public tree, whatever the board; -1
-            at other nodes.
+        line: (nodes,) for each decision of the public tree, the number of the line that leads to it, whatever the
+            board; -1 at other nodes.
         line_moves: for each line, the actions in each round so far, such as ``("rc", "")``.
     """
 
@@ -81,8 +85,8 @@ class HoldemWalks:
         return len(self.actions)
 
     @cached_property
-    def _deal_of_hand(self) -> np.ndarray:
-        """Deal of each hand, (hands,)."""
+    def _deal_of_row(self) -> np.ndarray:
+        """Deal of each row of the public tree, (rows of all deals,)."""
         return np.repeat(np.arange(len(self.game.view.deals)), self.game.view.deals["rows"][:, 0])
 
     @cached_property
@@ -94,13 +98,13 @@ class HoldemWalks:
         return nodes
 
     def entries(self, rows: np.ndarray) -> np.ndarray:
-        """Return the index of each row's and action's entry in a table of the game, (rows, actions); -1 if illegal.
+        """Return the index in the game's tables of each row's entry for each action, (rows, actions); -1 if illegal.
 
         Args:
             rows: hands and lines, of type :data:`ROW`.
         """
         view = self.game.view
-        deal = self._deal_of_hand[rows["hand"]]
+        deal = self._deal_of_row[rows["hand"]]
         first_entry = view.nodes["table"][self._node_after[deal, rows["line"]]]
         edge = view.deals["edge"][deal, 0]
         num_private_states = view.deals["rows"][deal, 0]
@@ -120,7 +124,7 @@ class HoldemWalks:
 
     @cached_property
     def _offset(self) -> np.ndarray:
-        """Number of each deal among those that follow the same deal, (deals,)."""
+        """Index of each deal among the deals that follow the same deal, (deals,)."""
         parents = self.game.deal_parents
         # A round's deals are ordered by the deals that they follow.
         begins = np.searchsorted(parents, parents)
@@ -129,7 +133,7 @@ class HoldemWalks:
 
     @cached_property
     def _cumulative(self) -> tuple[np.ndarray, np.ndarray]:
-        """The deals of the last round, (deals,), and the probability of each or one before it, (deals,)."""
+        """The deals of the last round, (deals,), and their cumulative probabilities, (deals,)."""
         game = self.game
         last = np.flatnonzero(self._round_of_deal == self._round_of_deal.max())
         sums = np.append(0.0, np.cumsum(row_masses(game, 0)))
@@ -149,14 +153,14 @@ class HoldemWalks:
 
     @cached_property
     def _num_hands_of_deal(self) -> np.ndarray:
-        """Number of hands that fit each deal, (deals,)."""
+        """Number of hands without a card of each deal's board, (deals,)."""
         view = self.game.view
         counts: np.ndarray = view.hand_end[view.deals["edge"][:, 0] + view.deals["rows"][:, 0] - 1].astype(np.int64)
         return counts
 
     @cached_property
     def _strength(self) -> np.ndarray:
-        """Group of equal strength of each row, (rows of all deals,); the larger, the stronger."""
+        """Number of each row's group of equal strength within its deal, (rows of all deals,); larger is stronger."""
         view = self.game.view
         strengths = np.zeros(len(view.above), np.int32)
         for deal in view.deals:
@@ -168,7 +172,7 @@ class HoldemWalks:
 
     @cached_property
     def cards(self) -> np.ndarray:
-        """The cards of each hand and its board, (hands, cards), as numbers that a network embeds.
+        """The cards of each row's first hand and of its board, (rows of all deals, cards), as numbers to be embedded.
 
         A card has one number for each round in which it may be dealt: round x deck size + card. Cards that are not yet
         dealt have the number :attr:`no_card`.
@@ -209,8 +213,8 @@ class HoldemWalks:
     def line_features(self) -> np.ndarray:
         """Features of each line, (lines, columns) float32.
 
-        Each place of an action in a round has a column that says whether an action was made there, and one that says
-        whether it was a bet or raise.
+        For the k-th action of each round, one column says whether there was such an action, and the next one whether it
+        was a bet or raise.
         """
         most = np.zeros(self.num_rounds, np.int64)
         for moves in self.line_moves:
@@ -239,7 +243,7 @@ class HoldemWalks:
         return States(np.zeros(count, np.int32), np.arange(count, dtype=np.int32), deals)
 
     def _draw_hands(self, deal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw two hands that fit each deal and do not share a card; return their rows, (2, walks)."""
+        """Draw two hands per deal that share no card with each other or the board; return their rows, (2, walks)."""
         view = self.game.view
         first = view.deals["hand"][deal, 0]
         count = self._num_hands_of_deal[deal]

@@ -1,8 +1,8 @@
-"""Random playouts of a game that is never compiled: what they say of its tensors, its size and its claims.
+"""Random playouts of a game that is never compiled: they check its claims and tensors, and estimate its size.
 
-A game by its states is believed without a look at all of its histories. Playouts look at some of them: whether the
-players' returns sum to what the game declares, whether chance's numbers are probabilities, and whether the information
-state tensors, which networks read, tell the same infosets apart as the information state strings.
+Since such a game is never traversed, its claims can't be checked at all of its histories. Playouts check some of them:
+whether the players' returns sum to what the game declares, whether chance's numbers are probabilities, and whether the
+information state tensors, which networks read, distinguish the same infosets as the information state strings.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Playouts(NamedTuple):
 
     Attributes:
         num_infosets: number of different infosets of both players.
-        num_sequences: number of their actions.
-        num_merged: number of these infosets whose tensor and legal actions are also those of another one, so that
-            networks can't tell them apart.
+        num_sequences: number of actions at these infosets, added up.
+        num_merged: number of these infosets that have the same tensor and legal actions as another one; networks can't
+            distinguish them.
         num_forgetful: number of these infosets at which a player has forgotten an earlier move or observation.
         draws_chance: whether a chance node has more than one outcome.
         least, largest: (columns,) smallest and largest number in each column of the tensors, float32.
@@ -68,11 +68,12 @@ class Playouts(NamedTuple):
     def histories_per_walk(self, subset_size: int = 0) -> float:
         """Estimate how many histories a walk meets if both players' policies are uniform (Knuth, 1975).
 
-        A walk meets as many histories below a decision of the traverser as it takes actions there. So the product of
-        these numbers along a random path has as its mean the number of histories at that depth.
+        A walk follows one outcome of chance and one action of the opponent, but all actions of the traverser, or at
+        most ``subset_size`` of them. So on a random path down to some depth, the product of the numbers of actions that
+        are followed is an unbiased estimate of the number of histories that the walk meets at that depth.
 
         Args:
-            subset_size: largest number of the traverser's actions that the walk takes at each decision; 0 for all.
+            subset_size: largest number of actions that the walk follows at a decision of the traverser; 0 for all.
         """
         total = 0.0
         for traverser in (0, 1):
@@ -93,7 +94,7 @@ class _Met:
         self.tensors_of: dict[tuple[int, str], set[bytes]] = defaultdict(set)
         self.strings_of: dict[tuple[int, bytes], set[str]] = defaultdict(set)
         self.actions_of: dict[tuple[int, str], tuple[int, ...]] = {}
-        # The player's own earlier infosets and actions, as a hash; one of each infoset with perfect recall.
+        # Hashes of the player's earlier infosets and actions; with perfect recall, there is one for each infoset.
         self.pasts_of: dict[tuple[int, str], set[int]] = defaultdict(set)
         self.past = [0, 0]  # of each player in the present playout
         self.least = np.full(num_columns, np.inf, np.float32)
@@ -137,7 +138,7 @@ class _Met:
 
 
 def played_out(game: Any, name: str, utility_sum: float) -> Playouts:
-    """Play a game at random some times, and return what was met.
+    """Play a game at random many times, and return what the playouts have met.
 
     Args:
         game: OpenSpiel's game, in which players move in turn.
@@ -145,7 +146,7 @@ def played_out(game: Any, name: str, utility_sum: float) -> Playouts:
         utility_sum: what both players' returns must sum to.
 
     Raises:
-        GameError: the game breaks a claim, or a tensor tells histories of one infoset apart.
+        GameError: the game breaks a claim, tensors differ within an infoset, or a playout does not end.
     """
     met = _Met(game.information_state_tensor_size())
     rng = np.random.default_rng(SEED)
@@ -156,7 +157,7 @@ def played_out(game: Any, name: str, utility_sum: float) -> Playouts:
         player, text = split[0]
         raise GameError(
             f"the information state tensors of {name!r} differ at histories of one infoset, such as {text!r} of player "
-            f"{player}, so that networks would know what the player does not: load the game without form='generated'"
+            f"{player}, so networks would know more than the player: load the game without form='generated'"
         )
     low, high = game.min_utility(), game.max_utility()
     if met.least_payoff < low or met.largest_payoff > high:
@@ -210,7 +211,11 @@ def _play_once(state: Any, name: str, utility_sum: float, met: _Met, rng: np.ran
 
 
 def _random_outcome(state: Any, name: str, met: _Met, rng: np.random.Generator) -> int:
-    """Draw a chance outcome at a state, after a check of all outcomes."""
+    """Draw a chance outcome at a state, after checking all outcomes.
+
+    Raises:
+        GameError: there is no outcome, one is listed twice, or their numbers are not probabilities.
+    """
     outcomes = [(outcome, probability) for outcome, probability in state.chance_outcomes() if probability != 0]
     if not outcomes:
         raise broken_at(name, after(state.history()), no_moves(CHANCE))

@@ -1,7 +1,7 @@
 """Games by OpenSpiel's states, for walks in step.
 
-Nothing is compiled: a walk holds a state of OpenSpiel's. A row, which is what the player who acts knows, has the
-state's information state tensor, in bits if all of its numbers are 0 or 1, and the legal actions.
+Nothing is compiled: each walk holds one of OpenSpiel's states. A row, which is what the player who acts knows, has the
+player's information state tensor and the legal actions. Tensors are stored as bits if playouts have met only 0 and 1.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class States(NamedTuple):
     """Histories that walks have reached.
 
     Attributes:
-        states: OpenSpiel's states, at which a player acts or the game has ended.
+        states: OpenSpiel's states; at each of them, a player acts or the game has ended.
         actors: (states,) the player who acts, or TERMINAL.
-        last: (states,) the action that led to each state; -1 if it was chance's, or none.
+        last: (states,) the action that led to each state; -1 after a chance move and at the root.
     """
 
     states: list[Any]
@@ -35,7 +35,7 @@ class States(NamedTuple):
 class StateWalks:
     """A game by OpenSpiel's states, for walks in step; see :class:`rlccfr.games.walked.walked_game.WalkedGame`.
 
-    Columns of arrays over actions are OpenSpiel's numbers of actions.
+    An array over actions has a column for each of OpenSpiel's action numbers.
 
     Args:
         game: OpenSpiel's game, in which players move in turn.
@@ -87,7 +87,7 @@ class StateWalks:
         """Let chance move in states, in place, until a player acts.
 
         Args:
-            last: (states,) the action that led to each state, which is changed to -1 where chance moves.
+            last: (states,) the action that led to each state; set to -1, in place, where chance moves.
         """
         actors = np.empty(len(states), np.int64)
         for place, state in enumerate(states):
@@ -135,7 +135,7 @@ class StateWalks:
         return np.packbits(bits, axis=1)
 
     def _unpacked(self, tensors: np.ndarray) -> np.ndarray:
-        """Return stored tensors as a network reads them, (rows, columns) float32, about from -1 to 1."""
+        """Return stored tensors as a network's inputs, (rows, columns) float32, from about -1 to about 1."""
         if self._is_binary:
             return np.unpackbits(tensors, axis=1, count=self.num_columns).astype(np.float32)
         unpacked: np.ndarray = tensors / self._scale
@@ -144,7 +144,7 @@ class StateWalks:
     def histories(self, states: States, chosen: np.ndarray, action: np.ndarray) -> np.ndarray:
         """Return rows of the histories at some states, (chosen,) of type :attr:`history_type`.
 
-        Tensors alone may hide the last action, where moves are simultaneous.
+        A row also has the last action, because where moves are simultaneous, tensors may hide it.
 
         Args:
             action: (chosen,) an action of the player who acts at each of them.
@@ -167,7 +167,7 @@ class StateWalks:
         return 2 * self.num_columns + self.num_actions + 1
 
     def history_features(self, rows: np.ndarray) -> np.ndarray:
-        """Return what a network reads of histories, (rows, columns) float32: all but their actions."""
+        """Return a network's inputs at histories, (rows, columns) float32; a row's ``action`` is not among them."""
         last = np.zeros((len(rows), self.num_actions), np.float32)
         follows_action = np.flatnonzero(rows["last"] >= 0)
         last[follows_action, rows["last"][follows_action]] = 1.0
@@ -175,12 +175,12 @@ class StateWalks:
         return np.hstack([self._unpacked(rows["first"]), self._unpacked(rows["second"]), last, actor])
 
     def taken(self, rows: np.ndarray) -> np.ndarray:
-        """Return whether each action is the one of each history's row, (rows, actions)."""
+        """Return whether each action is the one in each history's row, (rows, actions)."""
         is_taken: np.ndarray = np.arange(self.num_actions) == rows["action"][:, None]
         return is_taken
 
     def row_of(self, state: Any) -> np.void:
-        """Return what the player who acts at one of OpenSpiel's states knows."""
+        """Return the row of the player who acts at one of OpenSpiel's states."""
         first_place = np.zeros(1, np.int64)
         row: np.void = self.rows(States([state], actors=first_place, last=first_place), first_place)[0]
         return row
@@ -190,7 +190,7 @@ class StateWalks:
         return np.unpackbits(rows["legal"], axis=1, count=self.num_actions).astype(bool)
 
     def features(self, rows: np.ndarray) -> np.ndarray:
-        """Return what a network reads of each row, (rows, columns) float32, about from -1 to 1."""
+        """Return a network's inputs at each row, (rows, columns) float32, from about -1 to about 1."""
         return self._unpacked(rows["tensor"])
 
     def children(self, states: States, chosen: np.ndarray, action: np.ndarray, rng: np.random.Generator) -> States:
@@ -203,7 +203,7 @@ class StateWalks:
         """Return player 0's payoff at some terminal states, (chosen,).
 
         Raises:
-            GameError: both players' returns are not finite, or do not sum to what the game declares.
+            GameError: a return is not finite, or both players' returns do not sum to what the game declares.
         """
         returns = np.array([states.states[number].returns() for number in chosen.tolist()]).reshape(-1, 2)
         check_returns(returns, self._utility_sum, self._name)
@@ -220,7 +220,7 @@ def drawn_outcome(state: Any, rng: np.random.Generator) -> int:
         draw -= probability
         if draw < 0:
             return int(outcome)
-    # Rounding may leave a little; the last outcome that is possible takes it.
+    # Rounding may leave a remainder, which goes to the last outcome that is possible.
     return next(int(outcome) for outcome, probability in reversed(outcomes) if probability > 0)
 
 
@@ -256,7 +256,7 @@ def _read_list(state: Any, player: int, tensor: np.ndarray) -> None:
 
 
 def _observing_reader(game: Any) -> Reader | None:
-    """Return a reader by an observer of OpenSpiel's; None if the game has none with numbers as many as a tensor's."""
+    """Return a reader that uses an OpenSpiel observer; None if the game has none, or if its size is not a tensor's."""
     if hasattr(game, "make_py_observer"):  # a game in Python
         return None
     try:

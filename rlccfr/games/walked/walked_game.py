@@ -1,7 +1,7 @@
 """What a game must offer to walks that move in step.
 
-Many walks start together, and all of them make their first move before any of them makes its second. So a network
-answers all decisions of a level in one call. No table over the game's infosets is needed.
+Many walks start together, and all of them make their first move before any of them makes its second. So one call of a
+network returns the policies at all decisions of a level. No table over the game's infosets is needed.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any, Protocol
 import numpy as np
 
 TERMINAL = -1
-"""What stands for the player at a terminal history."""
+"""Takes the place of the acting player at a terminal history."""
 
 
 class WalkedGame(Protocol):
     """A game for walks in step.
 
-    The histories that walks have reached are *states*: an object that only the game understands, for n histories. What
-    a player knows at a decision is a *row*, a record that is small enough to be stored millions of times.
+    *States* are one object for the n histories that walks have reached; only the game reads it. A *row* is a record of
+    what a player knows at a decision, small enough to be stored millions of times.
     """
 
     @property
@@ -30,7 +30,7 @@ class WalkedGame(Protocol):
         """Number of different actions in the game; arrays over actions have a column for each."""
 
     def begin(self, count: int, rng: np.random.Generator) -> Any:
-        """Return the states of ``count`` new walks; chance draws all its moves now or on the way."""
+        """Return the states of ``count`` new walks; the game may draw all chance moves now, or each as it comes."""
 
     def actors(self, states: Any) -> np.ndarray:
         """Return the player who acts at each state, (n,); :data:`TERMINAL` where nobody does."""
@@ -55,4 +55,4 @@ class WalkedGame(Protocol):
         """
 
     def payoffs(self, states: Any, chosen: np.ndarray) -> np.ndarray:
-        """Return player 0's payoff at some terminal states, in the game's units."""
+        """Return player 0's payoff at some terminal states, (chosen,), in the game's units."""

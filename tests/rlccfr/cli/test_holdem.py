@@ -98,7 +98,7 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
         (("--iterations", "3", "--simultaneous"), "players are updated in alternation"),
         (("--iterations", "3", "--policy", "p.json"), "is written as .npz or .csv, not as .json"),
         (("--iterations", "3", "--picture", "p.doc"), "a picture is written as .png"),
-        (("--iterations", "3", "--max-histories", "10"), "not as a tree of histories"),
+        (("--iterations", "3", "--max-histories", "10"), "apply only to trees of histories"),
         (("--target", "10mbbx"), "a target must be a positive exploitability"),
     ],
 )

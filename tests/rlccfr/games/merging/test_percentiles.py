@@ -76,7 +76,7 @@ def test_suits_share_buckets():
     ("name", "message"),
     [
         ("goofspiel", "'equity' needs a public tree, but .*; use abstraction='none' instead"),
-        ("liars_dice(numdice=1,dice_sides=3)", "needs an order of hands at showdowns"),
+        ("liars_dice(numdice=1,dice_sides=3)", "needs the same order of hands at all showdowns"),
     ],
 )
 def test_games_without_hands_are_refused(name, message):

@@ -147,5 +147,5 @@ def test_nobody_acts_after_an_all_in():
 def test_too_many_moves_are_refused(monkeypatch):
     monkeypatch.setattr("rlccfr.games.public.betting.MOST_NODES", 100)
     rules = replace(RULES, pot=20, stack=3000, sizes=sizes_by_street("1c, 2c, 3c", "2x, 3x, 4x", None))
-    with pytest.raises(rlccfr.GameError, match="more than 100 nodes: use fewer sizes"):
+    with pytest.raises(rlccfr.GameError, match="more than 100 nodes: use fewer bet sizes"):
         no_limit_round(rules, 2, RoundEnd(0))

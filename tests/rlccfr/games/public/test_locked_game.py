@@ -282,7 +282,7 @@ BAD = [
     ({"": {"A": {"c": 1}}}, "the range has 'A'"),
     ({"": {"AA": {"c": 1}, "AsAh": {"a": 1}}}, "fixes an infoset twice"),
     ({"": {"AA": None}}, "must have the probability of each action"),
-    ({1: {"": [1, 0, 0]}}, "at the root, player 0 acts, but the lock is player 1's"),
+    ({1: {"": [1, 0, 0]}}, "at the root, player 0 acts, but the lock is for player 1"),
     ({"": {}}, "must sum to 1"),
     (lambda line: None, "fixes nothing"),
 ]

@@ -24,7 +24,11 @@ def test_a_flop_is_found_by_its_cards():
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [("x", "after the root there is f, c, r"), ("cc/6h5h4h/", "after cc there is .* others"), ("ff", "nothing")],
+    [
+        ("x", "after the root, the next step is one of f, c, r"),
+        ("cc/6h5h4h/", "after cc, the next step is one of .* more"),
+        ("ff", "after f, the game is over"),
+    ],
 )
 def test_a_path_that_no_node_has_is_refused(path, message):
     game = rlccfr.load_game("holdem(ranks=5,suits=4,private=2,flop=3)")
