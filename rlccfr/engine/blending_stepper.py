@@ -23,7 +23,7 @@ TIMED = 0.01
 
 
 class BlendingStepper(Stepper[State]):
-    """Base of steppers that run whole iterations by exact passes, and make blends if the run ends with these.
+    """Base of steppers that run whole iterations by passes, and make blends if the run's options ask for them.
 
     Attributes:
         blender: makes the players' blends; None in a run without blends.

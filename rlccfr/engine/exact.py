@@ -27,7 +27,7 @@ _OVER_CLASSES = "over_classes"
 class ExactStepper(BlendingStepper[RunState], FlatStepper):
     """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
 
-    Where the game's quotient gives the same iterates, the passes run over the quotient.
+    With the option ``reduce``, passes run over the game's quotient where that gives the same iterates and saves time.
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:

@@ -45,9 +45,10 @@ TIME_OVERHEAD = 0.0035
 """CPU seconds of the smallest program."""
 
 TIME_LAW = (-14.26, 0.7669, 0.5163, 0.2646)
-"""Constants of the law for the CPU seconds beyond :data:`TIME_OVERHEAD`, which is a product of powers of the sizes.
+"""Constants of the CPU seconds beyond :data:`TIME_OVERHEAD`, which are a product of powers of a program's sizes.
 
-The first is the law's logarithm where all sizes are 1; then comes the power of each number of :func:`program_size`.
+The first is the logarithm of these seconds where all sizes are 1; then comes the power of each number of
+:func:`program_size`.
 Fitted to benchmarks/results/exact.csv by ``python -m benchmarks.exact --fit``.
 """
 
@@ -226,7 +227,7 @@ class _Clock:
 
 
 class PredictedTime(NamedTuple):
-    """CPU seconds that a linear program will take: in two of three programs, right within a factor of ``factor``."""
+    """Predicted CPU seconds of a linear program; two of three predictions are right within a factor of ``factor``."""
 
     seconds: float
     factor: float
@@ -319,7 +320,7 @@ class _Program:
 
     In a quotient, twins are sequences of one class: they share a variable, which counts once for each of them; a class
     of infosets below a sequence counts ``multiplicity`` times. HiGHS's tolerances are absolute, so each u(I) and its
-    rows are divided by chance's share in the reach of I, and payoffs by the largest of them.
+    rows are divided by chance's reach of I, and then all payoffs by the largest absolute value among them.
 
     Arrays (m + 2,) end with the empty sequences of players 0 and 1. The matrix game [[1, -1], [-1, 1]] has the columns
     x(a), x(b), x(empty), u(empty) and u(I) in some order; one row for player 1's empty sequence and for each of its two

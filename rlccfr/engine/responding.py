@@ -94,7 +94,9 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
     if not sampler.exact:
         raise ComponentError(f"{where}, passes are exact: use sampler='none' instead of {sampler.id!r}")
     if rule.learns or rule.controller is not None:
-        raise ComponentError(f"{where}, update rules have tables and schedules: use cfr_plus instead of {rule.id!r}")
+        raise ComponentError(
+            f"{where}, update rules must have tables and schedules: use cfr_plus instead of {rule.id!r}"
+        )
     if rule.uses_mass and not form.has_histories:
         raise ComponentError(
             f"{where}, in a game represented {form.title}, update rules can't use the infosets' reach: use cfr_plus "

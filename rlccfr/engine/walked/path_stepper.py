@@ -106,7 +106,7 @@ class PathStepper(StateStepper):
         return self._fit(self._values, done) if self._are_values_due() else 0
 
     def _walked(self, player: int, count: int, rng: np.random.Generator) -> WalkData:
-        values = None if self._values is None else self._values.predict  # fitted before, in the first iteration, too
+        values = None if self._values is None else self._values.predict  # already fitted, even in the first iteration
         return path_walks(self._walks, player, self._policies, count, rng, self.binding.sampler, values)
 
     @property
