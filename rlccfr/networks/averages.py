@@ -1,4 +1,4 @@
-"""The average policy of a rule with networks: a model of the average, or every value model that was played."""
+"""The average policy of a rule with networks: a model of the average, or the value models that were played."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class PlayedModels:
             self._playing = -1
 
     def play(self, decay: float) -> None:
-        """Multiply all weights by ``decay``, then add one iteration of the newest model."""
+        """Multiply all weights by ``decay``, then add 1 to the weight of the model that is played, if it is kept."""
         self._weights *= decay
         if self._playing >= 0:
             self._weights[self._playing] += 1.0
