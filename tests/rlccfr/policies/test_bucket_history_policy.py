@@ -48,7 +48,7 @@ def test_bad_questions_get_one_line(ask, message):
 def test_only_policies_of_one_game_share_a_table():
     """Entries of one game lie elsewhere in tables of another, also beyond their end."""
     for first, second in ((NAME, OTHER), (OTHER, NAME), (NAME, PLAIN)):
-        with pytest.raises(rlccfr.PolicyError, match="must be of one game and one version"):
+        with pytest.raises(rlccfr.PolicyError, match="must be for the same game and version"):
             uniform(first).seated_with(uniform(second))
 
 
