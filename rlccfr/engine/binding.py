@@ -72,7 +72,7 @@ class RunOptions:
             flags: ``simultaneous``, ``reduce``, ``blend`` and ``by_hand``.
 
         Raises:
-            ComponentError: one of them is invalid.
+            ComponentError: an argument is invalid.
         """
         if averaging not in ("matching", "pre"):
             raise ComponentError(f"averaging must be 'matching' or 'pre', not {averaging!r}")

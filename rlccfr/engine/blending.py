@@ -6,7 +6,7 @@ So the last half of a run is cut into windows. At the run's end, each player mix
 average over the whole run. On the way to a target, the end is not known: blends are tried when they are likely to reach
 the target, and again whenever the run has grown by a quarter.
 
-What depends on the form of a game is behind the protocol :class:`Mixer`.
+The protocol :class:`Mixer` hides all that depends on the form of a game.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ BELOW_TARGET = 1 - 1e-9
 """A search ends when a blend's exploitability is at most this share of the target, which covers rounding."""
 
 VALUES_KEPT = 4
-"""Number of last values that are kept: of the run's average, of the last mixture, and of two pairs of both kinds."""
+"""Number of recent values that are kept: of the run's average, of the last mixture, and of the two pairs in which one
+player has its average and the other its mixture."""
 
 Source = tuple[str, int]
 """Where a player's policy comes from, such as the run's average or the mixture of a search, and after how many
@@ -99,7 +100,7 @@ class Mixer(Protocol):
     memory_limit: int
 
     def search_time(self, count: int, tries: int) -> float:
-        """Predict the nanoseconds of ``tries`` tries among ``count`` plans, apart from the choice of weights."""
+        """Predict the nanoseconds of a search with ``tries`` tries among ``count`` plans, except choosing weights."""
 
     def most_tries(self, count: int, nanoseconds: float) -> int:
         """Return the largest number of tries for which a search among ``count`` plans may take ``nanoseconds``."""
@@ -218,7 +219,7 @@ class Blender:
 
         Args:
             done: number of iterations done.
-            exploitability: of the average policy, or of the last blends.
+            exploitability: exploitability of the average policy, or of the last blends.
             target: exploitability to reach.
         """
         return done >= self.horizon > 0 and target < exploitability <= USUAL_GAIN * target
@@ -300,7 +301,7 @@ class Blender:
         return True
 
     def _take_better(self, sums: np.ndarray, values: tuple[float, float, float], source: Source) -> None:
-        """Replace a player's blend by the given policy if that is less exploitable than the blend so far.
+        """Replace each player's blend by the given policy if the policy is less exploitable than the blend so far.
 
         Args:
             sums: (m,) policy sums.

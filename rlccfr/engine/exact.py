@@ -100,7 +100,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         return self.binding.rule_handle
 
     def own_sums(self) -> np.ndarray:
-        """See :meth:`FlatStepper.own_sums`; each player has its present policy or its blend, whichever is better."""
+        """See :meth:`FlatStepper.own_sums`; each player has its blend if that is less exploitable."""
         return self.blended_sums(super().own_sums())
 
     @property

@@ -249,7 +249,7 @@ def predicted_time(game: GameTree) -> PredictedTime:
 
 
 def program_size(game: GameTree) -> tuple[int, int, int]:
-    """Return what the time of a game's linear program depends on.
+    """Return the sizes that the time of a game's linear program depends on.
 
     Returns:
         The numbers of payoffs and of sequences in the program, and of the game's chance nodes, each plus 1. Of two

@@ -103,7 +103,7 @@ class Stepper(ABC, Generic[State]):
 
     @property
     def costs(self) -> dict[str, float] | None:
-        """Expected cost of an iteration by unit of budget: iterations, nodes, seconds; None without a horizon."""
+        """Expected iterations, nodes and seconds of an iteration, by name; None if it needs no :meth:`set_horizon`."""
         return None
 
     @property

@@ -62,7 +62,7 @@ class PlayedModels:
 
     Attributes:
         first: (player's sequences,) the policy with number 0.
-        snapshots: (weights,) each of the models that are kept; see :meth:`Advantages.snapshot`.
+        snapshots: snapshot, (weights,), of each model that is kept; see :meth:`Advantages.snapshot`.
     """
 
     def __init__(self, policy: np.ndarray, weight: float = 0.0, capacity: int = 0, seed: Sequence[int] = (0,)) -> None:
@@ -105,7 +105,7 @@ class PlayedModels:
         return len(self._weights)
 
     def shares(self) -> np.ndarray:
-        """Return the shares of the average, (number of models + 1,), of the policy with number 0 and of each model.
+        """Return the shares in the average, (kept models + 1,), of the policy with number 0 and of each kept model.
 
         The models kept stand for all models added. So the policy's weight is multiplied by the fraction of models that
         are kept.

@@ -100,8 +100,8 @@ class HandPerceptron(HandNetwork):
 class HandBranches(HandNetwork):
     """The network of Brown et al. 2019, appendix C: a branch for cards, one for bets, and layers that join them.
 
-    The embedding of a group of cards, which are dealt in one round, is the sum of its cards' embeddings. A card's own
-    is the sum of embeddings of the card, of its rank and of its suit. Differs from the source in the features of bets:
+    The embedding of a group of cards, which are dealt in one round, is the sum of its cards' embeddings. Each of these
+    is the sum of three: of the card, of its rank and of its suit. Differs from the source in the features of bets:
     there, the feature of a bet is its size as a fraction of the pot; here, each action has two features, whether it
     happened and whether it was a bet. In limit games, the size follows from the actions.
     """

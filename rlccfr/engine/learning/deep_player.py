@@ -165,7 +165,7 @@ class DeepPlayer:
 
     @property
     def samples_networks(self) -> bool:
-        """Whether the average policy comes from a sample of the played networks; the table then does not hold it."""
+        """Whether the average policy comes from a sample of the played networks, and not from the table."""
         return self.played is not None and self._networks.kept_networks > 0
 
     def average_sums(self) -> np.ndarray | None:

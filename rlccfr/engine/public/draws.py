@@ -46,7 +46,7 @@ def draws_of(sampler: Sampler) -> Drawn:
 
 
 def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
-    """Return the arrays that passes use to draw, without pending discounts.
+    """Return the arrays that passes use to draw, with no discount pending.
 
     Args:
         rng: (1,) state of the generator, which passes advance in place.
@@ -93,7 +93,7 @@ def _numbers_pending(game: PublicGame, drawn: Drawn) -> tuple[int, int]:
 
 
 def logs_of(factors: np.ndarray) -> np.ndarray:
-    """Return the logarithms of discounts, in the same shape; :data:`LEAST_LOG` stands for that of 0."""
+    """Return the logarithms of discounts, in the same shape; :data:`LEAST_LOG` stands for the logarithm of 0."""
     logs = np.full(factors.shape, LEAST_LOG)
     np.log(factors, out=logs, where=factors > 0)
     return logs

@@ -38,9 +38,9 @@ when a window ends or the best blend is measured."""
 class PublicMixer:
     """Mixer of policies over a public tree; see :class:`rlccfr.engine.blending.Mixer`.
 
-    Two passes per plan find each sequence's payoffs against it, from plays that end before the player's next decision.
-    The public tree is then no longer needed: a best response to a mixture is found in the player's tree of sequences,
-    as for a compiled game (:mod:`rlccfr.kernels.blending.cuts`).
+    Two passes per plan find each sequence's payoffs against the plan, from plays that end before the player's next
+    decision. The public tree is then no longer needed: a best response to a mixture is found in the player's tree of
+    sequences, as for a compiled game (:mod:`rlccfr.kernels.blending.cuts`).
 
     Args:
         game: the run's game.

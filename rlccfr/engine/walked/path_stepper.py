@@ -30,8 +30,8 @@ VALUE_EXPLORATION = 0.5
 class PathStepper(StateStepper):
     """Stepper of deep rules by walks of one path.
 
-    If the sampler has a network, it learns player 0's values of actions at histories: before each player's walks, from
-    walks of its own, so that the values are those of the present policies.
+    If the sampler has a network, the network learns player 0's values of actions at histories. It learns from separate
+    walks before each player's walks, so that the values are those of the present policies.
     """
 
     _values: ValueLearner | None = None  # None if the sampler has no network

@@ -23,7 +23,7 @@ at once."""
 
 
 SHORT_WALK = 1_000
-"""Largest mean number of histories per walk with which :func:`run_for` calls a sampler's walks short."""
+"""Mean number of histories per walk up to which :func:`run_for` counts a sampler's walks as short."""
 
 
 def run_for(game: GeneratedGame) -> dict[str, str]:

@@ -138,7 +138,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         return tuple(self.state.progress.tolist())
 
     def advance(self, iterations: int, max_nodes: int) -> None:
-        """Carry out the next part of an iteration, which takes some tenths of a second."""
+        """Carry out the next part of an iteration, in some tenths of a second; the arguments are not used."""
         self._require_whole()
         with one_thread(), uninterrupted():
             self._whole = False
