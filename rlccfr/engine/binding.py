@@ -277,7 +277,9 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
     if options.pre_averaging and not (sampler.exact or options.simultaneous):
         raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
     if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
-        raise ComponentError("a blend needs exact passes and tables: leave out blend, or use no sampler and no model")
+        raise ComponentError(
+            "blends need exact passes and tables: leave out blend=True, or use sampler='none' and no model"
+        )
     if rule.controller is not None and abstraction.learns:
         raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
     if rule.momentum is not None and abstraction.learns:

@@ -130,7 +130,7 @@ def solve_exactly(
     if seconds is not None:
         seconds = checked_seconds(seconds)
     if not np.isfinite(game.utility).all():
-        raise RLCCFRError(f"{game.name!r} has payoffs that are not finite")
+        raise RLCCFRError(f"{game.name!r} has payoffs that are not finite: correct the game")
     centred_values(game, game.uniform_policy())  # so that compiling does not count
     begin = time.process_time()
     clock = _Clock(predicted_time(game).seconds, seconds, progress)
@@ -305,7 +305,8 @@ def _run(highs: highspy.Highs, name: str, clock: _Clock) -> tuple[np.ndarray, np
         )
     if status != highspy.HighsModelStatus.kOptimal:
         raise RLCCFRError(
-            f"the linear program of {name!r} was not solved: HiGHS says {highs.modelStatusToString(status)!r}"
+            f"the linear program of {name!r} was not solved: HiGHS reports {highs.modelStatusToString(status)!r}; "
+            "iterate instead"
         )
     return np.array(solution.col_value), np.array(solution.row_dual)
 

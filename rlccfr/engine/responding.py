@@ -44,7 +44,7 @@ class RespondingStepper(FlatStepper):
         game = state.game
         if isinstance(merged, BucketedGame):
             self._responses: Responses = PublicResponses(merged)
-        else:  # without buckets, each infoset is its own
+        else:  # without buckets, each infoset is a bucket of its own
             self._responses = FlatResponses(merged or MergedGame(game, game, np.arange(game.num_sequences)))
         self._phases = Phases(state, binding, 1)
 

@@ -29,7 +29,7 @@ NOTHING = 1e-4
 
 
 BYTES_PER_STATE = 10
-"""Bytes of a player's state in a page's file, without its actions; like the next figure, a mean over many pages.
+"""Bytes of a player's state in a page's file, without its actions; a mean over many pages, as is BYTES_PER_ACTION.
 
 If the texts of states are long, or only a few points of a game fit on the page, a state takes up to twice as many.
 """

@@ -70,8 +70,8 @@ class BucketHistoryPolicy(TablePolicy):
         decision = next((d for d in self.game.decisions if (d.round, d.node) == (number, node)), None)
         if decision is None:
             raise PolicyError(
-                f"nobody acts at the node {brief(node)} of round {brief(number)}: game.node('cc/rc/') returns a round "
-                "and a node"
+                f"nobody acts at node {brief(node)} of round {brief(number)}: game.node('cc/rc/') returns a decision's "
+                "round and node"
             )
         num_histories = self.game.num_bucket_histories[number]
         if whole_number(history, "the bucket history", 0, PolicyError) >= num_histories:

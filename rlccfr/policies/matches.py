@@ -183,7 +183,8 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
     tree = first.game
     if not tree.form.has_histories:
         raise PolicyError(
-            f"{tree.name!r} is represented {tree.form.title}, so it has no list of infosets to compare policies at"
+            f"{tree.name!r} is represented {tree.form.title}, so it has no list of infosets at which to compare "
+            "policies: choose a compiled game"
         )
     gaps = np.abs(first.probabilities - second.probabilities)
     total_variation = np.add.reduceat(gaps, tree.view.first_sequence[:-1]) / 2
@@ -227,6 +228,6 @@ def check_same_game(first: Policy, second: Policy) -> None:
     """
     if first.game.content_hash != second.game.content_hash:
         raise PolicyError(
-            f"the policies must be for the same game and version of it, but are for {first.game.name!r} and "
+            f"the policies must be for the same game, in the same version, but are for {first.game.name!r} and "
             f"{second.game.name!r}"
         )

@@ -288,7 +288,7 @@ def _from_csv(data: bytes, path: Path) -> Saved:
         raise ValueError("it has no rows")
     games = frame[[name for name in (HASH, GAME) if name in frame]].drop_duplicates()
     if len(games) > 1:
-        raise ValueError("its rows name different games; the last one may be cut short")
+        raise ValueError("its rows name different games; the last row may be cut short")
     content_hash = games.iloc[0][HASH]
     game = games.iloc[0].get(GAME)
     numbers = {name: frame[name].map(int) for name in ("player", "action")}

@@ -49,7 +49,7 @@ class PublicPolicy(TablePolicy):
         """
         places = np.flatnonzero(self.game.decisions == node)
         if not len(places):
-            raise PolicyError(f"nobody acts at node {node} of {self.game.name!r}")
+            raise PolicyError(f"nobody acts at node {node} of {self.game.name!r}: use a decision, as game.node('') is")
         return self._at(int(places[0]))
 
     def action_probabilities(self, node: int, private: str) -> dict[str, float]:

@@ -195,7 +195,7 @@ def test_a_table_without_its_game_and_a_row_cut_short_are_told(name, tmp_path):
         rlccfr.Policy.load(path)
     rlccfr.Policy.uniform(game("kuhn")).save(path)
     path.write_text(path.read_text()[:-5])
-    with pytest.raises(rlccfr.CheckpointError, match="its rows name different games; the last one may be cut short"):
+    with pytest.raises(rlccfr.CheckpointError, match="its rows name different games; the last row may be cut short"):
         rlccfr.Policy.load(path)
 
 
