@@ -22,7 +22,7 @@ def uniform(name):
         (lambda policy: policy.at(0, 0, 99), "the bucket history must be from 0 to 2, not 99"),
         (lambda policy: policy.at(0, 0, "5c"), "the bucket history must be a non-negative integer, not '5c'"),
         (lambda policy: policy.action_probabilities("cc/c", 1.5), "the bucket history must be a non-negative integer"),
-        (lambda policy: policy.action_probabilities("cc/c", "2c"), "nobody acts after 'cc/c' .* the cards that follow"),
+        (lambda policy: policy.action_probabilities("cc/c", "2c"), "nobody acts after 'cc/c' .* the cards dealt after"),
         (lambda policy: policy.action_probabilities("cc/5d/c", 0), "give the actions f, c and r of each round"),
         (lambda policy: policy.action_probabilities("c/5d", "2c"), "has the cards of 1 deals, but 0 come before"),
         (
