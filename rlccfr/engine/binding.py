@@ -68,10 +68,11 @@ class RunOptions:
         """Return the options that the arguments of :class:`rlccfr.Solver` describe.
 
         Args:
+            averaging: ``"pre"`` for ``pre_averaging``, or ``"matching"``.
             flags: ``simultaneous``, ``reduce``, ``blend`` and ``by_hand``.
 
         Raises:
-            ComponentError: one of them is invalid.
+            ComponentError: an argument is invalid.
         """
         if averaging not in ("matching", "pre"):
             raise ComponentError(f"averaging must be 'matching' or 'pre', not {averaging!r}")
@@ -270,22 +271,27 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
         ComponentError: they do not fit.
     """
     if rule.controller is not None and not sampler.exact:
-        raise ComponentError(f"a controller steers exact passes alone: leave out the sampler {sampler.id!r}")
+        raise ComponentError(f"a controller steers only exact passes: leave out the sampler {sampler.id!r}")
     if rule.exact_only and not sampler.exact:
-        raise ComponentError(f"{rule.id!r} with these hyperparameters is not sound with estimates; use sampler='none'")
+        raise ComponentError(f"{rule.id!r} with these hyperparameters needs exact passes: use sampler='none'")
     if options.pre_averaging and not (sampler.exact or options.simultaneous):
         raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
     if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
-        raise ComponentError("a blend needs exact passes and tables: leave out blend, or use no sampler and no model")
+        raise ComponentError(
+            "blends need exact passes and tables: leave out blend=True, or use sampler='none' and no model"
+        )
     if rule.controller is not None and abstraction.learns:
         raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
     if rule.momentum is not None and abstraction.learns:
-        raise ComponentError(f"{rule.id!r} has momentum, which needs tables, and {abstraction.id!r} replaces them")
+        raise ComponentError(
+            f"{rule.id!r} has momentum, which needs tables, and {abstraction.id!r} replaces them; use "
+            "abstraction='none'"
+        )
     _check_policies_played(rule, abstraction, options)
 
 
 def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
-    """Check what a rule needs that regularises values, is updated simultaneously, or ends with its last policy.
+    """Check abstraction and options under a rule that regularises values, is simultaneous, or outputs its last policy.
 
     Raises:
         ComponentError: the abstraction or an option does not fit.
@@ -311,7 +317,7 @@ def check_options_of_compiled(
     The other arguments are not needed, since all components run on such a game.
 
     Raises:
-        ComponentError: the tables are not to be in double precision, or passes are to be by hand.
+        ComponentError: ``dtype`` is not double precision, or ``by_hand`` is on.
     """
     refuse_by_hand(game, options)
     if options.dtype not in (None, "float64"):
@@ -319,7 +325,7 @@ def check_options_of_compiled(
 
 
 def refuse_by_hand(game: Game, options: RunOptions) -> None:
-    """Check that the option ``by_hand`` is off; it is for games by their bucket histories.
+    """Check that the option ``by_hand`` is off; only hold'em in buckets has it.
 
     Raises:
         ComponentError: it is on.

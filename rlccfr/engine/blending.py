@@ -6,7 +6,7 @@ So the last half of a run is cut into windows. At the run's end, each player mix
 average over the whole run. On the way to a target, the end is not known: blends are tried when they are likely to reach
 the target, and again whenever the run has grown by a quarter.
 
-What depends on the form of a game is behind the protocol :class:`Mixer`.
+The protocol :class:`Mixer` hides all that depends on the form of a game.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rlccfr.kernels.blending.centre import improve
 from rlccfr.kernels.handles import handle_of, prepare_handles
 
 WINDOWS = (64, 32, 16, 8)
-"""Possible numbers of windows; a run uses the largest that its time and the memory allow."""
+"""Possible numbers of windows; a run uses the largest that its time and the memory allow, or else the least."""
 
 SHARE = 0.2
 """Most time that the search for blends may add to a run, as a share of the run's predicted time."""
@@ -61,7 +61,8 @@ BELOW_TARGET = 1 - 1e-9
 """A search ends when a blend's exploitability is at most this share of the target, which covers rounding."""
 
 VALUES_KEPT = 4
-"""Number of last values that are kept: of the run's average, of the last mixture, and of two pairs of both kinds."""
+"""Number of recent values that are kept: of the run's average, of the last mixture, and of the two pairs in which one
+player has its average and the other its mixture."""
 
 Source = tuple[str, int]
 """Where a player's policy comes from, such as the run's average or the mixture of a search, and after how many
@@ -73,8 +74,8 @@ NO_SOURCE: Source = ("none", 0)
 Respond = Callable[[int, np.ndarray, np.ndarray], float]
 """Function ``(player, weights, cut)`` that responds to the mixture of a player's plans with ``weights``, (K,).
 
-It returns the opponent's value of a best response, and writes what the response gets against each of the plans, (K,),
-into ``cut``. The value of the average policies to the opponent is subtracted from all of these."""
+It returns the opponent's value of a best response, and writes the response's payoff against each of the plans, (K,),
+into ``cut``. The opponent's value of the average policies is subtracted from all of these."""
 
 
 class Mixer(Protocol):
@@ -85,7 +86,7 @@ class Mixer(Protocol):
     Stengel, "Efficient computation of behavior strategies", GEB 1996). A plan can also serve as policy sums.
 
     Attributes:
-        size: number of entries of a plan; the first ones are those of the m sequences.
+        size: number of entries of a plan; the first m belong to the sequences.
         dtype: type of a plan's numbers.
         iteration_time: predicted nanoseconds of an iteration.
         least_gap: difference in NashConv up to which two policies may differ only by rounding.
@@ -99,7 +100,7 @@ class Mixer(Protocol):
     memory_limit: int
 
     def search_time(self, count: int, tries: int) -> float:
-        """Predict the nanoseconds of a search among ``count`` plans, apart from the choice of weights."""
+        """Predict the nanoseconds of a search with ``tries`` tries among ``count`` plans, except choosing weights."""
 
     def most_tries(self, count: int, nanoseconds: float) -> int:
         """Return the largest number of tries for which a search among ``count`` plans may take ``nanoseconds``."""
@@ -139,7 +140,7 @@ class Blender:
     Attributes:
         horizon: number of iterations that the run is meant to have or, if its length is not fixed, after which blends
             may be tried next; 0 at first. No window begins before the horizon is known.
-        windows: most windows that are kept.
+        windows: largest number of windows that are kept.
         blended_at: number of iterations after which the last blends were made; -1 before the first.
     """
 
@@ -166,13 +167,14 @@ class Blender:
         """Begin a window after ``done`` iterations, when the policy sums are ``sums``, (m,)."""
         self._window_begin = done
         self._sums_before = sums.copy()
-        self._decay = 1.0  # factor that the window's iterations have put on ``_sums_before``
+        self._decay = 1.0  # factor by which the window's iterations have multiplied ``_sums_before``
 
     def set_horizon(self, iterations: int, done: int) -> None:
         """Set how many iterations the run is meant to have in all, and drop the windows of its first half.
 
         Args:
-            iterations: their number; 0 if it is not fixed, as on the way to a target. The horizon is then the next try.
+            iterations: their number; 0 if it is not fixed, as on the way to a target. The horizon is then the
+                iteration of the next try.
             done: number of iterations done.
         """
         if not iterations:
@@ -189,7 +191,7 @@ class Blender:
             self._plans = plans
 
     def _drop(self, number: int, first: int = 0) -> None:
-        """Drop some windows, from the one with index ``first`` on."""
+        """Drop ``number`` windows, beginning with the one with index ``first``."""
         count = len(self._ends)
         self._ends = np.delete(self._ends, slice(first, first + number))
         for window in range(first + number, count if number else 0):  # one by one, since plans may be large
@@ -203,7 +205,7 @@ class Blender:
     def iterations_to_next_window(self, done: int) -> int:
         """Return how many more iterations to run before the next window begins, if ``done`` have been run.
 
-        No window begins before the horizon is known; the number is then that of the iterations of one call.
+        No window begins before the horizon is known; until then, return the largest number of iterations of one call.
         """
         if not self.horizon:
             return CHUNK
@@ -217,7 +219,7 @@ class Blender:
 
         Args:
             done: number of iterations done.
-            exploitability: of the average policy, or of the last blends.
+            exploitability: exploitability of the average policy, or of the last blends.
             target: exploitability to reach.
         """
         return done >= self.horizon > 0 and target < exploitability <= USUAL_GAIN * target
@@ -258,7 +260,9 @@ class Blender:
         self._ends = np.append(self._ends, done)
 
     def make_blends(self, done: int, sums: np.ndarray, target: float | None = None) -> bool:
-        """Make each player's blend of the windows' averages and of the run's average, unless it has just been made.
+        """Make each player's blend of the windows' averages and of the run's average.
+
+        If no iteration has been run since the last blends, nothing is done.
 
         Args:
             done: number of iterations done.
@@ -266,7 +270,8 @@ class Blender:
             target: exploitability at which the search may stop; None to search for the least one.
 
         Returns:
-            Whether a search was made, so that the players' blends may have changed.
+            Whether a search was made, so that the players' blends may have changed. None is made without windows, or if
+            the time that is left allows fewer than :data:`LEAST_TRIES` tries.
         """
         if self.blended_at == done:
             return False
@@ -296,7 +301,7 @@ class Blender:
         return True
 
     def _take_better(self, sums: np.ndarray, values: tuple[float, float, float], source: Source) -> None:
-        """Replace a player's blend by the given policy if that is less exploitable than the blend so far.
+        """Replace each player's blend by the given policy if the policy is less exploitable than the blend so far.
 
         Args:
             sums: (m,) policy sums.
@@ -314,7 +319,7 @@ class Blender:
         """Search for both players' least exploitable mixtures, and return the weights of the best found, (2, K).
 
         Args:
-            plans: (K, size) of the policies to be mixed; that of the run's average comes last.
+            plans: (K, size) plans of the policies to be mixed; the plan of the run's average comes last.
             average_value: player 0's value of the run's average policies.
             tries: largest number of tries.
             target: exploitability at which the search may stop, or None.
@@ -366,7 +371,7 @@ class Blender:
         return better_sums
 
     def values(self, done: int, sums: np.ndarray) -> tuple[float, float, float]:
-        """Return what :meth:`Mixer.values` returns for :meth:`better`, and measure nothing that has been measured.
+        """Return what :meth:`Mixer.values` returns for the sums of :meth:`better`, measured only if they are new.
 
         Args:
             done, sums: as for :meth:`better`.
@@ -396,14 +401,14 @@ class Blender:
         return self._measured((average, average), sums)
 
     def _measured(self, sources: tuple[Source, Source], sums: np.ndarray) -> tuple[float, float, float]:
-        """Return what :meth:`Mixer.values` returns, which takes seconds in large games; the last ones are kept.
+        """Return what :meth:`Mixer.values` returns, which takes seconds in large games; the last results are kept.
 
         Args:
             sources: whose policies the players have.
             sums: (m,) policy sums.
         """
         values = self._known_values.pop(sources, None) or self._mixer.values(sums)
-        self._known_values[sources] = values  # those that were asked for last come last
+        self._known_values[sources] = values  # the most recently used come last
         if len(self._known_values) > VALUES_KEPT:
             del self._known_values[next(iter(self._known_values))]
         return values
@@ -442,7 +447,7 @@ class Blender:
 
 
 def windows_for(mixer: Mixer, iterations: int) -> int:
-    """Return the largest number of windows in the last half of a run that its time and the memory limit allow."""
+    """Return the largest number in :data:`WINDOWS` that a run's time and the memory limit allow, or else the least."""
     time = SHARE * iterations * mixer.iteration_time
     for count in WINDOWS:
         search_time = mixer.search_time(count, tries_for(count)) + SEARCH_TIME * count**3

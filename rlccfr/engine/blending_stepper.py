@@ -23,7 +23,7 @@ TIMED = 0.01
 
 
 class BlendingStepper(Stepper[State]):
-    """Base of steppers that run whole iterations by exact passes, and make blends if the run ends with these.
+    """Base of steppers that run whole iterations by passes, and make blends if the run's options ask for them.
 
     Attributes:
         blender: makes the players' blends; None in a run without blends.
@@ -69,7 +69,11 @@ class BlendingStepper(Stepper[State]):
 
     @contextmanager
     def _noting_decays(self, rows: np.ndarray) -> Iterator[None]:
-        """Tell the blender which iterations of the schedule's ``rows`` were run, and begin a window if one is due."""
+        """After the block, tell the blender which of a schedule's rows were run, and begin a window if one is due.
+
+        Args:
+            rows: (iterations + 1, 5 + p) rows of the schedule; the block may run fewer iterations.
+        """
         before = self.state.iteration
         try:
             yield

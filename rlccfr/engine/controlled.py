@@ -108,7 +108,7 @@ class ControlledStepper(ExactStepper):
         return self._arrays.game_handle, self._arrays.run_handle, self._control_handle
 
     def own_sums(self) -> np.ndarray:
-        """See :meth:`FlatStepper.own_sums`; each player has its present or its kept policy, whichever is better."""
+        """See :meth:`FlatStepper.own_sums`; each player has the less exploitable of its present and its kept policy."""
         controller_state = self.control.state
         sums = super().own_sums()
         looked_at = controller_state[LOOKED_AT]

@@ -131,14 +131,14 @@ class Engine:
         not visit would miss these updates.
 
         Returns:
-            CPU seconds spent on fitting models to the tables; 0 without models.
+            CPU seconds spent on fitting models to the tables; 0 without models or before the first iteration.
 
         Raises:
             ComponentError: the combination is not sound, a function can't be compiled, the schedule fails, or the
                 components need models and the game offers no features.
             FailedRunError: a third-party component's function fails.
         """
-        if abstraction.responds:  # before the game's hands are split, which takes a while
+        if abstraction.responds:  # before hands are split into buckets, which takes a while
             from rlccfr.engine.responding import check_responding  # which loads the kernels of public trees
 
             check_responding(rule, sampler, self.options, self.game.form)
@@ -172,7 +172,7 @@ class Engine:
         return elapsed if stepper.learns else 0.0
 
     def _over_buckets(self, abstraction: Abstraction) -> Any:
-        """Return the state, or a new one if the abstraction has other buckets.
+        """Return the run's state, or a new one if there is none or the abstraction has other buckets.
 
         Raises:
             ComponentError: the buckets would change during the run, or are not a sound map of the game's infosets.

@@ -67,11 +67,11 @@ def evaluated(form: SequenceForm, policy: np.ndarray) -> tuple[float, float, flo
 
 
 def centred_values(game: GameTree, policy: np.ndarray) -> tuple[float, float, float, float]:
-    """Evaluate a policy, (m,), so that a constant in all payoffs costs no digits.
+    """Evaluate a policy, (m,), without losing digits to a constant that is part of all payoffs.
 
     Returns:
-        The game's centre (:mod:`rlccfr.games.centring`), and what :class:`PolicyEvaluator` returns after the centre was
-        subtracted from all payoffs.
+        The game's centre (:mod:`rlccfr.games.centring`), and what :class:`PolicyEvaluator` returns once the centre has
+        been subtracted from all payoffs.
     """
     centred = centred_form(game)
     if centred is None:

@@ -27,7 +27,7 @@ _OVER_CLASSES = "over_classes"
 class ExactStepper(BlendingStepper[RunState], FlatStepper):
     """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
 
-    Where the game's quotient gives the same iterates, the passes run over the quotient.
+    With the option ``reduce``, passes run over the game's quotient where that gives the same iterates and saves time.
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
@@ -100,7 +100,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         return self.binding.rule_handle
 
     def own_sums(self) -> np.ndarray:
-        """See :meth:`FlatStepper.own_sums`; each player has its present policy or its blend, whichever is better."""
+        """See :meth:`FlatStepper.own_sums`; each player has its blend if that is less exploitable."""
         return self.blended_sums(super().own_sums())
 
     @property

@@ -16,10 +16,10 @@ RESOLVED = 1e-3
 """Largest exploitability of an exact solution, as a share of the least difference between two payoffs."""
 
 REFINED = 1e-6
-"""The same share for refining: with a larger exploitability, the solver continues with narrower tolerances."""
+"""The same share for a solution that needs no narrower tolerances."""
 
 RATIONAL = 1e-9
-"""The same share in small games: with a larger exploitability or rounding error, rational numbers are used."""
+"""The same share for a small game's solution that needs no rational numbers; it also bounds the rounding error."""
 
 SAME_UNITS = 4
 """Two payoffs count as one if they differ by at most this many units in the last place, and by at most SAME_SHARE."""
@@ -55,7 +55,7 @@ class PayoffScale(NamedTuple):
         return cls(float(payoffs[0]), float(payoffs[-1]), float(differences[differs].min(initial=np.inf)))
 
     def share(self, factor: float) -> float:
-        """Return a share of the payoffs' range, which itself may be larger than the largest double."""
+        """Return ``factor`` times the payoffs' range, even if the range is larger than the largest double."""
         return factor * self.most - factor * self.least
 
     def is_resolved(self, exploitability: float, share: float = RESOLVED) -> bool:

@@ -45,9 +45,10 @@ TIME_OVERHEAD = 0.0035
 """CPU seconds of the smallest program."""
 
 TIME_LAW = (-14.26, 0.7669, 0.5163, 0.2646)
-"""Constants of the law for the CPU seconds beyond :data:`TIME_OVERHEAD`, which is a product of powers of the sizes.
+"""Constants of the CPU seconds beyond :data:`TIME_OVERHEAD`, which are a product of powers of a program's sizes.
 
-The first is the law's logarithm where all sizes are 1; then comes the power of each number of :func:`program_size`.
+The first is the logarithm of these seconds where all sizes are 1; then comes the power of each number of
+:func:`program_size`.
 Fitted to benchmarks/results/exact.csv by ``python -m benchmarks.exact --fit``.
 """
 
@@ -129,7 +130,7 @@ def solve_exactly(
     if seconds is not None:
         seconds = checked_seconds(seconds)
     if not np.isfinite(game.utility).all():
-        raise RLCCFRError(f"{game.name!r} has payoffs that are not finite")
+        raise RLCCFRError(f"{game.name!r} has payoffs that are not finite: correct the game")
     centred_values(game, game.uniform_policy())  # so that compiling does not count
     begin = time.process_time()
     clock = _Clock(predicted_time(game).seconds, seconds, progress)
@@ -226,7 +227,7 @@ class _Clock:
 
 
 class PredictedTime(NamedTuple):
-    """CPU seconds that a linear program will take: in two of three programs, right within a factor of ``factor``."""
+    """Predicted CPU seconds of a linear program; two of three predictions are right within a factor of ``factor``."""
 
     seconds: float
     factor: float
@@ -248,7 +249,7 @@ def predicted_time(game: GameTree) -> PredictedTime:
 
 
 def program_size(game: GameTree) -> tuple[int, int, int]:
-    """Return what the time of a game's linear program depends on.
+    """Return the sizes that the time of a game's linear program depends on.
 
     Returns:
         The numbers of payoffs and of sequences in the program, and of the game's chance nodes, each plus 1. Of two
@@ -304,7 +305,8 @@ def _run(highs: highspy.Highs, name: str, clock: _Clock) -> tuple[np.ndarray, np
         )
     if status != highspy.HighsModelStatus.kOptimal:
         raise RLCCFRError(
-            f"the linear program of {name!r} was not solved: HiGHS says {highs.modelStatusToString(status)!r}"
+            f"the linear program of {name!r} was not solved: HiGHS reports {highs.modelStatusToString(status)!r}; "
+            "iterate instead"
         )
     return np.array(solution.col_value), np.array(solution.row_dual)
 
@@ -319,7 +321,7 @@ class _Program:
 
     In a quotient, twins are sequences of one class: they share a variable, which counts once for each of them; a class
     of infosets below a sequence counts ``multiplicity`` times. HiGHS's tolerances are absolute, so each u(I) and its
-    rows are divided by chance's share in the reach of I, and payoffs by the largest of them.
+    rows are divided by chance's reach of I, and then all payoffs by the largest absolute value among them.
 
     Arrays (m + 2,) end with the empty sequences of players 0 and 1. The matrix game [[1, -1], [-1, 1]] has the columns
     x(a), x(b), x(empty), u(empty) and u(I) in some order; one row for player 1's empty sequence and for each of its two

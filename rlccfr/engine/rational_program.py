@@ -178,15 +178,15 @@ class RationalGame:
 class _Tableau:
     """A simplex tableau in whole numbers, with one variable for each sequence of the program above.
 
-    The variable of a sequence of player 0 is its entry of x. That of a sequence t of player 1, an action at its infoset
-    J, is the slack u(J) - w(t). Each row of the tableau has the coefficients of a basic variable as a linear
-    combination of the variables outside the basis, with the constant at the end; the last row has those of u(empty).
+    The variable of a sequence of player 0 is its entry of x. The variable of a sequence t of player 1, an action at its
+    infoset J, is the slack u(J) - w(t). Each row of the tableau writes a basic variable as a linear combination of the
+    variables outside the basis, with the constant at the end; the last row writes u(empty) in this way.
 
     Attributes:
         entries: (rows + 1, columns + 1) whole numbers, to be divided by ``denominator``.
         rows: the basic variables.
         columns: the other variables.
-        denominator: the last pivot.
+        denominator: the last pivot; 1 at first.
     """
 
     def __init__(self, entries: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:

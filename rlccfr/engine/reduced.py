@@ -70,7 +70,7 @@ def cost_terms(view: SequenceView) -> tuple[int, int, int, int]:
 
 
 def payoffs_of(blocks: np.ndarray) -> np.ndarray:
-    """Return how many payoffs a player reads in each of its blocks, (blocks,); zeros that pad lines count, too."""
+    """Return how many payoffs a player reads in each of its blocks, (blocks,), including zeros that pad lines."""
     num_payoffs: np.ndarray = blocks["stride"].astype(np.int64) * (blocks["opponent_end"] - blocks["opponent"])
     return num_payoffs
 

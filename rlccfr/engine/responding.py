@@ -44,7 +44,7 @@ class RespondingStepper(FlatStepper):
         game = state.game
         if isinstance(merged, BucketedGame):
             self._responses: Responses = PublicResponses(merged)
-        else:  # without buckets, each infoset is its own
+        else:  # without buckets, each infoset is a bucket of its own
             self._responses = FlatResponses(merged or MergedGame(game, game, np.arange(game.num_sequences)))
         self._phases = Phases(state, binding, 1)
 
@@ -94,7 +94,9 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
     if not sampler.exact:
         raise ComponentError(f"{where}, passes are exact: use sampler='none' instead of {sampler.id!r}")
     if rule.learns or rule.controller is not None:
-        raise ComponentError(f"{where}, update rules have tables and schedules: use cfr_plus instead of {rule.id!r}")
+        raise ComponentError(
+            f"{where}, update rules must have tables and schedules: use cfr_plus instead of {rule.id!r}"
+        )
     if rule.uses_mass and not form.has_histories:
         raise ComponentError(
             f"{where}, in a game represented {form.title}, update rules can't use the infosets' reach: use cfr_plus "

@@ -136,7 +136,7 @@ class RunState:
         return int(self.counts[1])
 
     def ready_for(self, binding: Binding) -> RunState:
-        """Return a state for a binding: with the arrays that its rule declares, and with tables in true units.
+        """Return a state for a binding: with the arrays that its rule declares, and with running scales of 1.
 
         The tables are copies, so this state stays valid. Both states share the arrays that a switch of components does
         not change.
@@ -145,7 +145,7 @@ class RunState:
         names = binding.rule.arrays
         rule_arrays = np.zeros((self.game.num_sequences, len(names)))
         for column, name in enumerate(names):
-            # A momentum sums the newest changes of regrets; it has missed those made while another rule ran.
+            # The momentum array sums recent changes of regrets; it lacks those made while another rule ran.
             is_stale = name == MOVEMENT and MOVEMENT not in self.columns
             rule_arrays[:, column] = 0.0 if is_stale else shelved.get(name, 0.0)
         regret, policy, policy_sum, _ = self.tables

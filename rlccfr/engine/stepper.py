@@ -44,7 +44,7 @@ class Stepper(ABC, Generic[State]):
     """Whether policies come from models, so that an iteration may take a while."""
 
     sparse: bool = False
-    """Whether evaluating takes so long that a curve should have few points, by default of the average policy alone."""
+    """Whether evaluation is so slow that a curve should have few points and, by default, measure only the average."""
 
     notice: str = ""
     """One line that a user should read before the run; empty if there is nothing to say."""
@@ -103,7 +103,7 @@ class Stepper(ABC, Generic[State]):
 
     @property
     def costs(self) -> dict[str, float] | None:
-        """What an iteration is expected to use of each kind of budget; None if no :meth:`set_horizon` is needed."""
+        """Expected iterations, nodes and seconds of an iteration, by name; None if it needs no :meth:`set_horizon`."""
         return None
 
     @property
@@ -113,7 +113,7 @@ class Stepper(ABC, Generic[State]):
 
     @property
     def progress(self) -> tuple[int, ...]:
-        """What is done of an unfinished iteration, if that changes the average policy without touching histories."""
+        """How far an unfinished iteration has come, if that may change the average without touching nodes; else ()."""
         return ()
 
     def set_horizon(self, iterations: int) -> None:
@@ -124,7 +124,7 @@ class Stepper(ABC, Generic[State]):
         """
 
     def finish_near(self, exploitability: float, target: float) -> bool:
-        """Call :meth:`finish` and return its result if that is likely to reach a target; otherwise return False.
+        """Call :meth:`finish` and return its result if finishing is likely to reach a target; otherwise return False.
 
         Args:
             exploitability: exploitability of the average policy.
@@ -140,7 +140,7 @@ class Stepper(ABC, Generic[State]):
         """Prepare to continue from the run's tables after a switch of components."""
 
     def publish(self) -> None:
-        """Bring the run's tables up to date, if the stepper works on other tables."""
+        """Bring the run's tables up to date if the stepper works on copies of them."""
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
         """Return a policy (m,) drawn from the average policy's mixture; see :meth:`rlccfr.Solver.draw_policy`.

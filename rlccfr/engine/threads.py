@@ -41,7 +41,7 @@ class Crew:
     Attributes:
         form: the quotient, renumbered player by player: first the infosets above the cut, then thread by thread the
             infosets of each thread.
-        sequences: (M,) number in ``form`` of each of the quotient's sequences.
+        sequences: (M,) index in ``form`` of each of the quotient's sequences.
     """
 
     def __init__(self, quotient: Quotient, threads: int) -> None:
@@ -100,7 +100,7 @@ def _padded_zeros(size: int) -> np.ndarray:
 
 
 class _Work(NamedTuple):
-    """The sequences that each block of payoffs pays, and the predicted time of each block and infoset.
+    """The sequences that each block pays, that is, has payoffs for; and the predicted time of each block and infoset.
 
     The sequences are listed as P pairs (block, sequence).
     """
@@ -126,7 +126,7 @@ class _Work(NamedTuple):
 
 
 def _block_sequences(blocks: np.ndarray, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a player's pairs of a block and a sequence that it pays, as two arrays."""
+    """Return all pairs of a block and a sequence of the player that the block pays, as two arrays."""
     width = blocks["own_end"].astype(np.int64) - blocks["own"]
     block = np.repeat(np.arange(len(blocks)), width)
     offset = np.arange(len(block)) - np.repeat(np.cumsum(width) - width, width)

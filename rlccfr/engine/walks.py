@@ -110,7 +110,7 @@ class WalkStepper(FlatStepper):
 
 
 def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
-    """Return what the walk kernel works with: the run's tables, and arrays that are clean between iterations."""
+    """Return the arrays of the walk kernel: the run's tables, and working arrays that are clean between iterations."""
     game = state.game
     policy = state.tables.policy
     tables = WalkTables(

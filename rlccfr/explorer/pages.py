@@ -29,9 +29,9 @@ NOTHING = 1e-4
 
 
 BYTES_PER_STATE = 10
-"""Bytes of a player's state in a page's file, without its actions; like the next figure, a mean over many pages.
+"""Bytes of a player's state in a page's file, without its actions; a mean over many pages, as is BYTES_PER_ACTION.
 
-Where the texts of states are long, or only few points of a game fit on the page, a state has up to twice as many.
+If the texts of states are long, or only a few points of a game fit on the page, a state takes up to twice as many.
 """
 
 BYTES_PER_ACTION = 9
@@ -113,7 +113,9 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
         The size of the page.
 
     Raises:
-        GameError: no node has the path ``start``, or a start is given for a game without a public tree.
+        GameError: no node has the path ``start``, a start is given for a game without a public tree, or the game's form
+            has no pages.
+        PolicyError: the private states of a game with a public tree have no names.
         RLCCFRError: the file can't be written.
     """
     content = any_content(policy, start, most)
@@ -176,7 +178,7 @@ def _summary(policy: Policy) -> str:
 def _packed(points: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, Any]], int]:
     """Return the page's points as rows, its states in chunks with the names of their HTML elements, and their number.
 
-    The browser reads all points at once, and unpacks a chunk when a point whose states are in it is opened.
+    The browser reads all points at once. It unpacks a chunk when a point is opened whose states are in the chunk.
     """
     rows: list[list[Any]] = []
     chunks: list[tuple[str, Any]] = []

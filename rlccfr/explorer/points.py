@@ -144,7 +144,7 @@ class _Points:
         last_sequence: (2, histories) each player's last sequence before each history; -1 before the first move.
         order: (histories,) histories sorted by public state; those of state k are ``order[begin[k] : begin[k + 1]]``.
         begin: (states + 1,) where each public state's histories begin in ``order``.
-        moves: name of the move that leads to each public state.
+        moves: for each public state, the names of the moves that lead to it, or their number.
         mass: (states,) probability of each public state.
     """
 
@@ -247,7 +247,7 @@ class _Points:
         return last_sequence
 
     def _moves(self) -> list[str]:
-        """Return for each point the name of the move that leads to it or, if many moves do, their number."""
+        """Return for each point the names of the moves that lead to it or, if there are many, only their number."""
         tree = self.tree
         num_states = len(self.states.parent)
         # Each pair of a public state and an action that leads to it, with the first history after that move.

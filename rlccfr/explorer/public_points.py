@@ -22,7 +22,8 @@ def public_page(policy: PublicPolicy, start: str, most: int) -> Content:
     """Return what a page shows of a policy of a game with a public tree; see :func:`public_points`.
 
     Raises:
-        GameError: no node has the path.
+        GameError: no node has the path ``start``.
+        PolicyError: the private states have no names.
     """
     deals = policy.game.deals
     points = public_points(policy, start, most)

@@ -31,8 +31,8 @@ def public_states(tree: GameTree) -> PublicStates:
     """Return the public states of a game.
 
     Two histories of the same depth are linked if a player can't distinguish them, or can't distinguish a history below
-    the one from a history below the other. Histories that a chain of links connects share a public state, so a public
-    state is common knowledge; see Kovařík et al., "Rethinking formal models of partially observable multiagent
+    the first from a history below the second. Histories that a chain of links connects share a public state, so a
+    public state is common knowledge; see Kovařík et al., "Rethinking formal models of partially observable multiagent
     decision making", AIJ 2022. An infoset says what a player knows at a decision: histories that the player can't
     distinguish there could not be distinguished before. At chance nodes and after a player's last decision, infosets
     say nothing. There, the player is assumed to know the names of all moves since the player's last infoset.

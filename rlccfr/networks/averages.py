@@ -1,4 +1,4 @@
-"""The average policy of a rule with networks: a model of the average, or every value model that was played."""
+"""The average policy of a rule with networks: a model of the average, or the value models that were played."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PlayedModels:
 
     Attributes:
         first: (player's sequences,) the policy with number 0.
-        snapshots: (weights,) each of the models that are kept; see :meth:`Advantages.snapshot`.
+        snapshots: snapshot, (weights,), of each model that is kept; see :meth:`Advantages.snapshot`.
     """
 
     def __init__(self, policy: np.ndarray, weight: float = 0.0, capacity: int = 0, seed: Sequence[int] = (0,)) -> None:
@@ -92,7 +92,7 @@ class PlayedModels:
             self._playing = -1
 
     def play(self, decay: float) -> None:
-        """Multiply all weights by ``decay``, then add one iteration of the newest model."""
+        """Multiply all weights by ``decay``, then add 1 to the weight of the model that is played, if it is kept."""
         self._weights *= decay
         if self._playing >= 0:
             self._weights[self._playing] += 1.0
@@ -105,7 +105,7 @@ class PlayedModels:
         return len(self._weights)
 
     def shares(self) -> np.ndarray:
-        """Return the shares of the average, (number of models + 1,), of the policy with number 0 and of each model.
+        """Return the shares in the average, (kept models + 1,), of the policy with number 0 and of each kept model.
 
         The models kept stand for all models added. So the policy's weight is multiplied by the fraction of models that
         are kept.

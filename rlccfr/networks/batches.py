@@ -36,6 +36,7 @@ class Batches:
             target: (m,) target of each sequence.
             weight: (n,) weight of each infoset.
             seed: seed of the draws.
+            steps: number of training steps.
         """
         inputs = self._inputs
         row_weight = weight[inputs.infoset]
@@ -52,7 +53,7 @@ class Batches:
             for _ in range(steps):
                 yield batch
             return
-        # Many rows: they are drawn by weight, with replacement, so that the loss weighs them alike.
+        # Many rows: they are drawn by weight, with replacement, and the loss then weights all drawn rows equally.
         draws = np.random.default_rng([*seed, 1]).random((steps, self._size))
         drawn_rows = rows[np.minimum(np.searchsorted(np.cumsum(share), draws), len(rows) - 1)]
         # The arrays are stored side by side, so that one call gathers a batch.

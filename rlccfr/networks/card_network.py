@@ -20,7 +20,14 @@ from rlccfr.networks.settings import Approximator
 
 
 class Branches(nn.Module):
-    """The network: separate branches read cards and bets, and are then joined."""
+    """The network: separate branches read cards and bets, and are then joined.
+
+    Args:
+        cards: columns of each group of cards; see :class:`rlccfr.networks.inputs.Inputs`.
+        columns: number of columns of the inputs.
+        width: width of all layers.
+        outputs: number of outputs.
+    """
 
     def __init__(self, cards: Sequence[np.ndarray], columns: int, width: int, outputs: int) -> None:
         super().__init__()

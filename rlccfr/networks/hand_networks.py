@@ -22,8 +22,8 @@ class HandInputs(NamedTuple):
 
     Attributes:
         cards: (hands, cards) int16, for each hand and its board, the numbers of the cards: round x deck + card, where
-            the round is that in which the card is dealt. Cards that are not yet dealt have the number ``num_rounds`` x
-            ``ranks`` x ``suits``.
+            deck is the number of cards in the deck, and round the number of the round in which the card is dealt. Cards
+            that are not yet dealt have the number ``num_rounds`` x deck.
         lines: (lines, columns) float32 features of each line of betting.
         ranks, suits: size of the deck; a card is rank x suits + suit.
         num_rounds: number of rounds.
@@ -100,10 +100,10 @@ class HandPerceptron(HandNetwork):
 class HandBranches(HandNetwork):
     """The network of Brown et al. 2019, appendix C: a branch for cards, one for bets, and layers that join them.
 
-    The embedding of a group of cards, which are dealt in one round, is the sum of its cards' embeddings. That of a card
-    is the sum of embeddings of the card, of its rank and of its suit. Differs from the source in the features of bets:
-    there, each bet has its size as a fraction of the pot; here, each action has whether it happened and whether it was
-    a bet. With limits, the size follows from the actions.
+    The embedding of a group of cards, which are dealt in one round, is the sum of its cards' embeddings. Each of these
+    is the sum of three: of the card, of its rank and of its suit. Differs from the source in the features of bets:
+    there, the feature of a bet is its size as a fraction of the pot; here, each action has two features, whether it
+    happened and whether it was a bet. In limit games, the size follows from the actions.
     """
 
     def __init__(self, inputs: HandInputs, width: int) -> None:

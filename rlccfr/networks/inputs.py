@@ -20,7 +20,7 @@ class Inputs(NamedTuple):
 
     matrix: np.ndarray  # (rows, d) float32, features in [-1, 1]
     num_outputs: int  # of each row
-    position: np.ndarray  # (m,): place of each sequence in the flattened (rows, num_outputs)
+    position: np.ndarray  # (m,): index of each sequence in the flattened outputs, (rows, num_outputs)
     infoset: np.ndarray  # (rows,): the player's infoset, counted from 0; for a model of histories, the row itself
     cards: tuple[np.ndarray, ...] = ()  # columns of cards, grouped by the time at which they are dealt; may be ()
 
@@ -35,7 +35,7 @@ def inputs_of(game: GameTree, player: int, *, per_sequence: bool, cards: bool = 
         cards: whether to find the columns that stand for cards.
 
     Raises:
-        ComponentError: the game offers no information state tensors, or nothing in them is a card.
+        ComponentError: the game offers no information state tensors, or ``cards`` is set and no column is a card's.
     """
     infosets = game.infosets_of(player)
     sequences = game.sequences_of(player)

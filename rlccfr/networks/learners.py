@@ -154,7 +154,7 @@ class Advantages:
         self._networks: Networks = rule.networks
         self._floor = rule.floor
         self._utility_range = game.utility_range or 1.0
-        self._negative_ratio = np.ones(1)  # ratio of negative to positive regret's discounts since the last fit
+        self._negative_ratio = np.ones(1)  # discount of negative regret over that of positive, since the last fit
         self._positive = np.ones(1)  # discount of positive regret since then
         self._observed = np.zeros(1)  # iterations since then
         self._value_learner = self._new_learner(game, player, inputs, [*seed, 0], vectors=not self._networks.relabel)
@@ -184,7 +184,7 @@ class Advantages:
         return np.concatenate([learner.model.weights() for learner in self._learners])
 
     def predicted_regrets_of(self, snapshot: np.ndarray) -> np.ndarray:
-        """Return what :meth:`predicted_regrets` did when the snapshot was taken."""
+        """Return what :meth:`predicted_regrets` returned when the snapshot was taken."""
         if self._mean_learner is None:
             return self._value_learner.values_of(snapshot)
         value_weights, mean_weights = np.split(snapshot, 2)

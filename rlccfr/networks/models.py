@@ -1,4 +1,4 @@
-"""Models that are fitted to targets: a multilayer perceptron in PyTorch, and a table to compare it with."""
+"""Models that are fitted to targets: networks in PyTorch, and a table to compare them with."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def make_model(inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> M
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let PyTorch use one thread.
+    """Let PyTorch use only one thread inside the ``with`` block.
 
     For matrices this small, a second thread costs more than it saves, and CPU time is measured for one thread only.
     PyTorch's number of threads is that of the whole process. If several solvers run, each in its own thread, the last

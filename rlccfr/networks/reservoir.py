@@ -1,6 +1,6 @@
 """A bounded reservoir of the rows that a model is fitted to, with their sums per infoset.
 
-Which rows stay is drawn in :mod:`rlccfr.kernels.learning.reservoir_sampling`.
+The rows that stay are drawn in :mod:`rlccfr.kernels.learning.reservoir_sampling`.
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
 
 MOST_REPEATED = 4
-"""Number of batches whose rows are looked at first. If these alone have more distinct rows than a batch, there is no
-need to look at the others."""
+"""Number of batches whose rows are examined first. If more of these rows are distinct than fit into a batch, the other
+rows are not examined."""
 
 
 class RowLearner:
-    """A model and its data. A fit may be carried out in parts, between which it can be saved.
+    """A model and its data. A fit may be carried out in parts, and the learner can be saved between them.
 
     Args:
         model: the model.
@@ -70,7 +70,7 @@ class RowLearner:
         return self._model.snapshot()
 
     def predictor_at(self, snapshot: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the function of rows that :meth:`predict` was when the snapshot was taken."""
+        """Return a function of rows that predicts what :meth:`predict` did when the snapshot was taken."""
         assert isinstance(self._model, HandModel)
         model = self._model.at_snapshot(snapshot)
         return lambda rows: model.predict(rows) * np.float32(self._unit)
@@ -146,7 +146,7 @@ class RowLearner:
         return rows, self._targets(rows, target, is_old), weight / np.float32(self._mean_weight)
 
     def _targets(self, rows: np.ndarray, target: np.ndarray, is_old: np.ndarray) -> np.ndarray:
-        """Return what the present fit takes as targets, (rows, actions), in the model's units."""
+        """Return the targets of the present fit, (rows, actions), in the model's units."""
         return target
 
     def is_finite(self) -> bool:
@@ -180,7 +180,7 @@ class AdvantageLearner(RowLearner):
         super().__init__(model, reservoir, rule.networks.value, unit, seed)
         self._networks = rule.networks
         self._floor = rule.floor
-        self._negative_ratio = 1.0  # ratio of negative to positive regrets' discounts since the last fit
+        self._negative_ratio = 1.0  # discount of negative regret over that of positive, since the last fit
         self._positive = 1.0  # discount of positive regrets since then
         self._observed = 0  # iterations since then
         self._previous: RowModel | None = None  # the last fit's model, during a fit that needs it
@@ -248,7 +248,7 @@ class AdvantageLearner(RowLearner):
 
 
 class ValueLearner(RowLearner):
-    """Player 0's values of actions at histories, by rows that say which action was taken.
+    """Player 0's values of actions at histories. Rows of data say which action was taken; only it has a target.
 
     Each fit has only the data since the last one, because values change with the players' policies.
 

@@ -44,7 +44,7 @@ class RowModel(Protocol):
         """Return predictions, (rows, actions) float32."""
 
     def begin(self, seed: Sequence[int]) -> None:
-        """Start anew, from weights drawn with a seed."""
+        """Start from scratch, with weights that are drawn with a seed."""
 
     def train(self, source: Source, first: int, end: int, seed: Sequence[int]) -> None:
         """Take the training steps with numbers ``first`` to ``end - 1`` of a fit.
@@ -70,7 +70,7 @@ class RowModel(Protocol):
         """Return all that predictions depend on, for the file of a policy."""
 
     def restore_parameters(self, parameters: dict[str, np.ndarray]) -> None:
-        """Restore what :meth:`parameters` returned; further training is not prepared."""
+        """Restore what :meth:`parameters` returned, for predictions only; training needs :meth:`restore`."""
 
 
 class RowTable:
@@ -123,8 +123,8 @@ class RowTable:
 
 
 def keys_of(rows: np.ndarray) -> np.ndarray:
-    """Return a key for each row, (rows,): a string of the row's bytes, equal for equal rows alone."""
-    # Comparisons of such strings ignore zeros at their ends; as all of them are equally long, this confuses none.
+    """Return a key for each row, (rows,): a string of the row's bytes, equal only for equal rows."""
+    # Comparisons of such strings ignore zeros at their ends. All have one length, so different rows still differ.
     return np.ascontiguousarray(rows).view(f"S{rows.dtype.itemsize}")
 
 
@@ -247,10 +247,10 @@ class HandModel:
 
 
 class TensorInputs(NamedTuple):
-    """What networks read of a game by OpenSpiel's states.
+    """The inputs of networks for a game by OpenSpiel's states.
 
     Attributes:
-        features: function from rows to what a network reads of them, (rows, columns) float32.
+        features: function from rows to a network's inputs, (rows, columns) float32.
         num_columns: number of columns.
         num_actions: number of outputs.
     """
@@ -291,7 +291,7 @@ class TensorModel:
         last: Data | None = None
         for step in range(first, end):
             data = source.drawn(self.settings.batch_size, np.random.default_rng([*seed, 1, step]))
-            if data is not last:  # few rows are given again and again
+            if data is not last:  # if there are few rows, all batches are the same object
                 tensors = self._tensors(*data)
                 last = data
             self._network.step(*tensors)

@@ -1,4 +1,4 @@
-"""Policies at rows from what networks say of them."""
+"""Policies at rows, from the outputs of networks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def proportional_policies(numbers: np.ndarray, legal: np.ndarray, fallback: Fall
         numbers: (rows, actions) advantages, or sums of policies; those of illegal actions are not used.
         legal: (rows, actions) whether each action is legal.
         fallback: the policy at rows without a positive number: ``"uniform"``, or ``"argmax"``, the action with the
-            largest number, unless all are equal.
+            largest number (the uniform policy if all are equal).
     """
     numbers = np.where(legal, numbers, -np.inf)
     positive = np.maximum(numbers, 0.0)
@@ -39,7 +39,7 @@ def proportional_policies(numbers: np.ndarray, legal: np.ndarray, fallback: Fall
 
 
 class RowPolicies(NamedTuple):
-    """What both players play, by models of rows.
+    """Both players' policies, from models of rows.
 
     Attributes:
         models: each player's model; None plays the uniform policy.
@@ -61,5 +61,5 @@ class RowPolicies(NamedTuple):
         return proportional_policies(model.predict(rows), legal, self.fallbacks[player])
 
     def seated_with(self, other: RowPolicies) -> RowPolicies:
-        """Return the policies of which player 0's is this one's, and player 1's is another one's."""
+        """Return player 0's policy of this object together with player 1's policy of ``other``."""
         return RowPolicies((self.models[0], other.models[1]), (self.fallbacks[0], other.fallbacks[1]))

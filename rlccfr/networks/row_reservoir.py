@@ -1,4 +1,4 @@
-"""A bounded reservoir of rows that are stored as they are drawn, for games whose infosets are not numbered."""
+"""A bounded reservoir of rows that are stored visit by visit, for games whose infosets are not numbered."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LARGEST_SCALE = 1e20
 class RowReservoir:
     """A bounded number of rows, each with a target and a weight, under a common discount.
 
-    Unlike :class:`rlccfr.networks.reservoir.Reservoir`, it does not sum up the rows of an infoset: there may be more
-    infosets than memory.
+    Unlike :class:`rlccfr.networks.reservoir.Reservoir`, it does not sum up the rows of an infoset: there may be too
+    many infosets for an array over them.
 
     Args:
         row_type: type of the rows.
@@ -64,7 +64,7 @@ class RowReservoir:
     def add(
         self, rows: np.ndarray, target: np.ndarray, rng: np.random.Generator, weights: np.ndarray | None = None
     ) -> None:
-        """Offer rows.
+        """Offer the reservoir some rows.
 
         Args:
             rows: (n,) rows.
@@ -77,7 +77,7 @@ class RowReservoir:
         self._num_seen += len(rows)
         if self._newest:
             places = numbers % capacity
-        else:  # the row with number k, from 0, replaces any kept row with probability capacity / (k + 1)
+        else:  # row k, from 0, replaces a random kept row, with probability capacity / (k + 1)
             drawn = (rng.random(len(rows)) * (numbers + 1)).astype(np.int64)
             places = np.where(numbers < capacity, numbers, drawn)
         stays = places < capacity

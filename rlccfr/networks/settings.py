@@ -27,7 +27,8 @@ class Approximator:
         learning_rate: learning rate of Adam.
         train_steps: number of steps per fit.
         batch_size: number of rows per step, drawn by weight. If there are no more rows than that, each step takes all.
-            On hold'em's public tree, rows are drawn uniformly, and the loss weighs them.
+            Runs without tables (hold'em's public tree, and games by their states) draw rows uniformly, and the loss
+            weights them.
         from_scratch: whether each fit begins with new weights instead of those of the previous fit.
         device: ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA if it is available.
 
@@ -65,11 +66,13 @@ class HistoryNetwork:
 
     At each visited history where a player moves, the target is the mean of the children's values under the current
     policies. The value of a terminal child is its payoff; the value of a chance node is the mean of its outcomes'
-    values; all other values are the network's own.
+    values; all other values are the network's own. In games by their states, targets come from separate walks instead;
+    see :func:`rlccfr.engine.walked.paths.value_walks`.
 
     Args:
         model: settings of the model.
-        traversals: number of walks per player and iteration; a rule with networks has its own.
+        traversals: number of walks per player and iteration; a rule with networks has its own number. In games by their
+            states, it is the number of separate walks for values.
         train_every: number of iterations between fits; one more fit follows the first iteration.
 
     Raises:
@@ -105,11 +108,12 @@ class Networks:
             regrets and policies.
         mean_arrays: names of the rule's own tables of regret sums and of mass sums. A run that was tabular before takes
             its mean advantages from them.
-        average: form of the average policy. ``"network"`` is the policy model. ``"value_networks"`` keeps every value
-            model, weighted by its exact reach. ``"table"`` is the sampled average, as in a tabular rule.
+        average: form of the average policy. ``"network"`` is the policy model. ``"value_networks"`` keeps the value
+            models, and weights each one's policy by its exact reach. ``"table"`` is the sampled average, as in a
+            tabular rule.
         traversals: number of walks per player and iteration, if the sampler walks.
-        memory: largest number of rows in each model's reservoir; a row holds one infoset's data from one fit. On
-            hold'em's public tree, it holds one visit.
+        memory: largest number of rows in each model's reservoir; a row holds one infoset's data from one fit. In
+            runs without tables, it holds one visit.
         full_memory: which rows a full reservoir keeps: a random sample of all (``"reservoir"``), or the newest
             (``"window"``).
         kept_networks: largest number of value models that ``average="value_networks"`` keeps, by reservoir sampling;

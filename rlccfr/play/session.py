@@ -121,7 +121,7 @@ class Session:
         table = self._deal()
         self._tell(f"Game {len(self.payoffs) + 1}: you are player {seat}.")
         cards_on_board = 0
-        was_hidden = False  # whether the last line tells of a move that the person does not see
+        was_hidden = False  # whether the last line reports a move that the person does not see
         while (actor := table.actor) is not None:
             knowledge = knowledge_in(self._name, table.known(actor))
             if knowledge and len(knowledge.board) > cards_on_board:
@@ -193,13 +193,14 @@ class Session:
                 lines = self._advice()
             case _:
                 lines = [
-                    f"That is not a move here: type a number from 1 to {len(actions)}, the beginning of one name, or ?"
+                    f"That is not a move here: type a number from 1 to {len(actions)}, the beginning of one move's "
+                    "name, or ?"
                 ]
         for line in lines:
             self._tell(f"  {line}")
 
     def _advice(self) -> list[str]:
-        """Return lines on what the policy would have done at the person's last decision."""
+        """Return lines that show the policy's probabilities at the person's last decision."""
         last = self._last_decision
         if last is None:
             return ["You have not made a decision yet."]

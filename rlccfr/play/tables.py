@@ -30,9 +30,9 @@ class Table(Protocol):
         """Return the policy's probabilities of the actor's actions, (actions,)."""
 
     def shows(self, action: int) -> bool:
-        """Return whether the other player learns of this action of the actor's before it decides next.
+        """Return whether the other player learns of the actor's action before making its own next decision.
 
-        Where only the next state is looked at, an action that is revealed later counts as hidden.
+        If an implementation examines only the next state, it counts an action that is revealed later as hidden.
         """
 
     def take(self, action: int) -> None:
@@ -99,7 +99,7 @@ class CompiledTable:
         return all(after_this.isdisjoint(self._next_infosets(child, waiting)) for child in others)
 
     def _next_infosets(self, history: int, player: int) -> set[int]:
-        """Return the infosets at which a player may decide next, from a history on."""
+        """Return the infosets at which a player may decide next after a history."""
         infosets = set()
         pending = [history]
         while pending:

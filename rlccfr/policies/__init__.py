@@ -1,1 +1,1 @@
-"""Policies of public-tree games; and files, lists, matches, gains and pictures of policies."""
+"""Policies of games that are not compiled; and files, lists, matches, gains and pictures of policies."""

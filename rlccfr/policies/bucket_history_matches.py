@@ -32,14 +32,16 @@ def check_opponents(first: TablePolicy, second: Any) -> None:
     """Check that two policies can play each other.
 
     Raises:
-        PolicyError: they are for other cards, or for other betting.
+        PolicyError: their cards or betting differ, or the second one is not for hold'em in buckets.
     """
     game = second.game
     refusal = f"a policy of {first.game.name!r} can't play against one of {game.name!r}"
     if game.form is not first.game.form:
-        raise PolicyError(f"{refusal}, which is not in buckets: use a policy of the first game, or of other buckets")
+        raise PolicyError(
+            f"{refusal}, which is not in buckets: use a policy of the first game, or of that game in other buckets"
+        )
     if not first.game.has_cards_and_betting_of(game):
-        raise PolicyError(f"{refusal}, since the cards or the betting differ: use games that differ in buckets alone")
+        raise PolicyError(f"{refusal}, since the cards or the betting differ: use games that differ only in buckets")
 
 
 def value_between(first: TablePolicy, second: TablePolicy, progress: Callable[[float], None] | None = None) -> float:
@@ -47,8 +49,7 @@ def value_between(first: TablePolicy, second: TablePolicy, progress: Callable[[f
 
     Args:
         first, second: the policies of player 0 and of player 1.
-        progress: function called repeatedly with the share that is done of counting the deals of all pairs of bucket
-            histories.
+        progress: function called repeatedly with the completed fraction of the count of deals.
 
     Raises:
         PolicyError: the cards or the betting of the two games differ.
@@ -96,7 +97,7 @@ def played_pairs(
 
 
 def _seated(policy: TablePolicy) -> SeatedPolicy:
-    """Return a policy as the kernel reads it."""
+    """Return a policy in the form that the kernel reads."""
     game = policy.game
     return SeatedPolicy(
         tables=game.bucketing.tables,

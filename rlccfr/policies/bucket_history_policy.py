@@ -70,8 +70,8 @@ class BucketHistoryPolicy(TablePolicy):
         decision = next((d for d in self.game.decisions if (d.round, d.node) == (number, node)), None)
         if decision is None:
             raise PolicyError(
-                f"nobody acts at the node {brief(node)} of round {brief(number)}: game.node('cc/rc/') returns a round "
-                "and a node"
+                f"nobody acts at node {brief(node)} of round {brief(number)}: game.node('cc/rc/') returns a decision's "
+                "round and node"
             )
         num_histories = self.game.num_bucket_histories[number]
         if whole_number(history, "the bucket history", 0, PolicyError) >= num_histories:
@@ -106,8 +106,8 @@ class BucketHistoryPolicy(TablePolicy):
                 number, node, line = game.node(actions)
             except GameError:
                 raise GameError(
-                    f"nobody acts after {path!r} in {game.name!r}: with a hand, give a round's actions and the cards "
-                    "that follow in turn, as in 'cc/7h5d2c/r'"
+                    f"nobody acts after {path!r} in {game.name!r}: with a hand, give the cards dealt after each "
+                    "round's actions, as in 'cc/7h5d2c/r'"
                 ) from None
             if len(board) != number:
                 raise GameError(
@@ -132,18 +132,18 @@ class BucketHistoryPolicy(TablePolicy):
         """Estimate a lower bound on the policy's exploitability by opponents that see the real cards.
 
         ``exploitability()`` assumes opponents that know only their bucket histories. Here, boards of the second round
-        (flops) are drawn. Below each of them, both players' best responses are found, which depend on the hand and the
-        board; before the flop, the responding player follows the policy. With the cards of Texas hold'em, a flop takes
-        some minutes.
+        (flops) are drawn. Below each of them, both players' best responses, which depend on the hand and the board, are
+        computed; before the flop, the responding player follows the policy. With the cards of Texas hold'em, a flop
+        takes some minutes.
 
         Args:
             boards: number of flops to draw, at least 2.
             seed: seed of the draws.
-            progress: function called with the share that is done.
+            progress: function called with the fraction of boards that is done.
 
         Raises:
-            PolicyError: the game has one round, ``boards`` is not a whole number of at least 2, or ``seed`` is not one
-                of at least 0.
+            PolicyError: the game has only one round, ``boards`` is not a whole number of at least 2, or ``seed`` is not
+                a whole number of at least 0.
 
         Example:
             >>> import rlccfr
@@ -155,7 +155,9 @@ class BucketHistoryPolicy(TablePolicy):
         whole_number(boards, "boards", 2, PolicyError)
         whole_number(seed, "seed", 0, PolicyError)
         if len(self.game.rounds) < 2:
-            raise PolicyError(f"{self.game.name!r} has one round, without a board: exploitability() says all")
+            raise PolicyError(
+                f"{self.game.name!r} has only one round, without a board: use exploitability(), which is exact"
+            )
         from scipy import stats
 
         from rlccfr.engine.bucket_histories.card_responses import CardResponses

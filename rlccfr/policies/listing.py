@@ -50,7 +50,7 @@ def states(policy: Policy, containing: Sequence[str] = (), player: int | None = 
 
 
 def compiled_states(policy: Policy, needles: Sequence[str]) -> Iterator[State]:
-    """Yield the states of a compiled game whose texts or words contain all needles, which are in lower case."""
+    """Yield the states of a compiled game whose texts or words contain all of ``needles``, given in lower case."""
     from rlccfr.games.openspiel_policies import sequence_names
     from rlccfr.policies.analysis import figures_of_histories, figures_of_infosets
 
@@ -68,7 +68,7 @@ def compiled_states(policy: Policy, needles: Sequence[str]) -> Iterator[State]:
 
 
 def states_of_public_tree(policy: PublicPolicy, needles: Sequence[str]) -> Iterator[State]:
-    """Yield the states of a public-tree game whose texts contain all needles, which are in lower case."""
+    """Yield the states of a public-tree game whose texts contain all of ``needles``, given in lower case."""
     game: PublicGame = policy.game
     for node in game.decisions.tolist():
         path = game.path(node)

@@ -28,7 +28,7 @@ AT_ONCE = 2**16
 class Match(NamedTuple):
     """Mean payoffs per game of the first of two policies, in the game's units.
 
-    In the second seat, these are player 1's own payoffs, even if the game is not zero-sum.
+    As player 1, the first policy gets player 1's own payoffs, even if the game is not zero-sum.
 
     Attributes:
         value: mean payoff over both seats.
@@ -51,9 +51,10 @@ def exact_match(first: Policy, second: Policy, progress: Callable[[float], None]
             in different numbers of buckets, where counting deals may take minutes.
 
     Raises:
-        PolicyError: the policies are for different games, or for different versions of a game. Policies for hold'em in
-            different numbers of buckets can play each other if the cards and the betting are the same.
-        GameError: the counts of these deals do not fit into memory.
+        PolicyError: the policies are for different games, or for different versions of a game; or their game is too
+            large for exact payoffs. Policies for hold'em in different numbers of buckets can play each other if the
+            cards and the betting are the same.
+        GameError: the counts of deals, for different numbers of buckets, do not fit into memory.
     """
     value_as_player_0 = first.value_against(second, progress)
     value_of_opponent = second.value_against(first, progress)  # the second policy's, as player 0
@@ -71,8 +72,9 @@ def played_match(
 ) -> Match:
     """Play pairs of games, and return the mean payoffs of the first policy against the second.
 
-    The policies change seats in the second game of each pair. In both games, chance draws with the same random numbers,
-    so the same cards are dealt, and the luck of the deal cancels out in part (duplicate poker).
+    The policies change seats in the second game of each pair. In compiled games and in hold'em in buckets, chance uses
+    the same random numbers in both games of a pair. So the same cards are dealt, and the luck of the deal cancels out
+    in part (duplicate poker). In games by their states, each game has its own chance draws.
 
     Args:
         first, second: each a policy; or, in compiled games, a function from a seed to a policy, called for each pair.
@@ -83,7 +85,7 @@ def played_match(
 
     Raises:
         BudgetError: there are too few pairs, or the seed is negative.
-        PolicyError: a policy is for another game, or the game is solved by its public tree.
+        PolicyError: a policy is for another game, or matches of the game are always exact, as on public trees.
     """
     whole_number(pairs, "pairs", 2, BudgetError)
     whole_number(seed, "seed", 0, BudgetError)
@@ -106,7 +108,7 @@ def played_match(
 def played_pairs(
     first: Policy | Draws, second: Policy | Draws, game: GameTree, pairs: int, seed: int
 ) -> Iterator[np.ndarray]:
-    """Play pairs of compiled games; yield player 0's payoffs in both games of each pair, (pairs, 2), in batches."""
+    """Play pairs of compiled games; yield player 0's payoffs in both games of some pairs at a time, (pairs, 2)."""
     from rlccfr.kernels.handles import handle_of
     from rlccfr.kernels.layout import GAME, Game
     from rlccfr.kernels.walks.playing import play_pairs
@@ -181,7 +183,8 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
     tree = first.game
     if not tree.form.has_histories:
         raise PolicyError(
-            f"{tree.name!r} is represented {tree.form.title}, so it has no list of infosets to compare policies at"
+            f"{tree.name!r} is represented {tree.form.title}, so it has no list of infosets at which to compare "
+            "policies: choose a compiled game"
         )
     gaps = np.abs(first.probabilities - second.probabilities)
     total_variation = np.add.reduceat(gaps, tree.view.first_sequence[:-1]) / 2
@@ -204,7 +207,11 @@ def _moves_before(tree: GameTree) -> np.ndarray:
 
 
 def _both_seatings(first: Policy, second: Policy, game: GameTree) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities, (m,), for both seatings of two policies of a game."""
+    """Return the action probabilities, (m,), in both seatings of two policies of a game.
+
+    Raises:
+        PolicyError: a policy is for another game.
+    """
     check_same_game(first, second)
     if first.game.content_hash != game.content_hash:
         raise PolicyError(
@@ -221,6 +228,6 @@ def check_same_game(first: Policy, second: Policy) -> None:
     """
     if first.game.content_hash != second.game.content_hash:
         raise PolicyError(
-            f"the policies must be of one game and one version of it, but are of {first.game.name!r} and "
+            f"the policies must be for the same game, in the same version, but are for {first.game.name!r} and "
             f"{second.game.name!r}"
         )

@@ -19,7 +19,7 @@ AT_ONCE = 256
 def played_pairs(first: Any, second: Any, game: Any, pairs: int, seed: int) -> Iterator[np.ndarray]:
     """Play pairs of games; the policies change seats in the second game of each pair.
 
-    Chance draws anew in each game, so that pairs differ in luck, too.
+    Each game has its own chance draws, so the luck of the draws does not cancel out within a pair.
 
     Args:
         first, second: the policies; the first one is player 0 in the first game of each pair.
@@ -35,7 +35,9 @@ def played_pairs(first: Any, second: Any, game: Any, pairs: int, seed: int) -> I
     """
     for policy in (first, second):
         if policy.game.content_hash != game.content_hash:
-            raise PolicyError(f"a policy of {policy.game.name!r} can't play {game.name!r}")
+            raise PolicyError(
+                f"a policy of {policy.game.name!r} can't play {game.name!r}: the games, or their versions, differ"
+            )
     rng = np.random.default_rng(seed)
     seatings = first.seated_with(second), second.seated_with(first)
     for begin in range(0, pairs, AT_ONCE):
@@ -55,7 +57,7 @@ def openspiel_policy(game: Any, probabilities: Callable[[Any], dict[int, float]]
 
 
 class _OpenSpielPolicy(openspiel.Policy):  # type: ignore[misc]
-    """Policy that asks a function at each state."""
+    """OpenSpiel policy whose probabilities a function returns."""
 
     def __init__(self, game: Any, probabilities: Callable[[Any], dict[int, float]]) -> None:
         super().__init__(game, [0, 1])

@@ -39,8 +39,8 @@ FORMAT = "rlccfr-network-policy-1"
 class NetworkPolicy(Policy):
     """A policy of both players as networks, in a game by OpenSpiel's states.
 
-    It is asked at a state of OpenSpiel's. Where the game is small enough to be compiled, values and exploitability are
-    exact; elsewhere, they are not known, and policies are compared by matches.
+    Its action probabilities are given at OpenSpiel's states. If the game is small enough to be compiled, values and
+    exploitability are exact; otherwise, they are not known, and policies are compared by matches.
 
     Args:
         game: the game.
@@ -90,24 +90,24 @@ class NetworkPolicy(Policy):
         return f"{type(self).__name__}({self.game.name!r})"
 
     def action_probabilities(self, state: Any) -> dict[int, float]:
-        """Return what the player who acts at a state does there: the probability of each legal action.
+        """Return the policy at a state: the probability of each legal action of the player who acts.
 
         Args:
             state: a state of OpenSpiel's game. For a game with simultaneous moves, it must be a state of the turn-based
                 game, ``game.openspiel_game``.
 
         Raises:
-            PolicyError: nobody acts at the state, or it is one of another game.
+            PolicyError: ``state`` is not an OpenSpiel state, is a state of another game, or is one where nobody acts.
         """
         if not hasattr(state, "get_game"):
-            raise PolicyError(f"a policy is asked at a state of OpenSpiel's, not at {state!r}")
+            raise PolicyError(f"action_probabilities needs a state of OpenSpiel's, not {state!r}")
         if kind_of(state.get_game()) != kind_of(self.game.openspiel_game):
             raise PolicyError(
-                f"the state is one of {state.get_game()}, but the policy is for {self.game.name!r}: take states of "
+                f"the state is one of {state.get_game()}, but the policy is for {self.game.name!r}: use states of "
                 "policy.game.openspiel_game"
             )
         if state.is_terminal() or state.is_chance_node():
-            raise PolicyError("nobody acts at this state: ask a policy at a state at which a player moves")
+            raise PolicyError("nobody acts at this state: give a state at which a player moves")
         rows = self.game.walks.row_of(state).reshape(1)
         with one_thread():
             played = self.policies(int(state.current_player()), rows, self.game.walks.legal(rows))[0]
@@ -178,7 +178,8 @@ class NetworkPolicy(Policy):
             PolicyError: always.
         """
         raise PolicyError(
-            f"a policy of OpenSpiel's is not a network: read it for the compiled game, load_game({game.inner_name!r})"
+            f"a policy of OpenSpiel's is not a network: convert it for the compiled game, "
+            f"load_game({game.inner_name!r})"
         )
 
     def to_openspiel(self) -> Any:
@@ -197,16 +198,16 @@ class NetworkPolicy(Policy):
     ) -> TrainedBound:
         """Estimate a lower bound on the policy's exploitability by opponents that are trained against it.
 
-        For each seat, some opponents are trained by Stable-Baselines3's PPO. Games choose the best of them, and other
-        games judge it. In a game that is small enough to be compiled, :meth:`exploitability` is exact.
+        For each seat, some opponents are trained by Stable-Baselines3's PPO. The opponent with the highest mean payoff
+        is then judged in further games. If the game is small enough to be compiled, :meth:`exploitability` is exact.
 
         Args:
             steps: training steps of each opponent, rounded up to a multiple of 2,048; 40,000 take about ten CPU
                 seconds.
             opponents: number of opponents for each seat, with different seeds.
-            games: number of games that choose, and of games that judge.
+            games: number of games in which each opponent is tried, and in which the best one is judged.
             seed: seed of training and games.
-            progress: function called with the share that is done.
+            progress: function called with the fraction of the training that is done.
 
         Raises:
             PolicyError: a number is not a whole number, or is too small.
@@ -231,7 +232,7 @@ class NetworkPolicy(Policy):
         """Check that a policy of a game can be written to a path.
 
         Raises:
-            RLCCFRError: the suffix does not name a format.
+            RLCCFRError: the suffix is not .npz.
         """
         if path.suffix != ".npz":
             raise RLCCFRError(f"networks are saved as .npz, not as {path.suffix or repr(path.name)}")
@@ -240,7 +241,7 @@ class NetworkPolicy(Policy):
         """Write the networks to a file, whole or not at all: .npz.
 
         Raises:
-            RLCCFRError: the suffix is another one.
+            RLCCFRError: the suffix is not .npz.
             CheckpointError: the file can't be written.
         """
         path = Path(path)

@@ -81,7 +81,7 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy
     rows = _rows_for(path, saved, game)
     if not _are_whole(rows, game):
         raise CheckpointError(
-            f"the infosets and actions in {path} must be those of {game.name!r}, all of them and in the game's order"
+            f"the infosets and actions in {path} must be exactly those of {game.name!r}, in the game's order"
         )
     return _whole(path, kind, game, rows)
 
@@ -197,7 +197,7 @@ def read_policy_archive(path: Path, format: str, kind: str) -> tuple[dict[str, A
 
     Args:
         path: the file.
-        format: the format that is read; see :func:`rlccfr.archives.check_format`.
+        format: the expected format; see :func:`rlccfr.archives.check_format`.
         kind: what the file should hold, for messages.
 
     Raises:
@@ -217,7 +217,12 @@ def read_policy_archive(path: Path, format: str, kind: str) -> tuple[dict[str, A
 
 
 def damaged(path: Path, error: Exception) -> CheckpointError:
-    """Return the error for a file that can't be read to its end."""
+    """Return the error for a file that is damaged.
+
+    Args:
+        path: the file.
+        error: the error that reading it raised.
+    """
     return CheckpointError(f"{path} is not a complete policy file ({what_failed(error)}); write it again")
 
 
@@ -283,7 +288,7 @@ def _from_csv(data: bytes, path: Path) -> Saved:
         raise ValueError("it has no rows")
     games = frame[[name for name in (HASH, GAME) if name in frame]].drop_duplicates()
     if len(games) > 1:
-        raise ValueError("its rows name different games; the last one may be cut short")
+        raise ValueError("its rows name different games; the last row may be cut short")
     content_hash = games.iloc[0][HASH]
     game = games.iloc[0].get(GAME)
     numbers = {name: frame[name].map(int) for name in ("player", "action")}

@@ -49,7 +49,7 @@ class PublicPolicy(TablePolicy):
         """
         places = np.flatnonzero(self.game.decisions == node)
         if not len(places):
-            raise PolicyError(f"nobody acts at node {node} of {self.game.name!r}")
+            raise PolicyError(f"nobody acts at node {node} of {self.game.name!r}: use a decision, as game.node('') is")
         return self._at(int(places[0]))
 
     def action_probabilities(self, node: int, private: str) -> dict[str, float]:
@@ -111,7 +111,7 @@ class PublicPolicy(TablePolicy):
         return ByHand({deal.hand_name(hand): value for hand, value in zip(hands, value_of_hand, strict=True)})
 
     def _at(self, place: int) -> np.ndarray:
-        """Return the action probabilities, (actions, rows), at the decision with an index in ``game.decisions``."""
+        """Return the action probabilities, (actions, rows), at the decision ``game.decisions[place]``."""
         game = self.game
         num_actions = int(game.actions[place])
         num_rows = int(game.rows[place])

@@ -76,6 +76,8 @@ class TablePolicy(Policy):
     def save(self, path: str | Path) -> None:
         """Write the policy to a file, whole or not at all: .npz, or for small games .csv, which can't be loaded again.
 
+        A policy of a locked game is written as a policy of the game without the lock.
+
         Raises:
             RLCCFRError: the suffix does not name a format, or the game is too large for the format.
             CheckpointError: the file can't be written.
@@ -98,7 +100,7 @@ class TablePolicy(Policy):
 
     @classmethod
     def load(cls, path: str | Path, game: Any = None) -> Self:
-        """Read a policy that was saved as .npz; its class is that of its game's policies.
+        """Read a policy that was saved as .npz; the result has the class of its game's policies.
 
         Args:
             path: the file.

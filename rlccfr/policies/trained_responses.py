@@ -1,4 +1,4 @@
-"""Lower bounds of exploitability where no exact one exists: opponents that are trained against a fixed policy.
+"""Lower bounds on exploitability that is not known exactly: opponents that are trained against a fixed policy.
 
 A best response gains at least as much as any opponent that was trained. So the mean payoff of trained opponents, from
 games that neither trained nor chose them, is an unbiased estimate of a lower bound. How close the bound is depends on
@@ -26,7 +26,7 @@ ENVIRONMENTS = 8
 """Number of games that an opponent is trained on at once."""
 
 MOST_GAMES = 1_000
-"""Number of games without a decision of the trained seat after which training ends."""
+"""Number of successive games without a decision of the trained seat after which training ends."""
 
 PPO_SETTINGS: dict[str, Any] = {
     "n_steps": 256,
@@ -44,7 +44,7 @@ class TrainedBound(NamedTuple):
     """An estimate of a lower bound on a policy's exploitability, in the game's units.
 
     Attributes:
-        value: the estimate: half of what the best trained opponents of both seats win together.
+        value: the estimate: half of the sum of the two payoffs in ``seats``.
         error: half-width of its 95 % interval.
         seats: mean payoff of the best opponent in each seat, in the zero-sum game.
         steps: training steps of each opponent, a multiple of 2,048.
@@ -67,7 +67,7 @@ class SeatNeverDecidesError(Exception):
 class ResponseEnv(gym.Env[np.ndarray, int]):
     """A seat in a game against a fixed policy; an episode is a game, and its payoff is the reward at the end.
 
-    An illegal action stands for the next legal one, by number and around the end.
+    An illegal action is replaced by the next legal one, in cyclic order of their numbers.
 
     Args:
         walks: the game.
@@ -122,7 +122,7 @@ class ResponseEnv(gym.Env[np.ndarray, int]):
 
 
 def next_legal(actions: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """Return for each action itself if it is legal, or else the next legal one, by number and around the end, (rows,).
+    """Return actions, (rows,), each illegal one replaced by the next legal one in cyclic order of their numbers.
 
     Args:
         actions: (rows,) actions.
@@ -162,7 +162,7 @@ def trained_bound(
             if mean > best_mean:
                 best_mean, best = mean, opponent
         assert best is not None
-        # Other games judge the best opponent than those that trained and chose it.
+        # The best opponent is judged in other games than those that trained and chose it.
         judge = np.random.SeedSequence([seed, seat, opponents]).generate_state(1)
         payoffs = _payoffs(policy, seat, best, games, int(judge[0]))
         means.append(float(payoffs.mean()))
@@ -183,8 +183,8 @@ def _trained(
     """Train an opponent; return the function from features (rows, columns) to its actions, (rows,).
 
     Args:
-        done: share of all work that is done before.
-        share: share of all work that this training is.
+        done: fraction of all the work that has been done before.
+        share: fraction of all the work that this training run makes up.
     """
     from stable_baselines3 import PPO
     from stable_baselines3.common.vec_env import DummyVecEnv
@@ -202,13 +202,13 @@ def _trained(
             environments = DummyVecEnv([new_environment] * ENVIRONMENTS)
             model = PPO("MlpPolicy", environments, seed=seed % 2**31, device="cpu", **PPO_SETTINGS)
             model.learn(steps, callback=report)
-        except SeatNeverDecidesError:  # any opponent is as good
+        except SeatNeverDecidesError:  # all opponents do equally well
             return lambda features: np.zeros(len(features), np.int64)
     return lambda features: np.asarray(model.predict(features, deterministic=True)[0])
 
 
 def _payoffs(policy: Any, seat: int, opponent: Callable[[np.ndarray], np.ndarray], games: int, seed: int) -> np.ndarray:
-    """Return the opponent's payoffs in some games in the zero-sum game, (games,)."""
+    """Return the opponent's payoff in each of some plays of the zero-sum game, (games,)."""
     walks = policy.game.walks
 
     def seated(player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:

@@ -100,7 +100,7 @@ CURRENT = UpdateRule(exact_only=True, output="current")
 @pytest.mark.parametrize(
     ("rule", "options", "message"),
     [
-        ("rtcfr_plus", {"sampler": "external"}, "not sound with estimates"),
+        ("rtcfr_plus", {"sampler": "external"}, "needs exact passes"),
         ("rtcfr_plus", {"abstraction": "cfr_br"}, "best responses to the game's own payoffs"),
         ("rtcfr_plus", {"abstraction": "rcfr"}, "needs tables"),
         ("rtcfr_plus", {"blend": True}, "leave out blend=True"),

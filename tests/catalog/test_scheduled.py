@@ -104,11 +104,11 @@ def test_momentum_converges_without_alternation_and_against_best_responses(argum
 
 
 def test_momentum_needs_exact_passes_and_tables():
-    with pytest.raises(rlccfr.ComponentError, match="is not sound with estimates; use sampler='none'"):
+    with pytest.raises(rlccfr.ComponentError, match="needs exact passes: use sampler='none'"):
         rlccfr.Solver(game("kuhn"), "momentum_dcfr", "external")
     with pytest.raises(rlccfr.ComponentError, match="has momentum, which needs tables"):
         rlccfr.Solver(game("kuhn"), "momentum_dcfr", abstraction="rcfr")
-    with pytest.raises(rlccfr.ComponentError, match="is not sound with estimates; use sampler='none'"):
+    with pytest.raises(rlccfr.ComponentError, match="needs exact passes: use sampler='none'"):
         rlccfr.Solver(rlccfr.load_game("holdem(ranks=4,suits=2)"), "momentum_dcfr", "public_chance")
 
 

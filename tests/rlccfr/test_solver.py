@@ -243,7 +243,7 @@ def test_budgets_are_checked(options, message):
         ({"update_rule": {"id": "dcfr", "alpha": "1"}}, "alpha must be a number"),
         ({"update_rule": 3}, "must be an id, a dict"),
         ({"sampler": {"id": "outcome", "exploration": 0.0}}, "exploration must lie in"),
-        ({"update_rule": {"id": "ecfr", "mode": "published"}, "sampler": "external"}, "not sound with estimates"),
+        ({"update_rule": {"id": "ecfr", "mode": "published"}, "sampler": "external"}, "needs exact passes"),
         ({"update_rule": {"id": "ecfr", "mode": "publishd"}}, "mode must be"),
         ({"averaging": "post"}, "averaging must be"),
         ({"averaging": "pre", "sampler": "external"}, "averaging='pre' needs"),

@@ -45,7 +45,7 @@ def skips_fit(networks: Networks, iteration: int, seed: int, player: int) -> boo
 class Past(NamedTuple):
     """Summary of a run so far, for models that take over from tables."""
 
-    mass: np.ndarray  # (n,): each infoset's mass in one iteration against the average policy so far
+    mass: np.ndarray  # (n,): reach of each infoset by chance and the opponent, who plays the average policy so far
     weight: float  # total weight of all iterations so far under the new rule's discounts of positive regrets
     average: np.ndarray  # (m,): the average policy
 
@@ -115,7 +115,7 @@ class DeepPlayer:
     def learn_average(self, iteration: int) -> None:
         """Fit the model of the average policy, if there is one and a fit is due.
 
-        The iteration's increments must have been recorded before.
+        The iteration's increments must already have been recorded; see :meth:`average`.
         """
         if self._average_model is not None and is_fit_due(self._networks, iteration):
             self._average_model.learn()
@@ -147,8 +147,8 @@ class DeepPlayer:
     def _weight_of_average(self, state: RunState) -> float:
         """Return the weight of all iterations so far in the policy sum.
 
-        It is the sum at the player's first infosets, divided by the probability that chance reaches them, by which
-        passes weigh what they add.
+        Passes weight what they add by chance's reach. So the weight is the policy sum at the player's first infosets,
+        divided by the probability that chance reaches these.
         """
         view = state.game.view
         infosets = state.game.infosets_of(self._player)
@@ -165,7 +165,7 @@ class DeepPlayer:
 
     @property
     def samples_networks(self) -> bool:
-        """Whether the average policy comes from a sample of the played networks; the table then does not hold it."""
+        """Whether the average policy comes from a sample of the played networks, and not from the table."""
         return self.played is not None and self._networks.kept_networks > 0
 
     def average_sums(self) -> np.ndarray | None:

@@ -47,7 +47,7 @@ class LearnedStepper(FlatStepper):
             self.players: list[Player] = previous.players
         else:
             self.players = [make_player(state.game, state.seed, rule, abstraction, player) for player in PLAYERS]
-        # The first component whose models have a number of walks of their own decides.
+        # The first component that sets a number of walks for its models decides.
         walks = binding.options.walks
         for settings in (rule.networks, abstraction, sampler.network):
             if settings is not None and settings.traversals:
@@ -164,7 +164,7 @@ class LearnedStepper(FlatStepper):
         return sums
 
     def _mixture_of_networks(self, player: int, learner: DeepPlayer) -> np.ndarray:
-        """Return the policy sums, (player's sequences,), of the networks that were kept, each with its share."""
+        """Return policy sums, (player's sequences,): of the first policy and the kept networks, each with its share."""
         assert learner.played is not None
         policy_sum = np.zeros(len(learner.played.first))
         for number, share in enumerate(learner.played.shares()):

@@ -52,8 +52,8 @@ def estimate_by_walks(state: RunState, binding: Binding, memory: WalkMemory, pla
 class Phases:
     """The phases of an iteration, most of them one kernel call each; tables hold true values, without running scales.
 
-    In an iteration, a player's regrets and masses are estimated, its average policy is added to, its regrets are
-    updated, and its next policies are set. Between the last two, a model may be fitted to the regrets.
+    An iteration estimates a player's regrets and masses, adds to its average policy, updates its regrets, and sets its
+    next policies. Between the last two phases, a model may be fitted to the regrets.
 
     There are three sets of tables: the run's; those of the walks' memory (:attr:`estimates`), which walks and passes
     fill; and the next ones, which share the run's arrays but have policies that are not played yet.

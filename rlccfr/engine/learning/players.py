@@ -1,4 +1,4 @@
-"""What a player's policies come from in a run with models: networks, a regressor of regrets, or the tables."""
+"""The sources of a player's policies in a run with models: networks, a regressor of regrets, or the tables."""
 
 from __future__ import annotations
 

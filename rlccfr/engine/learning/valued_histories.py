@@ -63,10 +63,10 @@ class HistoryModel:
 
 
 class ValuedHistories:
-    """A model for each row of the table of values, which is fitted between iterations.
+    """Models, one for each row of the table of values, that are fitted between iterations.
 
-    If the run already has such values, from before a switch to another sampler and back, the models take over from them
-    before their first fit.
+    If the run has switched to another sampler and back, the table already has values. The models are then first fitted
+    to these.
 
     Attributes:
         settings: settings of the models.

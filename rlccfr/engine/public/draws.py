@@ -1,4 +1,7 @@
-"""Draws in passes over a public tree: the probabilities of outcomes, and the arrays of pending discounts."""
+"""Draws in passes over a public tree: the probabilities of outcomes, and the arrays of pending discounts.
+
+A discount of an entry is *pending* until a pass next reaches the entry and applies it.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def draws_of(sampler: Sampler) -> Drawn:
 
 
 def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
-    """Return the arrays that passes use to draw, without pending discounts.
+    """Return the arrays that passes use to draw, with no discount pending.
 
     Args:
         rng: (1,) state of the generator, which passes advance in place.
@@ -68,7 +71,7 @@ def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
 
 
 def pending_bytes(game: PublicGame, drawn: Drawn) -> int:
-    """Return how many bytes a drawing's arrays need, most of them for pending discounts."""
+    """Return how many more bytes a drawing's arrays need, most of them for pending discounts."""
     if not drawn.public:
         return 0
     num_regrets, num_averages = _numbers_pending(game, drawn)
@@ -79,9 +82,10 @@ def pending_bytes(game: PublicGame, drawn: Drawn) -> int:
 
 
 def _numbers_pending(game: PublicGame, drawn: Drawn) -> tuple[int, int]:
-    """Return the number of entries with pending discounts of regrets, and of those with pending discounts of averages.
+    """Return the numbers of entries in the arrays of pending discounts: of regrets, and of averages.
 
-    There is one for each private state if these are drawn one by one, and otherwise one for each decision node.
+    Regrets have an entry for each infoset if the updated player's private state is drawn, else for each decision node.
+    The same holds for averages and the opponent's private state.
     """
     num_regrets = game.num_infosets if drawn.own else len(game.decisions)
     num_averages = game.num_infosets if drawn.opponent else len(game.decisions)
@@ -89,7 +93,7 @@ def _numbers_pending(game: PublicGame, drawn: Drawn) -> tuple[int, int]:
 
 
 def logs_of(factors: np.ndarray) -> np.ndarray:
-    """Return the logarithms of discounts, in the same shape; :data:`LEAST_LOG` stands for that of 0."""
+    """Return the logarithms of discounts, in the same shape; :data:`LEAST_LOG` stands for the logarithm of 0."""
     logs = np.full(factors.shape, LEAST_LOG)
     np.log(factors, out=logs, where=factors > 0)
     return logs
@@ -103,7 +107,7 @@ def iterations_before_restart(rows: np.ndarray, first: int = 0) -> int:
 
     Args:
         rows: (iterations + 1, 5 + p) rows of the schedule, including that of the iteration after them.
-        first: number of iterations at the beginning that do not count.
+        first: number of iterations at the beginning whose discounts are ignored.
     """
     restarts = np.flatnonzero(rows[first:-1, POSITIVE_DISCOUNT] == 0)
     return first + int(restarts[0]) if len(restarts) else len(rows) - 1

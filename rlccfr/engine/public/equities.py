@@ -71,7 +71,7 @@ def equity(first: str, second: str, board: str = "") -> Equity:
     if not may_meet.any():
         where = f" on {board}" if board else ""
         raise GameError(f"no hand of {first!r} can be dealt together with a hand of {second!r}{where}")
-    # The sums are computed as differences. So those of a hand that meets no other are 0 only up to rounding errors.
+    # The sums are computed as differences, so a hand that meets no other has sums of 0 only up to rounding errors.
     beaten, tied, met = np.where(may_meet, _sums(known, hands, weights, range_symmetries(known, all_weights)), 0.0)
     pairs_met = float((weights[0] * met[0]).sum())
     first_share = float((weights[0] * (beaten[0] + tied[0] / 2)).sum()) / pairs_met

@@ -26,7 +26,7 @@ _workspaces: WeakKeyDictionary[PublicGame, dict[np.dtype, tuple[PublicWorkspace,
 
 
 def workspace_of(game: PublicGame, dtype: np.dtype) -> tuple[PublicWorkspace, Outcomes]:
-    """Return a game's working arrays in a precision; all runs and evaluations share them, except for crews.
+    """Return a game's working arrays in a precision; all runs and evaluations without a crew share them.
 
     Kernels hold the GIL, so only one thread at a time uses these arrays.
 
@@ -72,8 +72,8 @@ def payoffs_against(
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
-        payoffs: (m,) the player's entries are overwritten. They leave out the probability of a pair of private
-            states and the deal's share, as tables do.
+        payoffs: (m,) the player's entries are overwritten. They leave out ``game.pair_probability`` and the
+            deal's ``share``, as tables do; see :class:`rlccfr.PublicGame`.
         crew: threads that share the work.
 
     Returns:
@@ -133,7 +133,8 @@ def root_value(
 def public_action_values(game: PublicGame, table: np.ndarray, players: Sequence[int] = (0, 1)) -> np.ndarray:
     """Return the counterfactual value of each action to its player, (m,), if both players follow a policy.
 
-    The values leave out the probability of a pair of private states and the deal's share, as tables do.
+    The values leave out ``game.pair_probability`` and the deal's ``share``, as tables do; see
+    :class:`rlccfr.PublicGame`.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.

@@ -28,7 +28,7 @@ CALL_TIME = 15_000.0
 """Nanoseconds that it takes to call a pass or a response; in small games, more than the work itself takes."""
 
 SINGLE_ERROR = 1e-6
-"""What :data:`rlccfr.kernels.layout.LEAST_ERROR` is in double precision, for tables in single precision."""
+"""Counterpart, for tables in single precision, of :data:`rlccfr.kernels.layout.LEAST_ERROR`."""
 
 RUN_TABLES = 5
 """Number of tables beside the windows' plans: the run's average, the sums before the window, the blend, and two more
@@ -38,9 +38,9 @@ when a window ends or the best blend is measured."""
 class PublicMixer:
     """Mixer of policies over a public tree; see :class:`rlccfr.engine.blending.Mixer`.
 
-    Two passes per plan find each sequence's payoffs against it, from plays that end before the player's next decision.
-    The public tree is then no longer needed: a best response to a mixture is found in the player's tree of sequences,
-    as for a compiled game (:mod:`rlccfr.kernels.blending.cuts`).
+    Two passes per plan find each sequence's payoffs against the plan, from plays that end before the player's next
+    decision. The public tree is then no longer needed: a best response to a mixture is found in the player's tree of
+    sequences, as for a compiled game (:mod:`rlccfr.kernels.blending.cuts`).
 
     Args:
         game: the run's game.
@@ -94,7 +94,7 @@ class PublicMixer:
         return bytes_of_blends(self.game, self.dtype, count)
 
     def fill_plan(self, sums: np.ndarray, plan: np.ndarray) -> None:
-        """See :class:`Mixer`. Exact passes weight policies by the player's reach, so sums are plans up to a factor."""
+        """See :meth:`Mixer.fill_plan`. Exact passes weight policies by own reach, so sums are multiples of plans."""
         for player, entries in enumerate(self._sure_entries):
             total = float(sums[entries].sum())
             factor = 1.0 / total if total > SMALLEST else 0.0
@@ -221,7 +221,7 @@ def bytes_of_blends(game: PublicGame, dtype: np.dtype, count: int) -> int:
 
 
 def memory_for_blends(state: PublicState) -> tuple[int, str]:
-    """Return how many bytes blends may use (0 if even the fewest windows do not fit), and a message that says so."""
+    """Return how many bytes blends may use (0 if even the fewest windows do not fit), and a one-line message."""
     sizes = [bytes_of_blends(state.game, state.dtype, count) for count in WINDOWS]
     available = available_memory()
     if available is None:

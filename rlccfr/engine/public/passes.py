@@ -41,7 +41,7 @@ class PublicStepper(BlendingStepper[PublicState]):
             self._prepare_blends()
 
     def _prepare_blends(self) -> None:
-        """Make the blender, or warn that its memory is not available; set the notice that says so."""
+        """Make the blender, or warn that its memory is not available; in both cases, set the notice about memory."""
         from rlccfr.engine.blending import Blender
         from rlccfr.engine.public.mixer import PublicMixer, memory_for_blends
 
@@ -87,7 +87,7 @@ class PublicStepper(BlendingStepper[PublicState]):
         )
 
     def _iterate_together(self, crew: PublicCrew, schedule: np.ndarray) -> None:
-        """Run the iterations of a schedule on all threads; :meth:`scheduled` has put its rows into the form needed."""
+        """Run on all threads the iterations of a schedule, which :meth:`scheduled` has returned."""
         for t in range(len(schedule) - 1):
             with uninterrupted():  # several kernel calls make one iteration
                 crew.iterate(self._tables, schedule[t : t + 2])
@@ -152,7 +152,10 @@ class PublicStepper(BlendingStepper[PublicState]):
 
 
 class DrawnStepper(PublicStepper):
-    """Stepper that draws one outcome at each public chance node; only evaluation uses several threads."""
+    """Stepper that draws one outcome at each public chance node, and private states if the sampler says so.
+
+    Only evaluation uses several threads.
+    """
 
     def _compile(self) -> None:
         self._iterate(self.binding.rows(self.state.iteration + 1, 0), 0)
@@ -181,9 +184,9 @@ class DrawnStepper(PublicStepper):
         return log_discounts
 
     def _iterate_and_settle(self, rows: np.ndarray) -> None:
-        """Run one iteration after each of whose updates the player's pending discounts are applied.
+        """Run one iteration, and apply each player's pending discounts right after its update.
 
-        So player 1's update meets player 0's new policy, also where player 0's update has drawn nothing.
+        So player 1's update meets player 0's new policy even at decisions that player 0's update has not reached.
         """
         state = self.state
         if self.binding.abstraction.best_response:  # each update meets a response that was found before both

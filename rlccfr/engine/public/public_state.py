@@ -36,10 +36,11 @@ class PublicState:
         game: the solver's game.
         seed: seed of the draws.
         tables: regrets, (m,), in the game's units divided by ``game.scale``; policy sums, (m,); and further tables for
-            rules with a prediction or a momentum, and for best responses.
+            rules with a prediction or a momentum, and for best responses. Tables of 16-bit numbers count in steps; see
+            :mod:`rlccfr.kernels.public.steps`.
         counts: (2,) iterations done and private states met. Kernels count them, so they are correct after Ctrl-C.
         rng: (1,) state of the random generator.
-        drawing: what passes draw, and the discounts that are pending at entries that recent passes did not reach.
+        drawing: what passes draw, and the pending discounts of entries that recent passes have not reached.
     """
 
     game: PublicGame
@@ -171,7 +172,7 @@ class PublicState:
         require(game, needs)
 
     def settle(self, first_player: int = 0, end_player: int = 2) -> None:
-        """Apply the discounts that are pending at the players' decisions, by default at both players'."""
+        """Apply the pending discounts at the decisions of players ``first_player`` to ``end_player - 1``."""
         if self.drawing.draws_public:
             settle(self.game.view, self.tables, self.drawing, first_player, end_player)
 
@@ -185,7 +186,7 @@ class PublicState:
         """Do nothing: both states share the tables, and the switch may still fail. See :meth:`adopt`."""
 
     def adopt(self, binding: Binding) -> None:
-        """After a switch of rules, raise regrets to the floor, and set what the current policy is proportional to."""
+        """After a switch of rules, raise regrets to the floor, and set the table that gives the current policy."""
         self.settle()
         regret = self.tables.regret
         policy = self.tables.policy
@@ -300,7 +301,7 @@ def bytes_of(game: PublicGame, num_tables: int, dtype: np.dtype) -> int:
 
 
 def require(game: Game, needs: list[Need]) -> None:
-    """Check that the memory that is needed is available.
+    """Check that there is memory for all of ``needs``.
 
     Raises:
         RLCCFRError: less is available.

@@ -1,1 +1,1 @@
-"""Runs of deep rules on games that need no table: walks in step, and networks that are fitted to what they met."""
+"""Runs of deep rules without tables over infosets: walks in step, and networks fitted to the data of these walks."""

@@ -26,18 +26,16 @@ def check_networks(
     assert networks is not None
     if not game.deals or game.pot is not None or game.lock is not None:
         raise ComponentError(
-            f"networks need hold'em without ranges and locks, and {game.name!r} is another game: use dcfr_plus instead "
-            f"of {rule.id!r}"
+            f"networks need hold'em without ranges or locks, which {game.name!r} is not: use dcfr_plus instead of "
+            f"{rule.id!r}"
         )
     if not is_external(sampler):
-        raise ComponentError(
-            f"networks for {game.name!r} learn from walks: use sampler='external' instead of {sampler.id!r}"
-        )
+        raise ComponentError(f"networks for {game.name!r} do not support {sampler.id!r}: use sampler='external'")
     refuse_settings(game, rule, abstraction, options)
 
 
 def refuse_settings(game: Any, rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
-    """Check the settings and options that no run with networks supports that has no tables.
+    """Check that no setting or option is set that runs of networks without tables do not support.
 
     Raises:
         ComponentError: one of them is set.

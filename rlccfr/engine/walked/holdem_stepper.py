@@ -37,7 +37,7 @@ class HoldemStepper(WalkedStepper):
         return HandModel(hand_inputs(walks), settings, walks.legal, seed)
 
     def _played_policies(self, player: int, number: int) -> Outputs:
-        """Return a player's policies by the model with a number among those that it played; 0 is the uniform policy."""
+        """Return the policies of one of the models that a player has played; number 0 is the uniform policy."""
         if not number:
             return lambda _, rows, legal: uniform_policies(legal)
         predict = self._advantages[player].predictor_at(self._played[player].snapshots[number - 1])
@@ -84,7 +84,7 @@ class HoldemStepper(WalkedStepper):
 
 
 def hand_inputs(walks: HoldemWalks) -> HandInputs:
-    """Return what networks read of a game."""
+    """Return the inputs of the networks for a game."""
     deck = walks.game.deals[0].deck
     return HandInputs(
         cards=walks.cards,

@@ -30,8 +30,8 @@ VALUE_EXPLORATION = 0.5
 class PathStepper(StateStepper):
     """Stepper of deep rules by walks of one path.
 
-    If the sampler has a network, it learns player 0's values of actions at histories: before each player's walks, from
-    walks of its own, so that the values are those of the present policies.
+    If the sampler has a network, the network learns player 0's values of actions at histories. It learns from separate
+    walks before each player's walks, so that the values are those of the present policies.
     """
 
     _values: ValueLearner | None = None  # None if the sampler has no network
@@ -106,7 +106,7 @@ class PathStepper(StateStepper):
         return self._fit(self._values, done) if self._are_values_due() else 0
 
     def _walked(self, player: int, count: int, rng: np.random.Generator) -> WalkData:
-        values = None if self._values is None else self._values.predict  # fitted before, in the first iteration, too
+        values = None if self._values is None else self._values.predict  # already fitted, even in the first iteration
         return path_walks(self._walks, player, self._policies, count, rng, self.binding.sampler, values)
 
     @property

@@ -26,11 +26,11 @@ Values = Callable[[np.ndarray], np.ndarray]
 
 
 class ValueData(NamedTuple):
-    """What walks have found of the values of histories.
+    """What walks have found about the values of histories.
 
     Attributes:
         rows: (n,) histories, with the action that the walk took there.
-        targets: (n,) player 0's value after this action.
+        targets: (n,) an estimate of player 0's value after this action.
         num_states: number of histories met.
     """
 
@@ -40,15 +40,15 @@ class ValueData(NamedTuple):
 
 
 class _PathLevel(NamedTuple):
-    """The histories that walks have reached after so many moves; each decision has one child, in the same order."""
+    """The histories that walks have reached after the same number of moves; each decision has one child, in order."""
 
     states: Any
     terminal: np.ndarray  # (t,) indices of terminal states
     decisions: np.ndarray  # (d,) indices of the other states, those of player 0 first
     players: np.ndarray  # (d,) the player who acts
-    rows: np.ndarray  # (d,) what it knows
+    rows: np.ndarray  # (d,) what this player knows
     legal: np.ndarray  # (d, actions)
-    played: np.ndarray  # (d, actions) what it plays
+    played: np.ndarray  # (d, actions) this player's policies
     histories: np.ndarray  # (d,) rows of the histories, with the actions taken; (0,) without a function of values
     values: np.ndarray  # (d, actions) player 0's values of the actions; 0 without a function of values
     drawn: np.ndarray  # (d,) the action that is taken
@@ -64,15 +64,16 @@ def path_walks(
     sampler: Sampler,
     values: Values | None,
 ) -> WalkData:
-    """Walk along one path of a game, and estimate a player's regrets.
+    """Run walks of one path each, and estimate the traverser's regrets from them.
 
     Args:
         game: the game.
         traverser: the player whose regrets are estimated.
-        policies: what both players play.
+        policies: both players' policies.
         count: number of walks.
         rng: generator of all draws.
-        sampler: its exploration, whether values of histories replace payoffs, and whether data have importance weights.
+        sampler: says how much the traverser explores, whether values of histories replace payoffs, and whether data
+            have importance weights.
         values: values of histories; None to use payoffs alone.
     """
     explorations = (sampler.exploration, 0.0) if traverser == 0 else (0.0, sampler.exploration)
@@ -90,7 +91,7 @@ def path_walks(
         estimates = level.values.copy()
         places = np.arange(len(level.drawn))
         if sampler.values is None:
-            # The action that is taken stands for all; what the walk finds beyond its baseline is scaled accordingly.
+            # What the walk finds beyond the value of the action taken is divided by the action's probability.
             correction = (below - level.values[places, level.drawn]) / level.probability
             estimates[places, level.drawn] += correction
         means = (level.played * estimates).sum(axis=1)
@@ -120,15 +121,16 @@ def value_walks(
     exploration: float,
     values: Values | None,
 ) -> ValueData:
-    """Walk along one path of a game, and find targets of the values of histories.
+    """Run walks of one path each, and return targets for the values of actions at the histories on the paths.
 
-    The target of an action that is taken is the value of the history after it: what the policies expect by the values
-    of its actions, where the action that the walk takes next has the target below in place of its value. This is tree
-    backup with lambda = 1 (Precup, Sutton and Singh, ICML 2000), which is sound whatever the draws' distribution.
-    Without values, targets are payoffs at the end; their mean is that of play by the draws' distribution.
+    The target of an action that ends the game is the payoff. Otherwise, it is the policy's mean of the values of the
+    next history's actions, with one change: the action that the walk takes there has its own target in place of its
+    value. This is tree backup with lambda = 1 (Precup, Sutton and Singh, ICML 2000), which is sound whatever
+    distribution actions are drawn from. Without values, the targets are the payoffs at the end of the walks. Their mean
+    is the value under the distribution that actions are drawn from, exploration included.
 
     Args:
-        policies: what both players play.
+        policies: both players' policies.
         count: number of walks.
         rng: generator of all draws.
         exploration: share of the uniform policy in the distribution from which both players' actions are drawn.
@@ -181,7 +183,7 @@ def _path_level(
     explorations: tuple[float, float],
     values: Values | None,
 ) -> _PathLevel:
-    """Return a level with what both players play at its states, and the actions that are taken."""
+    """Return a level: its states, both players' policies there, and the actions that walks take."""
     actors = game.actors(states)
     parts = []
     for player, exploration in enumerate(explorations):
@@ -214,7 +216,7 @@ def _path_level(
 
 
 def _values_of_states(game: StateWalks, level: _PathLevel, of_decisions: np.ndarray) -> np.ndarray:
-    """Return player 0's value of each of a level's states: payoffs at the end, and the values of decisions."""
+    """Return player 0's value of each of a level's states: the payoffs of terminal ones, ``of_decisions`` of others."""
     values = np.zeros(len(level.terminal) + len(level.decisions))
     values[level.terminal] = game.payoffs(level.states, level.terminal)
     values[level.decisions] = of_decisions
@@ -222,5 +224,5 @@ def _values_of_states(game: StateWalks, level: _PathLevel, of_decisions: np.ndar
 
 
 def _joined(arrays: list[np.ndarray], masks: list[np.ndarray]) -> np.ndarray:
-    """Return the entries that masks select of arrays, one array after another."""
+    """Return the entries that each mask selects from its array, one array after another."""
     return np.concatenate([array[mask] for array, mask in zip(arrays, masks, strict=True)])

@@ -18,21 +18,21 @@ STEPPERS = (
 """The kinds of iteration over a game by its states; the first that serves a binding is used."""
 
 MOST_PER_WALK = 500_000
-"""Largest mean number of histories per walk, estimated under uniform policies; all those of one depth are in memory at
-once."""
+"""Largest mean number of histories per walk, estimated under uniform policies; all histories of one depth are in memory
+at once."""
 
 
 SHORT_WALK = 1_000
-"""Largest mean number of histories per walk of a sampler that is the default."""
+"""Mean number of histories per walk up to which :func:`run_for` counts a sampler's walks as short."""
 
 
 def run_for(game: GeneratedGame) -> dict[str, str]:
     """Return the arguments of the default run on a game by its states.
 
-    They are external sampling if its walks are short, or else robust sampling of two actions if its walks are short, or
-    else ESCHER. ``rlccfr reproduce deep-states`` measures them: external sampling is ahead or alike where its walks
-    meet from 17 to 78 histories, and robust sampling of two actions and ESCHER are alike where its walks meet some 250.
-    The border is a guess.
+    The sampler is external sampling if its walks are short (:data:`SHORT_WALK`); otherwise robust sampling of two
+    actions if that has short walks; otherwise ESCHER. ``rlccfr reproduce deep-states`` compares them: external sampling
+    is as good as the others or better where its walks meet 17 to 78 histories. Robust sampling of two actions and
+    ESCHER are equally good where walks of the former meet about 250. The limit for short walks is a guess.
     """
     for sampler, size in (("external", 0), ("robust_k(k=2)", 2)):
         if game.playouts.histories_per_walk(size) <= SHORT_WALK:
@@ -63,8 +63,8 @@ def check_generated(
         )
     if not (_is_robust(sampler) or _is_one_path(sampler)):
         raise ComponentError(
-            f"networks for {game.name!r} learn from walks: use sampler='external', 'robust_k(k=2)', 'outcome', 'dream' "
-            f"or \"escher(value='network', explores='actions')\" instead of {sampler.id!r}"
+            f"networks for {game.name!r} do not support {sampler.id!r}: use sampler='external', 'robust_k(k=2)', "
+            "'outcome', 'dream' or \"escher(value='network', explores='actions')\""
         )
     if rule.networks.value.kind == "cards":
         raise ComponentError(f"model='cards' is for hold'em and compiled games, not for {game.name!r}: use 'mlp'")

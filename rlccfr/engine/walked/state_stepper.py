@@ -21,7 +21,7 @@ from rlccfr.networks.row_policies import RowPolicies
 from rlccfr.networks.settings import Approximator
 
 HISTORIES_TOGETHER = 10_000
-"""About how many histories walks meet without a pause, in some tenths of a second; a single walk may meet more."""
+"""Approximate number of histories met between pauses, in some tenths of a second; a single walk may meet more."""
 
 
 class StateStepper(WalkedStepper):
@@ -42,10 +42,10 @@ class StateStepper(WalkedStepper):
         self.notice = _notice_of(playouts)
 
     def _check_switch(self, earlier: Sampler) -> None:
-        """Check that the run can go on with its sampler after another one.
+        """Check that the run can continue with its sampler after an earlier one.
 
-        An infoset's data count as often as walks meet it. With subsets of actions, or without weights, that depends on
-        the sampler, so data of different samplers can't be mixed.
+        An infoset's data count as often as walks meet the infoset. With subsets of actions, or without weights, that
+        depends on the sampler, so data of different samplers can't be mixed.
 
         Raises:
             ComponentError: it can't.
@@ -53,12 +53,12 @@ class StateStepper(WalkedStepper):
         sampler = self.binding.sampler
         if self.unfinished and not sampler.same_as(earlier):
             raise ComponentError(
-                f"an iteration of the run on {self.state.game.name!r} is unfinished: continue it to the iteration's "
-                "end before the sampler is changed"
+                f"the run on {self.state.game.name!r} is in the middle of an iteration: finish the iteration before "
+                "you change the sampler"
             )
         if self.state.iteration and _frequency(sampler) != _frequency(earlier):
             raise ComponentError(
-                f"walks by {sampler.id!r} meet infosets with other frequencies than those by {earlier.id!r}, so their "
+                f"walks by {sampler.id!r} and by {earlier.id!r} meet infosets with different frequencies, so their "
                 "data can't be mixed: start a new run"
             )
 
@@ -75,6 +75,7 @@ class StateStepper(WalkedStepper):
 
     @property
     def nodes_per_iteration(self) -> int:
+        """Number of walks of an iteration, a lower bound on the number of histories that it meets."""
         return 2 * self._networks.traversals
 
     def average_sums(self) -> Any:
@@ -84,7 +85,7 @@ class StateStepper(WalkedStepper):
         return self._frozen(self._advantages, self.binding.rule.fallback)
 
     def _frozen(self, learners: list[Any], fallback: Any) -> RowPolicies:
-        """Return what models say now; later training does not change it."""
+        """Return the policies of the present models; later training does not change them."""
         first, second = (learner.frozen_model() for learner in learners)
         return RowPolicies((first, second), (fallback, fallback))
 
@@ -107,14 +108,14 @@ def _notice_of(playouts: Playouts) -> str:
     """Return one line on what networks can't know of a game; empty if playouts have found nothing."""
     facts = []
     if playouts.num_merged:
-        facts.append(f"{playouts.num_merged:,} share their tensors with others, so networks can't tell them apart")
+        facts.append(f"{playouts.num_merged:,} share their tensors with others, so networks can't distinguish them")
     if playouts.num_forgetful:
         facts.append(f"at {playouts.num_forgetful:,} a player has forgotten something, so CFR's guarantees do not hold")
     return f"of {playouts.num_infosets:,} infosets that random playouts met, {'; '.join(facts)}" if facts else ""
 
 
 def _frequency(sampler: Sampler) -> tuple[int, float]:
-    """Return a value that is equal for samplers whose data of an infoset count alike in all iterations."""
+    """Return a key that is equal for samplers under which each infoset's data have the same expected total weight."""
     if sampler.traverser == "one":
         return (0, 1.0) if sampler.weighted else (1, sampler.exploration)
     return sampler.subset_size, 1.0

@@ -1,4 +1,4 @@
-"""Iterations of deep rules by walks in step; each is carried out in short parts, so that a run can stop in a fit."""
+"""Iterations of deep rules by walks in step, carried out in short parts, so that a run can stop even within a fit."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
 
 Part = Callable[[int, int], int]
-"""A part of an iteration: a function of a player and of how much of the part is done, that does some more of it. It
-returns how much is done then, or 0 if all is."""
+"""A part of an iteration: a function ``(player, done)`` that continues the part after ``done`` walks or training steps.
+It returns the number done by then, or 0 once the part is complete."""
 
 PLAYERS = (0, 1)
 
@@ -41,7 +41,7 @@ WALKS_TOGETHER = 4096
 
 ROWS_TOGETHER = 2**14
 MOST_STEPS = 64
-"""Largest numbers of rows, and of training steps, that are taken without a pause; a single step may have more rows."""
+"""Largest numbers of rows and of training steps between pauses; a single step may have more rows."""
 
 
 class WalkedStepper(Stepper[WalkedTables]):
@@ -78,7 +78,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         self._advantages = advantages
         self._averages = averages
         self._played = played
-        self._whole = True  # whether the last part of an iteration was completed
+        self._whole = True  # False while a part runs, and after a part that failed
         self._require_memory()
 
     @abstractmethod
@@ -110,7 +110,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         return RowLearner(model, self._new_reservoir(walks), self._networks.policy, 1.0, seed)
 
     def _new_played(self, player: int) -> PlayedModels:
-        """Return no models that a player has played; number 0, the uniform policy, needs no array."""
+        """Return an empty record of the models that a player plays; number 0, the uniform policy, needs no array."""
         seed = [self.state.seed, KEPT_NETWORKS, player]
         return PlayedModels(np.zeros(0), capacity=self._networks.kept_networks, seed=seed)
 
@@ -138,7 +138,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         return tuple(self.state.progress.tolist())
 
     def advance(self, iterations: int, max_nodes: int) -> None:
-        """Carry out the next part of an iteration, which takes some tenths of a second."""
+        """Carry out the next part of an iteration, in some tenths of a second; the arguments are not used."""
         self._require_whole()
         with one_thread(), uninterrupted():
             self._whole = False
@@ -149,7 +149,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         """Check that the last part was completed.
 
         Raises:
-            FailedRunError: it failed, for example for want of memory, so that data or models are changed in part.
+            FailedRunError: it failed, for example for lack of memory, so data or models may be half changed.
         """
         if not self._whole:
             raise FailedRunError(
@@ -207,7 +207,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         return done if done < self._networks.traversals else 0
 
     def _walked(self, player: int, count: int, rng: np.random.Generator) -> WalkData:
-        """Return what some of a player's walks have met."""
+        """Run ``count`` of a player's walks, and return their data."""
         return sampled_walks(self._walks, player, self._policies, count, rng, self.binding.sampler.subset_size)
 
     def _fit_advantages(self, player: int, done: int) -> int:
@@ -245,14 +245,14 @@ class WalkedStepper(Stepper[WalkedTables]):
         return 0
 
     def _policies(self, player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
-        """Return what a player plays now at some rows, (rows, actions)."""
+        """Return a player's present policies at some rows, (rows, actions)."""
         learner = self._advantages[player]
         if not learner.fits:  # until the first fit, all policies are uniform
             return uniform_policies(legal)
         return self._matched(learner.predict(rows), legal)
 
     def _matched(self, advantages: np.ndarray, legal: np.ndarray) -> np.ndarray:
-        """Return policies in proportion to positive advantages, (rows, actions); where there are none, the fallback."""
+        """Return policies proportional to positive advantages, (rows, actions); the fallback where none is positive."""
         return proportional_policies(advantages, legal, self.binding.rule.fallback)
 
     def _average_outputs(self, player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:

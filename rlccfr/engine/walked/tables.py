@@ -46,10 +46,10 @@ class WalkedTables:
         return int(self.counts[1])
 
     def ready_for(self, binding: Any) -> RunTables:
-        """Return this state for other components; before the first iteration, tables if they need these.
+        """Return this state; if the components need tables and the run has not begun, return a new state with tables.
 
         Raises:
-            ComponentError: they need tables, and the run has begun.
+            ComponentError: the components need tables, and the run has begun.
         """
         if not binding.rule.learns:
             if not self._has_begun:

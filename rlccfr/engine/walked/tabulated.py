@@ -14,16 +14,16 @@ Outputs = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 """Function of a player, rows and their legal actions, (rows, actions), that returns numbers (rows, actions)."""
 
 MOST_ROWS = 2**15
-"""Number of rows above which no further decision joins a batch."""
+"""Approximate number of rows of a batch of decisions."""
 
 
 def tabulated(walks: HoldemWalks, outputs: Outputs, players: Sequence[int] = (0, 1)) -> np.ndarray:
-    """Return a table of numbers at all decisions, (m,), in the order of the game's table entries and in its type.
+    """Return the outputs at all decisions, (m,), in the order and in the type of the game's table entries.
 
     Args:
         walks: the game.
-        outputs: what each player's network says of rows.
-        players: the players at whose decisions numbers are written; those of the other player are 0.
+        outputs: function that returns the outputs of a player's network.
+        players: the players at whose decisions outputs are written; entries of the other player are 0.
     """
     game = walks.game
     table = np.zeros(game.num_sequences, game.dtype)

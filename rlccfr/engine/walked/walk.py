@@ -20,14 +20,14 @@ Policies = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 
 
 class WalkData(NamedTuple):
-    """What walks for one player, the traverser, have met.
+    """Data that walks for one player, the traverser, have gathered.
 
     Attributes:
         traverser_rows: (n,) rows of the traverser's decisions, once for each visit.
-        gains: (n, actions) at each of them, the value of each action less that of the policy; 0 for illegal actions.
+        gains: (n, actions) at each of these, the value of each action less the policy's value; 0 for illegal actions.
         opponent_rows: (k,) rows of the opponent's decisions, once for each visit.
         opponent_policies: (k, actions) the policy that the opponent played there.
-        value: (walks,) the traverser's payoff that each walk estimates.
+        value: (walks,) each walk's estimate of the traverser's expected payoff.
         num_states: number of histories met.
         traverser_weights: (n,) weights of the traverser's data.
         opponent_weights: (k,) weights of the opponent's data.
@@ -44,14 +44,14 @@ class WalkData(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """The histories that walks have reached after so many moves, and what was done there."""
+    """The histories that walks have reached after the same number of moves, and what was done there."""
 
     states: Any
     terminal: np.ndarray  # (t,) indices of terminal states
     traverser_states: np.ndarray  # (n,) indices of states at which the traverser acts
-    traverser_rows: np.ndarray  # (n,) what it knows there
-    traverser_policies: np.ndarray  # (n, actions) what it plays there
-    legal: np.ndarray  # (n, actions) which of its actions are legal
+    traverser_rows: np.ndarray  # (n,) what the traverser knows there
+    traverser_policies: np.ndarray  # (n, actions) the traverser's policies there
+    legal: np.ndarray  # (n, actions) which of the traverser's actions are legal
     factor: np.ndarray  # (n,) legal actions per action that the walk takes
     opponent_states: np.ndarray  # (k,) indices of states at which the opponent acts
     opponent_rows: np.ndarray  # (k,)
@@ -63,16 +63,16 @@ class _Level(NamedTuple):
 def sampled_walks(
     game: WalkedGame, traverser: int, policies: Policies, count: int, rng: np.random.Generator, subset_size: int = 0
 ) -> WalkData:
-    """Walk through a game, over actions of the traverser, and with draws from the opponent's policy and chance.
+    """Walk through a game: follow the traverser's actions, and draw those of the opponent and of chance.
 
     Args:
         traverser: the player whose regrets are estimated.
-        policies: what both players play.
+        policies: both players' policies.
         count: number of walks.
         rng: generator of all draws.
-        subset_size: number of the traverser's actions that are taken at each decision, drawn uniformly; all of them if
-            there are no more, or if it is 0. With a subset, a walk's values are estimates, and the gain of an action
-            that is not taken is estimated as if its value were 0.
+        subset_size: number of the traverser's actions that are taken at each decision, drawn uniformly; 0 for all.
+            Where fewer actions are legal, all are taken. With a subset, a walk's values are estimates, and the gain of
+            an action that is not taken is estimated as if its value were 0.
     """
     levels: list[_Level] = []
     states = game.begin(count, rng)
@@ -94,7 +94,7 @@ def sampled_walks(
         gains.append(level_gains)
     traverser_rows = np.concatenate([level.traverser_rows for level in levels])
     opponent_rows = np.concatenate([level.opponent_rows for level in levels])
-    # Subsets are drawn uniformly, so an infoset is met as often in all iterations, and its data need no weights.
+    # Subsets are drawn uniformly in every iteration, so the data of all iterations count alike without weights.
     return WalkData(
         traverser_rows=traverser_rows,
         gains=np.concatenate(gains[::-1]),
@@ -110,7 +110,7 @@ def sampled_walks(
 def _level_at(
     game: WalkedGame, states: Any, traverser: int, policies: Policies, rng: np.random.Generator, subset_size: int
 ) -> tuple[_Level, np.ndarray]:
-    """Return a level with what both players play at its states, and the actions that the opponent draws, (k,)."""
+    """Return a level with both players' policies at its states, and the actions that the opponent draws, (k,)."""
     actors = game.actors(states)
     traverser_states, traverser_rows, legal, traverser_policies = _decisions_of(
         game, states, actors, traverser, policies
@@ -139,7 +139,7 @@ def _decisions_of(
 
 
 def _drawn_subsets(legal: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw some legal actions of each row, all subsets of that size alike; return a mask, (rows, actions)."""
+    """Draw ``size`` legal actions of each row, all subsets with equal probability; return a mask, (rows, actions)."""
     keys = np.where(legal, rng.random(legal.shape), 2.0)  # illegal actions come last
     taken = np.zeros(legal.shape, bool)
     np.put_along_axis(taken, np.argsort(keys, axis=1)[:, :size], True, axis=1)
@@ -167,7 +167,7 @@ def _values(level: _Level, values_below: np.ndarray, payoffs: np.ndarray) -> tup
     values = np.zeros(len(level.terminal) + len(level.traverser_states) + len(level.opponent_states))
     values[level.terminal] = payoffs
     values[level.opponent_states] = values_below[num_traverser_children:]
-    # An action that is taken with probability 1 / factor stands for this many; others count as 0.
+    # An action is taken with probability 1 / factor, so its value counts ``factor`` times; others count as 0.
     estimates = np.zeros(level.traverser_policies.shape)
     estimates[level.place, level.action] = level.factor[level.place] * values_below[:num_traverser_children]
     means = (level.traverser_policies * estimates).sum(axis=1)
@@ -180,7 +180,7 @@ def played_games(game: WalkedGame, policies: Policies, count: int, rng: np.rando
     """Play games in step; return player 0's payoff in each, (count,).
 
     Args:
-        policies: what both players play.
+        policies: both players' policies.
         count: number of games.
         rng: generator of all draws.
     """

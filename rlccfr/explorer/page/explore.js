@@ -1,8 +1,8 @@
 // The page walks through the points of a game. The element "index" holds, packed, {title, figures, unit, small, ranks,
 // colours, points}; a point is [above, move, actor, share, value, chunk], where the actor is 0, 1, 2 for chance or -1 at the end.
 // Elements "chunk0" and so on hold, packed, {point: [states, others]}; they are unpacked when a point is shown. A state is
-// [text, share, words, value, [[action, probability, regret], ...]], where words are the text for people if it has others;
-// the other player's end with the words. A number that is unknown is null.
+// [text, share, words, value, [[action, probability, regret], ...]], where words are the text in words to display, or empty
+// if they are the same; the other player's states end with the words. A number that is unknown is null.
 "use strict";
 const $ = id => document.getElementById(id);
 const MOST_ROWS = 200, MOST_COLUMNS = 6, KEPT = 30;
@@ -42,9 +42,9 @@ function worth(value) {
 const regretOf = value => value === null ? "–" : Math.abs(value) < index.small ? "" // most are, near an equilibrium
   : (value < 0 ? "−" : "+") + Math.abs(value).toPrecision(2);
 const nameOf = actor => actor === 2 ? "Chance" : "Player " + actor;
-const colour = action => index.colours[action] ?? "#b0b8c1"; // moves of chance, and hidden moves shown together, have none
+const colour = action => index.colours[action] ?? "#b0b8c1"; // chance moves, and hidden moves shown together, have none
 
-// A step that shows nothing: the only move from a point, made by chance or hidden.
+// Whether a point shows nothing: a chance point with only one move.
 const forced = number => below[number].length === 1 && index.points[number][2] === 2;
 
 function settle(number) {
@@ -110,7 +110,7 @@ function drawMoves() {
   const [, , actor, , value] = index.points[shown.number];
   $("who").textContent = actor < 0 ? "The game has ended" : `${nameOf(actor)} moves`;
   const total = `Player 0's expected payoff is ${worth(value)} ${index.unit}.`;
-  const left = actor >= 0 && !below[shown.number].length ? " This page goes no further here." : "";
+  const left = actor >= 0 && !below[shown.number].length ? " This page does not continue from here." : "";
   $("worth").textContent = total + left;
   $("moves").replaceChildren(...below[shown.number].map(next => {
     const [, move, , probability, after] = index.points[next];
@@ -296,5 +296,5 @@ async function start() {
 }
 
 start().catch(error => {
-  $("figures").textContent = `This browser can't unpack the page (${error}): take one of 2023 or later.`;
+  $("figures").textContent = `This browser can't unpack the page (${error}): use a browser of 2023 or later.`;
 });

@@ -499,7 +499,7 @@ def test_a_missed_target_is_in_the_json_too(run):
             "--any needs a --target, and takes no budget",
         ),
         (("--target", "1e-3", "--then", "dcfr x none x none"), "leave out --target or `--option then=...`"),
-        (("--sampler", "external", "--blend"), "a blend needs exact passes and tables"),
+        (("--sampler", "external", "--blend"), "blends need exact passes and tables"),
     ],
 )
 def test_what_solve_can_not_do_together_is_one_line(run, words, message):

@@ -434,9 +434,7 @@ def test_switching_to_a_controller_and_away():
 
 
 def test_sampling_and_models_are_refused():
-    with pytest.raises(
-        ComponentError, match="a controller steers exact passes alone: leave out the sampler 'external'"
-    ):
+    with pytest.raises(ComponentError, match="a controller steers only exact passes: leave out the sampler 'external'"):
         rlccfr.Solver(game("kuhn"), rule(), "external")
     with pytest.raises(ComponentError, match="use abstraction='none'"):
         rlccfr.Solver(game("kuhn"), rule(), "none", "rcfr")

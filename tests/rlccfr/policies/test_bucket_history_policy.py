@@ -17,12 +17,12 @@ def uniform(name):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda policy: policy.at(0, 99, 0), "nobody acts at the node 99 of round 0: game.node"),
-        (lambda policy: policy.at(7, 0, 0), "nobody acts at the node 0 of round 7: game.node"),
+        (lambda policy: policy.at(0, 99, 0), "nobody acts at node 99 of round 0: game.node"),
+        (lambda policy: policy.at(7, 0, 0), "nobody acts at node 0 of round 7: game.node"),
         (lambda policy: policy.at(0, 0, 99), "the bucket history must be from 0 to 2, not 99"),
         (lambda policy: policy.at(0, 0, "5c"), "the bucket history must be a non-negative integer, not '5c'"),
         (lambda policy: policy.action_probabilities("cc/c", 1.5), "the bucket history must be a non-negative integer"),
-        (lambda policy: policy.action_probabilities("cc/c", "2c"), "nobody acts after 'cc/c' .* the cards that follow"),
+        (lambda policy: policy.action_probabilities("cc/c", "2c"), "nobody acts after 'cc/c' .* the cards dealt after"),
         (lambda policy: policy.action_probabilities("cc/5d/c", 0), "give the actions f, c and r of each round"),
         (lambda policy: policy.action_probabilities("c/5d", "2c"), "has the cards of 1 deals, but 0 come before"),
         (
@@ -48,7 +48,7 @@ def test_bad_questions_get_one_line(ask, message):
 def test_only_policies_of_one_game_share_a_table():
     """Entries of one game lie elsewhere in tables of another, also beyond their end."""
     for first, second in ((NAME, OTHER), (OTHER, NAME), (NAME, PLAIN)):
-        with pytest.raises(rlccfr.PolicyError, match="must be of one game and one version"):
+        with pytest.raises(rlccfr.PolicyError, match="must be for the same game, in the same version"):
             uniform(first).seated_with(uniform(second))
 
 

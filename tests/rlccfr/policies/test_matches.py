@@ -117,7 +117,7 @@ def test_two_functions_draw_independently():
 
 def test_what_can_not_be_played_is_refused():
     kuhn, leduc = (rlccfr.Policy.uniform(game(name)) for name in ("kuhn", "leduc"))
-    with pytest.raises(PolicyError, match="but are of 'kuhn' and 'leduc'"):
+    with pytest.raises(PolicyError, match="but are for 'kuhn' and 'leduc'"):
         kuhn.against(leduc)
     with pytest.raises(BudgetError, match="pairs"):
         played_match(kuhn, kuhn, kuhn.game, pairs=1)

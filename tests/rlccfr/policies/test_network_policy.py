@@ -81,7 +81,7 @@ def test_seats_are_combined(kuhn):
     second = kuhn.game.tree.sequences_of(1)
     np.testing.assert_array_equal(mixed.probabilities[first], kuhn.probabilities[first])
     np.testing.assert_array_equal(mixed.probabilities[second], uniform.probabilities[second])
-    with pytest.raises(PolicyError, match="must be of one game"):
+    with pytest.raises(PolicyError, match="must be for the same game"):
         kuhn.seated_with(rlccfr.NetworkPolicy.uniform(rlccfr.load_game("leduc", form="generated")))
 
 
@@ -123,7 +123,7 @@ def test_policies_games_and_runs_are_pickled():
 
 
 def test_what_is_no_state_or_no_game_by_its_states_is_refused(kuhn):
-    with pytest.raises(PolicyError, match="asked at a state of OpenSpiel's"):
+    with pytest.raises(PolicyError, match="needs a state of OpenSpiel's"):
         kuhn.action_probabilities("K")
     with pytest.raises(PolicyError, match="load it as"):
         rlccfr.NetworkPolicy.uniform(rlccfr.load_game("kuhn"))

@@ -139,7 +139,7 @@ def test_rows_of_other_infosets_and_numbers_that_are_no_policy_are_refused(tmp_p
     policy.save(path)
     frame = pd.read_csv(path)
     frame.iloc[::-1].to_csv(path, index=False)
-    with pytest.raises(rlccfr.CheckpointError, match="must be those of 'kuhn', all of them and in the game's order"):
+    with pytest.raises(rlccfr.CheckpointError, match="must be exactly those of 'kuhn', in the game's order"):
         rlccfr.Policy.load(path, policy.game)
     frame.assign(probability=0.7).to_csv(path, index=False)
     with pytest.raises(rlccfr.PolicyError, match="sum to 1"):
@@ -195,7 +195,7 @@ def test_a_table_without_its_game_and_a_row_cut_short_are_told(name, tmp_path):
         rlccfr.Policy.load(path)
     rlccfr.Policy.uniform(game("kuhn")).save(path)
     path.write_text(path.read_text()[:-5])
-    with pytest.raises(rlccfr.CheckpointError, match="its rows name different games; the last one may be cut short"):
+    with pytest.raises(rlccfr.CheckpointError, match="its rows name different games; the last row may be cut short"):
         rlccfr.Policy.load(path)
 
 

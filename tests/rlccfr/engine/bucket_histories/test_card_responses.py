@@ -141,5 +141,5 @@ def test_the_mean_gain_lies_below_the_exploitability_in_the_game_of_cards(name):
 def test_bad_numbers_get_one_line():
     with pytest.raises(rlccfr.PolicyError, match="boards must be"):
         random_policy(NAMES[0], 1).card_exploitability(boards=1)
-    with pytest.raises(rlccfr.PolicyError, match="has one round, without a board"):
+    with pytest.raises(rlccfr.PolicyError, match="has only one round, without a board"):
         random_policy("holdem(rounds=1,ranks=6,suits=2,buckets=2)", 1).card_exploitability()

@@ -208,7 +208,7 @@ def test_threads_change_no_bit(threads):
     [
         ("cfr", "external", "samplers can draw only deals or boards"),
         ("cfr", "outcome", "samplers can draw only deals or boards"),
-        ("momentum_dcfr", "chance", "not sound with estimates"),
+        ("momentum_dcfr", "chance", "needs exact passes"),
     ],
 )
 def test_what_is_not_sound_is_refused(rule, sampler, message):

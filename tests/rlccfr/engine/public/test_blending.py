@@ -255,7 +255,7 @@ def test_what_does_not_fit_into_memory_is_left_out_with_a_line(monkeypatch):
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        (("dcfr", "public_chance"), "a blend needs exact passes"),
+        (("dcfr", "public_chance"), "blends need exact passes"),
         (("dcfr", "none", "equity(buckets=2,respond=True)"), "there are no blends"),
         (("dcfr", "none", "equity(buckets=2)"), "blends of buckets can be more exploitable in .* than the average"),
     ],

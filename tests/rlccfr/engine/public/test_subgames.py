@@ -180,7 +180,7 @@ def test_policies_are_kept_and_play_matches(tmp_path):
     match = policy.against(uniform)
     assert match.seats[0] == policy.seated_with(uniform).values().game[0]
     assert match.value > 0
-    with pytest.raises(rlccfr.PolicyError, match="must be of one game"):
+    with pytest.raises(rlccfr.PolicyError, match="must be for the same game"):
         policy.against(rlccfr.PublicPolicy.uniform(rlccfr.subgame(**LARGER_RIVER | {"oop": "AA"})))
     probabilities = policy.action_probabilities(game.node("b50"), "QdQh")
     assert list(probabilities) == ["f", "c", "r125", "a"]

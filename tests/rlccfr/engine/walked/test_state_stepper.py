@@ -54,14 +54,14 @@ def test_values_of_histories_become_those_of_the_policies():
 def test_a_switch_between_samplers_within_an_iteration_is_refused():
     run = solver(f"deep_lcfr({NETWORK})", "kuhn")
     run.run(seconds=1e-6, curve=False)
-    with pytest.raises(ComponentError, match="continue it to the iteration's end"):
+    with pytest.raises(ComponentError, match="finish the iteration before you change the sampler"):
         run.switch(sampler=DREAM)
     run.run(iterations=1)
     run.switch(sampler=DREAM)
     run.run(iterations=1)
-    with pytest.raises(ComponentError, match="with other frequencies"):
+    with pytest.raises(ComponentError, match="with different frequencies"):
         run.switch(sampler="robust_k(k=1)")
-    with pytest.raises(ComponentError, match="with other frequencies"):
+    with pytest.raises(ComponentError, match="with different frequencies"):
         run.switch(sampler=ESCHER)
 
 
