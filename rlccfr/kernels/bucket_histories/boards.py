@@ -38,7 +38,7 @@ def number_of_set(mask, choose):
 
 @inlined
 def count_up(numbers):
-    """Write 0, 1, 2 and so on: the cards of a deck in order, or the set from which :func:`next_set` goes on."""
+    """Write 0, 1, 2 and so on: the cards of a deck in order, or the set with which :func:`next_set` begins."""
     for k in range(len(numbers)):
         numbers[k] = k
 
@@ -109,9 +109,9 @@ def number_boards(permutations, choose, chosen, row, turning):
 
 @inlined
 def symmetry_of(chosen, remaining, symmetry, permutations):
-    """Return the permutations of ``symmetry`` that map a set to itself.
+    """Return, as bits, the permutations of ``symmetry`` that map a set to itself.
 
-    Return 0 if one of ``symmetry`` maps the set to one with a smaller mask, so that another set represents it.
+    Return 0 if a permutation of ``symmetry`` maps the set to one with a smaller mask, which then represents both.
 
     Args:
         chosen: indices of the set's cards in ``remaining``.

@@ -24,7 +24,7 @@ class SeatedPolicy(NamedTuple):
 
 @inlined
 def drawn_action(policy, number, player, node, lines, line, rng):
-    """Draw an action at a decision, by its probability.
+    """Draw an action at a decision from the player's policy.
 
     Args:
         policy: see :class:`SeatedPolicy`.
@@ -72,7 +72,7 @@ def payoff_of_game(rounds, pots, winner, first, second, rng):
         kind = record["kind"]
         if kind == FOLD:
             return np.float64(arrays.fold_payoffs[record["leaf"] * arrays.lines + line])
-        if kind == CHANCE:
+        if kind == CHANCE:  # the round's end and its line are the next round's line; after the last round, a showdown
             line += record["leaf"] * arrays.lines
             number += 1
             node = 0
