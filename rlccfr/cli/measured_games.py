@@ -72,7 +72,7 @@ class Measured(NamedTuple):
     shipped: bool
 
     def say(self) -> None:
-        """Print on stderr what is read, and why runs have failed."""
+        """Print on stderr which measurements are read, and why runs have failed."""
         print(self.description, file=sys.stderr)
         say_failures(
             self.table.run(game, algorithm, seed)
@@ -246,7 +246,7 @@ def _unfinished_message(
         f"{', '.join(games)}"
     )
     command = f"`{' '.join(_resuming_command(missing, games, results, catalog, networks))}`"
-    if missing.limits is None:  # the runs so far do not tell them
+    if missing.limits is None:  # the runs so far do not say which
         command += ", with the --iterations, --seconds and --further that it was started with"
     if swept := _swept_catalog(table, games, networks):
         return f"{lacks}, but has all runs of {swept!r}: give --catalog {swept}, or complete the sweep with {command}"

@@ -66,7 +66,8 @@ class AlgorithmOptions:
 
         Args:
             context: the command's context.
-            game: the game, from whose default run the components come that are not named, if that depends on the game.
+            game: the game, if it is known. If the default run depends on the game, components that are not named are
+                those of its default run.
 
         Raises:
             RLCCFRError: an option contradicts another, or names no component.
@@ -363,7 +364,7 @@ def _check_segments(algorithms: list[Cell], budget: dict[str, Any], checkpoint: 
     from rlccfr.envs.measuring.request import check_segments
 
     if checkpoint is not None:
-        raise RLCCFRError("a checkpoint is of one algorithm's run: leave out --checkpoint or `--option then=...`")
+        raise RLCCFRError("a checkpoint holds the run of one algorithm: leave out --checkpoint or `--option then=...`")
     check_segments(parse_budget(budget), len(algorithms))
     for algorithm in algorithms:
         if reason := why_unavailable(algorithm):
@@ -424,7 +425,7 @@ def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions,
     if not json:
         files.print_names()
     if solution.interrupted:
-        raise Interrupted("interrupted; the policy is the one found until then")
+        raise Interrupted("interrupted; the policy is the one found so far")
     if stop.target is not None and not solution.reached:
         advice = " after the budget; give a larger one, or another target" if stop.is_given else "; give another target"
         raise RLCCFRError(
