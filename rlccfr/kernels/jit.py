@@ -47,7 +47,7 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
 
 
 def ready(function: Any, *arguments: Any) -> None:
-    """Compile a kernel for arguments of these types without calling it, so that its first call is as fast as others."""
+    """Compile a kernel for the types of ``arguments`` without calling it, so that its first call is fast, too."""
     if not UNJITTED:
         function.compile(tuple(map(typeof, arguments)))
 
@@ -63,7 +63,7 @@ def released(signature: Any) -> Callable[..., Any]:
 
 
 def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
-    """Compile a function of this package and cache the result on disk; a signature of None means at its first call."""
+    """Compile a function of this package, at its first call if the signature is None, and cache the result on disk."""
     dispatcher = njit(**options)(function)
     if UNJITTED:
         return dispatcher

@@ -147,7 +147,7 @@ class Step(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What an iteration has computed or estimated at a player's infosets."""
+    """Values that an iteration has computed or estimated at a player's infosets."""
 
     gain: np.ndarray  # (m,) or longer: instantaneous regrets, or counterfactual values; updates overwrite them
     mass: np.ndarray  # (n,): opponent and chance reach with which ``gain`` is weighted

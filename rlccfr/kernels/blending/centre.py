@@ -76,15 +76,16 @@ def fill_levels(weights, cuts, num_cuts, levels):
 def fill_system(weights, cuts, num_cuts, top, pull, search):
     """Set Newton's system, with each weight as the unit of its change; return the unit of ``top``'s change.
 
-    With s_i = 1 / (top - c_i w), the objective's derivative by top is pull - sum_i s_i, and that by w_j, in units of
-    w_j, is sum_i s_i c_ij w_j - 1. The second derivatives are sums over i of products of s_i, for top, and
-    -s_i c_ij w_j, for w_j; the logarithms of the weights add the unit matrix.
+    With s_i = 1 / (top - c_i w), the objective's derivative by top is pull - sum_i s_i. Its derivative by w_j, in units
+    of w_j, is sum_i s_i c_ij w_j - 1. Cut i has one number for each variable: s_i for top, -s_i c_ij w_j for w_j. The
+    second derivative by two variables is the sum over i of the product of their numbers. The logarithms of the weights
+    add the unit matrix.
 
     Args:
         top: the variable t of the objective.
-        pull: its factor in the objective.
-        search: ``hessian`` gets the lower half of the matrix, and two rows of ``steps`` the negative gradient and the
-            constraint: the weights, whose changes must add up to 0. The row of the step is overwritten.
+        pull: factor of ``top`` in the objective.
+        search: ``hessian`` gets the lower half of the matrix. Two rows of ``steps`` get the negative gradient and the
+            constraint: the changes, each times its weight, must add up to 0. The row of the step is overwritten.
     """
     count = len(weights)
     hessian = search.hessian
@@ -141,7 +142,7 @@ def factorise(matrix):
 
 @inlined
 def substitute(factor, right_side, solution):
-    """Solve a system by its matrix's factor; see :func:`factorise`."""
+    """Solve a linear system, given the factor of its matrix; see :func:`factorise`."""
     size = len(factor)
     for a in range(size):
         solution[a] = right_side[a]
@@ -186,7 +187,7 @@ def solve_for_step(search):
 
 @inlined
 def longest_step(weights, cuts, num_cuts, top, top_move, search):
-    """Return the step, at most 1, that keeps weights positive and cuts below ``top``.
+    """Return the step, at most 1, that keeps the weights positive and the cuts' values below ``top``.
 
     Args:
         top_move: change of ``top`` in a step of 1.

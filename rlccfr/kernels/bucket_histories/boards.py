@@ -147,7 +147,7 @@ def num_bits(mask):
 
 @kernel(types.void(I8S, I8S, I8M, I8S, I8S, I8S))
 def count_following(masks, symmetries, permutations, chosen, remaining, counts):
-    """Count the boards that follow each board; those that differ only by a permutation of its symmetry count once.
+    """Count the boards that follow each board; those that its symmetries map onto each other count once.
 
     Args:
         masks: (boards,) cards of each board.

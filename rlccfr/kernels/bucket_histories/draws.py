@@ -23,7 +23,7 @@ from rlccfr.kernels.walks.random_words import uniform
 
 
 class Cards(NamedTuple):
-    """What draws need besides the tables of histories and of showdowns.
+    """The deck, the numbers of hands, and working memory for draws of cards.
 
     ``hand_of`` and ``new_cards`` are constant; the other arrays are working memory.
     """
@@ -90,7 +90,7 @@ def write_deal_histories(tables, hands, masks, histories):
     """Write the bucket histories of both players' hands on a board.
 
     Args:
-        tables: tables of histories.
+        tables: see :class:`rlccfr.kernels.bucket_histories.histories.HistoryTables`.
         hands: (2,) each player's hand.
         masks: (rounds,) the board cards of each round, as bits.
         histories: (2, rounds) overwritten by each player's bucket history in each round.
@@ -143,7 +143,8 @@ def chance_iterations(
     Args:
         rounds: tuple of :class:`rlccfr.kernels.bucket_histories.passes.RoundArrays`.
         tables_of_run, source, pending: see :func:`rlccfr.kernels.bucket_histories.passes.pass_down`.
-        tables, showdowns: tables of histories and of showdowns.
+        tables, showdowns: see :class:`rlccfr.kernels.bucket_histories.histories.HistoryTables` and
+            :class:`rlccfr.kernels.bucket_histories.meetings.Showdowns`.
         cards: see :class:`Cards`; its working memory is overwritten.
         rng: (1,) state of the generator, advanced in place.
         pots: (ends * lines,) chips that each player has put in where the betting of the last round ends.
@@ -154,7 +155,7 @@ def chance_iterations(
         logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
         cost: number of bucket histories that an iteration visits.
         max_nodes: the call ends with the iteration in which this number of visited bucket histories is reached.
-        first_player, end_player: range of the players who are updated; an iteration counts once player 1 is.
+        first_player, end_player: range of the players to update; an iteration is counted if player 1 is one of them.
     """
     last = len(rounds) - 1
     met_before = counts[1]
@@ -256,7 +257,7 @@ def fill_board_rows(tables, showdowns, masks, histories, row_of, rows, of_hand, 
     """Number the histories that hands have on a board, and count the wins and ties of each pair of histories.
 
     Args:
-        tables, showdowns: tables of histories and of showdowns.
+        tables, showdowns: as for :func:`chance_iterations`.
         masks: (rounds,) the board cards of each round, as bits.
         histories: (rounds, hands) overwritten by the history of each hand; -1 for impossible hands.
         row_of: (histories of the last round,) working memory.

@@ -48,7 +48,7 @@ def fill_board_hands(tables, showdowns, masks, histories, places, hands):
     """Order the hands that a board allows, by history and by strength.
 
     Args:
-        tables, showdowns: tables of histories and of showdowns.
+        tables, showdowns: as for :func:`rlccfr.kernels.bucket_histories.draws.chance_iterations`.
         masks: (rounds,) the board cards of each round, as bits.
         histories: (rounds, all hands) overwritten by the history of each hand; -1 for impossible hands.
         places: (histories of the last round + 1,) working memory.
@@ -148,14 +148,14 @@ def pass_hands_up(
 
 @inlined
 def add_hand(reach, cards, holds_two, sums):
-    """Add a hand's reach to the sums of its cards, and to that of all hands.
+    """Add a hand's reach to the sums of its cards, and to the sum of all hands.
 
     Args:
         reach: (columns,).
         cards: (2,).
         holds_two: 1 if a hand has two cards, 0 if it has one.
-        sums: (cards + 2, at least columns) added to; the last row is that of all hands. The one before stands in for
-            the second card of a hand of one card, and stays 0.
+        sums: (cards + 2, at least columns) added to. There is a row for the hands with each card; then a row that is
+            always 0, for the missing second card of hands of one card; then the row of all hands.
     """
     first = sums[cards[0]]
     total = sums[len(sums) - 1]

@@ -19,7 +19,7 @@ U2M = types.uint16[:, ::1]
 
 
 class HistoryTables(NamedTuple):
-    """What kernels need to find bucket histories; see :class:`rlccfr.games.bucket_histories.bucketing.Bucketing`."""
+    """Tables from which bucket histories are read; see :class:`rlccfr.games.bucket_histories.bucketing.Bucketing`."""
 
     hand_masks: np.ndarray  # (hands,): cards of each hand, as bits
     choose: np.ndarray  # (cards + 1, sizes): binomial coefficients

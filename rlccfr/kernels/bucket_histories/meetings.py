@@ -138,7 +138,7 @@ def place_shown(showdowns, board, row, turn, num_local, side):
 
 @inlined
 def add_hands(showdowns, order, begin, end, column_of_hand, sums):
-    """Count some hands of an order once more in the running sums of their histories (columns)."""
+    """Add 1 to the running sums of the histories (columns) of some hands of an order, once for each of the hands."""
     for k in range(begin, end):
         hand = order[k] & HAND
         column = column_of_hand[k]

@@ -45,7 +45,7 @@ RESPOND = 3  # like BEST, and write 1 for the first of the best actions, 0 for t
 
 
 class RoundArrays(NamedTuple):
-    """A round as kernels read it."""
+    """A round's tree of actions, and the rows that a pass visits in the round."""
 
     nodes: np.ndarray  # of LINE_NODE
     history: np.ndarray  # (rows,) the bucket history of each row
@@ -119,7 +119,7 @@ def update_decision(vectors, values, value, count, lines, tables, start, discoun
 
 @inlined
 def write_first_best(vectors, values, value, count, lines, table, start, zero, one):
-    """Write 1 for the first of a decision's best actions and 0 for the others to a table, on all lines."""
+    """Write to a table, on all lines, 1 for the first of a decision's best actions and 0 for the others."""
     best = vectors[value : value + lines]
     for line in range(lines):
         is_open = True

@@ -53,7 +53,7 @@ def next_look(done, horizon):
 
 @inlined
 def keep_best_averages(view, tables, scratch, done, control):
-    """Look at the average policy, and keep each player's if it is the best so far.
+    """Look at the average policy, and keep each player's part of it that is the player's best so far.
 
     Args:
         done: number of iterations done.

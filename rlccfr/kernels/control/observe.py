@@ -72,7 +72,7 @@ def observe_progress(done, control):
 
 @inlined
 def observe(view, tables, scratch, done, control):
-    """Write the observation to ``control.inputs``, and what later observations need to ``control.state``.
+    """Write the observation to ``control.inputs``, and to ``control.state`` what later observations compare with.
 
     A second call after the same number of iterations does nothing.
 
@@ -126,7 +126,7 @@ def observe(view, tables, scratch, done, control):
 
 @inlined
 def fill_last_settings(state, observation):
-    """Write the settings of the last segment to the last entries before the game's features; 0 before the first."""
+    """Write the last segment's settings, or 0 before the first segment, to the entries before the game's features."""
     first = OBSERVED - NUMBER_OF_SETTINGS
     for k in range(NUMBER_OF_SETTINGS):
         observation[first + k] = 0.0

@@ -176,7 +176,9 @@ def regrets_against(view, player, policy, response, mass, scratch):
 
 @inlined
 def best_response_pass(view, player, gradient, response):
-    """Compute a best response of ``player``: the first of equally good actions, and its twins with equal probability.
+    """Compute a best response of ``player``.
+
+    It plays the first of equally good actions, and the twins of this action with the same probability.
 
     Args:
         gradient: (m + 2,) payoffs at the leaves; the player's entries are overwritten with values.
@@ -269,7 +271,7 @@ def best_responses(view, policy, scratch):
 
 @inlined
 def value_of(view, policy, scratch):
-    """Return player 0's value of a policy (m,), from its reach and its payoffs at the leaves.
+    """Return player 0's value of a policy (m,), from the player's reach and payoffs at the leaves in ``scratch``.
 
     Args:
         scratch: over a quotient, ``response_reach`` is overwritten.
@@ -310,7 +312,7 @@ def evaluation(view, scratch, policy):
 
 @kernel(types.UniTuple(F8, 3)(HANDLE, HANDLE, F8S))
 def evaluate(game, scratch, policy):
-    """Return what :func:`evaluation` does.
+    """Return the three values that :func:`evaluation` returns.
 
     Args:
         game, scratch: handles; the scratch memory is overwritten.

@@ -43,7 +43,7 @@ AVERAGE = 2
 
 
 class Drawing(NamedTuple):
-    """What passes draw, and the discounts that are pending at entries that recent passes did not reach.
+    """Which outcomes and private states passes draw, and the discounts that are pending at entries not visited.
 
     The logs have one entry per decision, or one per private state of a decision if these are drawn one by one.
     """

@@ -54,7 +54,7 @@ def highest_rank(rank_mask):
 
 @inlined
 def straight_top(rank_mask):
-    """Return the highest rank of the best straight in a rank mask, or -1 if none; a straight to the five has rank 3."""
+    """Return the highest rank of the best straight in a rank mask, or -1 without one. A straight to the five has 3."""
     # The ace also counts below the deuce, so everything is shifted by one rank.
     shifted = (rank_mask << RANK_BITS) | (rank_mask >> (RANK_BITS * (RANKS - 1)))
     pairs = shifted & (shifted >> RANK_BITS)

@@ -79,7 +79,7 @@ def regrets_against_responses(view, player, policy_source, tables, workspace, ou
 
 @kernel
 def drawn_passes(view, player, policy_source, tables, workspace, outcomes, schedule, passes):
-    """Update one player by passes that draw, all against the same policy or response of the opponent.
+    """Update one player by passes that draw chance outcomes, all against the same policy or response of the opponent.
 
     Args:
         policy_source: (m,) entries to whose positive parts policies are proportional.
@@ -103,7 +103,9 @@ def drawn_passes(view, player, policy_source, tables, workspace, outcomes, sched
 
 @kernel
 def drawn_iterations(view, tables, workspace, exact_workspace, outcomes, counts, schedule, logs, max_nodes):
-    """Run ``len(schedule) - 1`` iterations whose passes draw, or fewer once ``max_nodes`` private states are visited.
+    """Run ``len(schedule) - 1`` iterations whose passes draw chance outcomes.
+
+    The call ends with the iteration in which ``max_nodes`` private states are reached.
 
     Args:
         tables, workspace, outcomes, counts: as for :func:`public_iterations`.

@@ -300,7 +300,7 @@ def stop_at_chance(view, node, frame, player, workspace, outcomes, phase):
 
 @inlined
 def set_first_frame(view, node, player, workspace):
-    """Set the first frame of a pass from a node down; the vectors begin with its value and the opponent's reach."""
+    """Set the first frame of a pass below a node; the vectors begin with the node's value and the opponent's reach."""
     rows = view.deals[view.nodes[node]["deal"]]["rows"]
     frame = workspace.frames[0]
     frame[NODE_INDEX] = node

@@ -16,7 +16,7 @@ from rlccfr.kernels.public.workspace import REACH, VALUE, WINDOW_SIZE, WINDOW_ST
 
 @inlined
 def fill_terminal(view, node, player, vectors, reach, value, sums, zero):
-    """Set a player's value of a terminal in each of its rows.
+    """Set a player's value of a terminal in each of the player's rows.
 
     Args:
         reach: (rows of the opponent,) the opponent's reach.

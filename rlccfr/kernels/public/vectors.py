@@ -56,7 +56,7 @@ def fill_policy(table, start, stride, count, rows, reciprocals, vectors, policy,
 
 @inlined
 def fill_response(response, start, count, rows, reciprocals, vectors, policy):
-    """Set a node's policy to pure actions.
+    """Set a node's policy to the one action per row that a response has stored.
 
     Args:
         response: array with the action of each of the node's rows, from index ``start`` on.
@@ -245,7 +245,7 @@ def predict_regrets(vectors, values, value, count, rows, tables, start, stride, 
 def update_rows_with_momentum(
     vectors, values, value, count, rows, tables, start, stride, discounts, floor, now, ahead, zero, one
 ):
-    """Update the regrets of a node's rows by a rule with momentum, and what its next policy is proportional to.
+    """Update a node's regrets by a rule with momentum, and the entries to which its next policy is proportional.
 
     R <- max(D R + r, floor), M <- memory M + (R after - R before), and the policy is proportional to a power of the
     positive parts of D' R + prediction r + weight M, as in kernels/regret_updates.py.

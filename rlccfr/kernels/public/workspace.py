@@ -47,7 +47,7 @@ def arithmetic_type(dtype: np.dtype) -> np.dtype:
 
 
 class Outcomes(NamedTuple):
-    """What passes below the first public chance nodes read and write, for each of the view's ``outcomes``."""
+    """Vectors that passes below the first public chance nodes read and write, for each of the view's ``outcomes``."""
 
     reach: np.ndarray  # (outcomes, rows): the opponent's reach at the chance node, stored at its first outcome
     value: np.ndarray  # (outcomes, rows): what the outcome adds to the player's value at the chance node

@@ -27,7 +27,7 @@ UNVISITED = -1.0
 
 
 class WalkPlan(NamedTuple):
-    """A sampler's settings as the walk kernel sees them; 0 and False stand for what is not used."""
+    """A sampler's settings as the walk kernel sees them; 0 and False mean that a setting is not used."""
 
     chance_all: bool  # walks take all chance outcomes
     chance_shared: bool  # walks take only the outcomes with the drawn label; see SharedDraws
