@@ -89,7 +89,7 @@ class AlgorithmOptions:
         """
         options = [f"--{name}" for name in ("control", "controller") if is_on_command_line(context, name)]
         if len(options) > 1:
-            raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")
+            raise RLCCFRError("--control uses the shipped controller and --controller your own: leave out one of them")
         for name, shown in (("update_rule", "--update-rule"), ("then", "`--option then=...`")):
             if is_on_command_line(context, name):
                 raise RLCCFRError(f"{options[0]} steers the update rule for the whole run: leave out {shown}")
