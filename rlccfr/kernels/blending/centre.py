@@ -93,7 +93,7 @@ def fill_system(weights, cuts, num_cuts, top, pull, search):
     negative_gradient = search.steps[NEGATIVE_GRADIENT]
     constraint = search.steps[CONSTRAINT]
     scaled_cut = search.steps[STEP]  # the step is found later; until then, its row is free
-    # The unit of the change of top makes its diagonal entry 1, as those of the weights are at least.
+    # The unit of the change of top makes its diagonal entry 1; the diagonal entries of the weights are at least 1.
     curvature = 0.0
     slope = 0.0
     for i in range(num_cuts):

@@ -1,8 +1,8 @@
 """Boards up to permutations of suits: their numbers, and the boards that can follow one another.
 
 A set of cards is a *mask*, which has the bit of each of its cards. Sets of one size are numbered in the order of their
-masks (the colexicographic order). The *first image* of a set, which represents all sets that permutations of suits map
-it to, is the one of these with the smallest mask.
+masks (the colexicographic order). Permutations of suits map a set to its *images*. The *first image*, which has the
+smallest mask, represents all of them.
 """
 
 from __future__ import annotations

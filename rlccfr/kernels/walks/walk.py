@@ -317,7 +317,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
             if action < count:
                 frames.action[depth] = action
                 node = history["first_child"] + action
-                # Divide the weight by the sampling probability; times the true one, if chance or the opponent moves.
+                # The sampling probability divides the weight; the true one, of chance or the opponent, multiplies it.
                 weight = frames.weight[depth] / frames.sampling_probability[depth, action]
                 own_draws = frames.own_draws[depth]
                 if actor == CHANCE:
