@@ -17,7 +17,7 @@ def equity(
     hands: Annotated[bool, typer.Option("--hands", help="Print each hand's equity, too.")] = False,
     json: Json = False,
 ) -> None:
-    """Print the exact all-in equities of two ranges of Texas hold'em hands.
+    """Print the exact all-in equities of two hold'em ranges.
 
     A range's equity is its mean share of the pot at showdown, over all boards. Without a board, ranges of many hands
     take a minute, or several minutes if they distinguish suits.
