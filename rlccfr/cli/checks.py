@@ -19,7 +19,7 @@ Check = Callable[[typer.Context, typer.CallbackParam, Any], Any]
 
 
 def at_least(least: int, most: int | None = None) -> Check:
-    """Return a check that refuses whole numbers below ``least``, beyond 64 bits, or above ``most`` if given.
+    """Return a check that rejects whole numbers below ``least``, beyond 64 bits, or above ``most`` if given.
 
     If the option may be repeated, each of its numbers is checked.
     """
@@ -38,7 +38,7 @@ def at_least(least: int, most: int | None = None) -> Check:
 
 
 def file_to_write(*suffixes: str) -> Check:
-    """Return a check that refuses a file in a folder that does not exist, or with another suffix than those given.
+    """Return a check that rejects a file whose folder does not exist, or whose suffix is not one of those given.
 
     Commands make the directories that they fill, such as a sweep's store, but not the folder of a single file:
     otherwise, a misspelt folder would be made silently. A device or a pipe may have any suffix.

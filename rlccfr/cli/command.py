@@ -29,7 +29,7 @@ RARE = "rare"
 """Title of the options that the help leaves out."""
 
 RARE_OPTION = "--option"
-"""The option that sets them."""
+"""The option that sets rare options."""
 
 OPTION = "option"
 """Key of an option in its field's metadata."""
@@ -40,7 +40,7 @@ def option(default: Any, help: str, *names: str, **settings: Any) -> Any:
 
     Args:
         default: its default value.
-        help: what it does.
+        help: what the option does.
         names: names on the command line, as ``typer.Option`` takes them; by default the field's name.
         settings: further arguments of ``typer.Option``.
     """
@@ -53,7 +53,7 @@ def rare(default: Any, help: str, *names: str, **settings: Any) -> Any:
 
 
 def check_only(context: typer.Context, option: str, allowed: Collection[str], takes: str) -> None:
-    """Check that no option was given that may not be given together with ``option``.
+    """Check that only options that are allowed together with ``option`` were given.
 
     Args:
         context: the command's context.

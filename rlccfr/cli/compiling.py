@@ -38,10 +38,10 @@ SECONDS = {
     "rlccfr.kernels.walks.quick_iterations": 7,
     "rlccfr.kernels.passes.sequence_form": 6,
 }
-"""About how long the kernels of a module take on one core; the others take a few seconds."""
+"""About how many seconds the kernels of a module take on one core; modules that are not listed take a few seconds."""
 
 SIGNED = re.compile(r"^@(kernel|released)\(types", re.MULTILINE)
-"""Decorator of a kernel with a signature."""
+"""Pattern that finds the decorator of a kernel with a signature."""
 
 TINY = "holdem(ranks=3,suits=2,private=1,flop=1)"
 """Game with a public tree, hands, and public chance outcomes, on which kernels are compiled."""
@@ -58,7 +58,7 @@ FLAT_RUNS: tuple[Mapping[str, Any], ...] = (
     {"update_rule": "deep_cfr(preset='sweep')", "sampler": "external"},
     {"update_rule": "dcfr", "blend": True},
 )
-"""Runs that need all small functions between Python and the kernels."""
+"""Runs that together call all small compiled functions between Python and the kernels."""
 
 
 KINDS = {
@@ -283,7 +283,7 @@ def _run_tiny(
     blend: bool = False,
     dtype: Literal["int16"] | None = None,
 ) -> None:
-    """Run an iteration over a public tree; a switch then applies the discounts that a sampler has left pending."""
+    """Run an iteration over a public tree, and switch the sampler off, which applies the discounts that are pending."""
     from rlccfr.solver import Solver
 
     with _tiny_game(is_large) as game:

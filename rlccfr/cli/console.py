@@ -1,4 +1,4 @@
-"""What commands share: loading a game, commands to print, and output to read or for programs."""
+"""What commands share: loading a game, commands to print, and output for users and for programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RUNS = Path("runs")
 
 
 class Output(Console):
-    """A console on stdout that leaves it to the command line to end quietly if the reader has closed the pipe."""
+    """A console on stdout that raises an error if the reader has closed the pipe; the program then ends quietly."""
 
     def on_broken_pipe(self) -> None:
         """Raise the error again; Rich would exit with 1, and `rlccfr solve kuhn | head` would count as failed."""
@@ -31,7 +31,7 @@ class Interrupted(RLCCFRError):
 
 
 def load(game: str, max_histories: int | None = None) -> Any:
-    """Show a progress bar, and return the game. A process compiles it only once, unless ``max_histories`` is given."""
+    """Return a game, behind a progress bar. A process compiles a game once unless ``max_histories`` is given."""
     with progress(f"compiling {game}") as report:
         from rlccfr.games.compiled_games import compiled
         from rlccfr.games.names import form_named, load_game

@@ -72,7 +72,7 @@ class Measured(NamedTuple):
     shipped: bool
 
     def say(self) -> None:
-        """Print on stderr what is read, and why runs have failed."""
+        """Print on stderr which measurements are read, and why runs have failed."""
         print(self.description, file=sys.stderr)
         say_failures(
             self.table.run(game, algorithm, seed)
@@ -88,8 +88,8 @@ def measured(
     """Return the measurements to read; by default those of the paper's games under the headline budgets.
 
     Args:
-        games: names of the games; by default, all games of a sweep, or the paper's games in the package's
-            measurements; with the package's catalog ``public``, its games with public trees.
+        games: names of the games. The default is all games of the sweep; for the package's measurements, it is the
+            paper's games or, with the catalog ``public``, the games with public trees.
         budgets: the budgets to show.
         options: which measurements to read, by default the package's. The catalog is ``paper`` by default, or
             ``public`` for the package's games of hold'em.
@@ -130,7 +130,7 @@ def measured(
 
 
 def table_of(game: str, results: Path | None) -> tuple[TableEvaluator, str]:
-    """Return the measurements that have a game, and the game's name there; by default the package's.
+    """Return the measurements of a game, by default the package's, and the game's name in them.
 
     Args:
         game: the game.
@@ -246,7 +246,7 @@ def _unfinished_message(
         f"{', '.join(games)}"
     )
     command = f"`{' '.join(_resuming_command(missing, games, results, catalog, networks))}`"
-    if missing.limits is None:  # the runs so far do not tell them
+    if missing.limits is None:  # the runs so far do not say which
         command += ", with the --iterations, --seconds and --further that it was started with"
     if swept := _swept_catalog(table, games, networks):
         return f"{lacks}, but has all runs of {swept!r}: give --catalog {swept}, or complete the sweep with {command}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rlccfr.policy import StateGain, Values
 
 MOST_STATES = 10
-"""Number of states that are named of those where best responses gain most."""
+"""Largest number of states to list: those where best responses gain most."""
 
 
 def respond(game: Game, name: str, path: Path | None, json: bool) -> None:
@@ -89,10 +89,10 @@ def _print_responses(game: Game, name: str, values: Values, states: Sequence[Sta
         game: the game.
         name: the policy, as the user named it.
         values: its values.
-        states: the states where they gain most.
+        states: the states where best responses gain most.
         json: whether to print JSON.
     """
-    own_units = (1.0, game.opponent_payoffs.slope)  # of each player's own payoffs in player 0's
+    own_units = (1.0, game.opponent_payoffs.slope)  # factors from player 0's unit of payoff to each player's own
     own_values = game.opponent_payoffs.of_both(values.game[0])
     own_responses = game.opponent_payoffs.of_best_responses(values.best_response)
     facts: dict[str, Any] = {

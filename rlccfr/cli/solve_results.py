@@ -1,4 +1,4 @@
-"""How ``rlccfr solve`` prints what a run or a linear program has led to."""
+"""How ``rlccfr solve`` prints the result of a run or of a linear program."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Attempt:
         solver: the solver that ran.
         result: the run's totals.
         interrupted: whether Ctrl-C ended the run or the linear program.
-        solution: the linear program's, if one was solved after the run.
+        solution: the linear program's solution, if one was solved after the run.
         failure: error of a linear program that could not be solved.
     """
 
@@ -82,7 +82,7 @@ class Attempt:
 
 
 def locked_by(game: Game, locks: Sequence[str] | None, written: Sequence[Path]) -> Any:
-    """Return a game with the locks that ``--lock`` names, which hold together.
+    """Return a game with all of the locks that ``--lock`` names.
 
     Args:
         game: the game.
@@ -114,7 +114,7 @@ def _lock_named(text: str, game: Game, written: Sequence[Path]) -> Any:
     path = Path(name)
     if path.resolve() in [other.resolve() for other in written]:
         raise RLCCFRError(f"{path} is the lock, which would be overwritten: name another file to write")
-    # A table, or a policy at some decisions alone, is no policy: the lock's reader takes these.
+    # A JSON table, or a policy at only some decisions, is not a policy: the lock's reader reads these itself.
     lock = policy_of(name, game) if name == UNIFORM or is_best(name) or is_run(name) else path
     return {int(player): lock} if is_for_one else lock
 
@@ -172,7 +172,7 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
     """
     from rlccfr.solver import Solver
 
-    # Made even if there is a checkpoint, since it checks the options and says what the checkpoint must agree with.
+    # Made even if there is a checkpoint: it checks the options and has the settings to compare.
     with _without_warnings_of_notices():
         new = Solver(tree, *algorithm, **options)
     if new.notice:
@@ -196,7 +196,7 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
         raise CheckpointError(
             f"{checkpoint} belongs to a run with another {' and '.join(differing)}; name another --checkpoint"
         )
-    saved.current = options["current"]  # which changes no iteration
+    saved.current = options["current"]  # this changes no iteration
     message = f"resuming {checkpoint} after {saved.cpu_seconds:.3g} CPU seconds"
     stderr.print(message, highlight=False, markup=False, soft_wrap=True)
     return saved

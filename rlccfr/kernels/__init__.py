@@ -11,7 +11,7 @@ from pathlib import Path
 PASSES = ("passes/exact_iterations.py", "exact_iterations.exact_iterations-*")
 WALKS = ("walks/sampled_iterations.py", "sampled_iterations.sampled_iterations-*")
 PUBLIC = ("public/public_iterations.py", "public_iterations.*")
-"""The kernels that take longest to compile: the module, and the pattern of the files of their compiled forms."""
+"""The groups of kernels that take longest to compile: a module, and a pattern for the names of its compiled files."""
 
 
 def prepare_cache() -> None:
@@ -25,7 +25,7 @@ def prepare_cache() -> None:
 
 
 def is_compiled(kernels: tuple[str, str]) -> bool:
-    """Return whether some form of these kernels is in the cache.
+    """Return whether any compiled form of these kernels is in the cache.
 
     Args:
         kernels: :data:`PASSES`, :data:`WALKS` or :data:`PUBLIC`.

@@ -66,9 +66,9 @@ def folder_of(file: Path) -> Path:
 
 @cache
 def digest_of_sources(file: Path, package: Path = PACKAGE) -> str:
-    """Return a hash of all sources that are compiled into a module's kernels, and of Python's and libraries' versions.
+    """Return a hash of all sources compiled into a module's kernels, and of the versions of Python and the libraries.
 
-    The processor is not part of it, because Numba's own key of each compiled form names the processor.
+    The hash does not depend on the processor, because Numba's own key of each compiled form names the processor.
     """
     digest = hashlib.sha256()
     for source in sorted(sources_of(file, package)):
@@ -197,7 +197,7 @@ class KernelCache(FunctionCache):
         _mark_as_used(Path(self._cache_path))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a compiled form; None if there is none, and no other process has just compiled it."""
+        """Return a compiled form, perhaps after waiting for another process; None if this process must compile it."""
         loaded = super().load_overload(sig, target_context)
         if loaded is not None or not self._acquired(sig, target_context):
             return loaded

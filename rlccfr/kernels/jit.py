@@ -33,8 +33,8 @@ _INLINED_OPTIONS: dict[str, Any] = {
 def kernel(signature: Any = None) -> Callable[..., Any]:
     """Compile a kernel and cache it on disk: ``@kernel`` at its first call, ``@kernel(signature)`` on import.
 
-    Kernels allocate nothing, so Numba's reference counting (``_nrt``) is off. With it, every use of an array from a
-    struct cost two calls, and walks took three times as long.
+    Kernels allocate nothing, so Numba's reference counting (``_nrt``) is off. With reference counting, every use of an
+    array from a struct costs two calls, and walks take three times as long.
     """
     if hasattr(signature, "__code__"):
         return cached(signature, None, OPTIONS)  # type: ignore[no-any-return]
@@ -47,7 +47,7 @@ def kernel(signature: Any = None) -> Callable[..., Any]:
 
 
 def ready(function: Any, *arguments: Any) -> None:
-    """Compile a kernel for arguments of these types without calling it, so that its first call is as fast as others."""
+    """Compile a kernel for the types of ``arguments`` without calling it, so that its first call is fast, too."""
     if not UNJITTED:
         function.compile(tuple(map(typeof, arguments)))
 
@@ -63,7 +63,7 @@ def released(signature: Any) -> Callable[..., Any]:
 
 
 def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
-    """Compile a function of this package and cache the result on disk; a signature of None means at its first call."""
+    """Compile a function of this package, at its first call if the signature is None, and cache the result on disk."""
     dispatcher = njit(**options)(function)
     if UNJITTED:
         return dispatcher
@@ -88,8 +88,8 @@ def vectorised() -> Iterator[None]:
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a small function that is merged into the kernels that call it.
 
-    A call that passes 20 arrays would cost more than the function's own work. Never call the function from Python,
-    which would crash. It has no wrappers for Python and no file on disk, because they would lengthen the first
-    compilation.
+    A call that passes 20 arrays would cost more than the function's own work. Never call the function from Python: the
+    process would crash. The function has no wrappers for Python and no file on disk, because they would lengthen the
+    first compilation.
     """
     return njit(**_INLINED_OPTIONS)(function)  # type: ignore[no-any-return]

@@ -34,7 +34,7 @@ MOMENTUM_MEMORY = PARAMETERS + MOMENTUM_COLUMNS.index("memory")
 MATCHING_POWER = PARAMETERS + MOMENTUM_COLUMNS.index("power")
 
 LEAST_ERROR = 1e-14
-"""Least exploitability that can be told from rounding errors, as a share of the range of payoffs."""
+"""Least exploitability that can be distinguished from rounding errors, as a share of the range of payoffs."""
 
 # Columns of the running scales of a sampled run, see kernels/walks/sampled_iterations.py.
 POSITIVE = 0
@@ -81,8 +81,8 @@ class Scratch(NamedTuple):
     mass: np.ndarray  # (n,): opponent and chance reach of each infoset
     response: np.ndarray  # (m,): a best response of each player
     response_reach: np.ndarray  # (m + 2,): the owner's reach of each sequence under the best responses
-    line_reach: np.ndarray  # (largest number of lines of a block,): the opponent's reach of each line
-    leaf: np.ndarray  # (largest stride of a block,): a block's columns, each summed over the lines
+    line_reach: np.ndarray  # (largest number of lines of a payoff block,): the opponent's reach of each line's sequence
+    leaf: np.ndarray  # (largest stride of a payoff block,): each column's payoffs, summed over the lines
     past_regret: np.ndarray  # (m,): see Findings
 
 
@@ -102,12 +102,12 @@ class RuleFlags(NamedTuple):
     plain: bool  # no flag below is set, except perhaps uses_mass and average_column
     predicts: bool  # plain except for a prediction
     has_momentum: bool  # plain except for a momentum, and perhaps a prediction
-    reweights: bool
-    reads_regret: bool  # its reweight receives the cumulative regrets
-    maps_policy: bool
-    regularises: bool  # its regularise says what infosets are worth
-    uses_mass: bool
-    argmax_fallback: bool
+    reweights: bool  # the rule has a ``reweight``
+    reads_regret: bool  # its ``reweight`` receives the cumulative regrets
+    maps_policy: bool  # its ``policy_map`` takes the place of regret matching
+    regularises: bool  # its ``regularise`` says what infosets are worth
+    uses_mass: bool  # exact passes must compute the masses
+    argmax_fallback: bool  # without positive regrets, it plays an action with the largest regret; see match_regrets
     average_column: int  # column of Tables.state that multiplies each action's average increment; -1 for none
 
 
@@ -147,7 +147,7 @@ class Step(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What an iteration has computed or estimated at a player's infosets."""
+    """Values that an iteration has computed or estimated at a player's infosets."""
 
     gain: np.ndarray  # (m,) or longer: instantaneous regrets, or counterfactual values; updates overwrite them
     mass: np.ndarray  # (n,): opponent and chance reach with which ``gain`` is weighted

@@ -61,7 +61,7 @@ def _no_mixture(policy, count, visits, parameters):
     return 0.0
 
 
-# What authors are told of the arguments, in errors. A is the number of the infoset's actions, k that of the rule's
+# How error messages describe the arguments. A is the number of the infoset's actions, k that of the rule's
 # arrays, p that of the component's parameters.
 _STATE = "state: float64 (A, k), parameters: float64 (p,), utility_range: float64"
 _INSTANT = f"instant_regret: float64 (A,), mass: float64, {_STATE}"
@@ -184,9 +184,9 @@ def _check_arguments(function: Callable[..., Any], expected: PlainSignature) -> 
 
 
 def _mutable_variable(function: Callable[..., Any], expected: PlainSignature, message: str) -> str | None:
-    """Return what is wrong with a function that uses a mutable global or closure variable; None if it uses none.
+    """Return what is wrong with a function that uses a mutable global or closure variable; None if it doesn't.
 
-    Numba rejects such lists, dicts and sets, and treats such arrays as constants.
+    Numba rejects global lists, dicts and sets, and treats global arrays as constants.
 
     Args:
         message: Numba's error.
@@ -198,23 +198,23 @@ def _mutable_variable(function: Callable[..., Any], expected: PlainSignature, me
     for name, value in {**variables.globals, **variables.nonlocals}.items():
         if isinstance(value, mutable):
             state = "state in arrays=..., and " if "state:" in expected.arguments else ""
-            return f"its outside variable {name!r} is of type {type(value).__name__}; keep {state}constants in a tuple"
+            return f"its non-local variable {name!r} has type {type(value).__name__}; keep {state}constants in a tuple"
     return None
 
 
 def _jitted(function: Callable[..., Any], signature: Any, on_disk: bool) -> Any:
     """Return a function compiled for a signature, with checks of its arrays' indices.
 
-    With ``on_disk``, its machine code is kept beside its file if possible.
+    With ``on_disk``, the machine code is cached beside the function's source file if possible.
     """
     try:
         return njit(signature, cache=on_disk, boundscheck=True, **COMPILER)(function)
-    except ModuleNotFoundError:  # the kept code is of a file imported by another name
+    except ModuleNotFoundError:  # the cached code is that of a file imported by another name
         return njit(signature, boundscheck=True, **COMPILER)(function)
 
 
 def _num_arguments(function: Callable[..., Any]) -> int:
-    """Return the number of a function's required positional arguments; -1 if it also has others."""
+    """Return the number of a function's required positional arguments; -1 if it has arguments of any other kind."""
     parameters = inspect.signature(function).parameters.values()
     are_required = all(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in parameters)
     return len(parameters) if are_required else -1

@@ -6,11 +6,12 @@ discount, which may differ between positive and other regrets::
     R <- max(D R + r, floor)
     next policy: proportional to the positive parts of D' R + prediction r, with D' the next iteration's discount
 
-A rule's plain functions may change r before that (``reweight``), or replace the second line (``policy_map``). A rule
-with momentum adds a multiple of M, a running sum of the changes of R, in the second line, and takes a power. There are
-four versions of the update: ``update_regrets_plain`` and ``update_regrets_predicting`` serve most rules,
-``update_regrets_with_momentum`` serves those with momentum, and ``update_regrets_general`` serves all without momentum.
-Where two serve a rule, their results differ only by rounding. Public trees have an update of their own in
+A rule's plain functions may change r first (``reweight``), or replace the proportionality to positive parts
+(``policy_map``). A rule with momentum adds a multiple of M, a running sum of the changes of R, to the numbers in the
+second line; its policy is proportional to a power of their positive parts. There are four versions of the update:
+``update_regrets_plain`` and ``update_regrets_predicting`` serve most rules, ``update_regrets_with_momentum`` serves
+rules with momentum, and ``update_regrets_general`` serves all rules without momentum.
+Where two of them serve a rule, their results differ only by rounding. Public trees have an update of their own in
 kernels/public/vectors.py. After a switch of rules, floors are applied by ``refresh_policies`` and
 :meth:`rlccfr.engine.public.public_state.PublicState.adopt`.
 
@@ -36,7 +37,7 @@ LEAST_RECIPROCAL_SUM = 1e-300
 """Sum up to which values are divided by the sum itself, because its reciprocal could overflow."""
 
 LARGEST_SUM = 1e300
-"""Sum of powers up to which values are raised as they are, rather than as shares of the largest of them."""
+"""Sum of powers above which values are first divided by the largest of them, so that no power overflows."""
 
 TINY = 1e-100
 """Number that is added to a running sum of changes and subtracted again, which turns far smaller sums into 0.
@@ -69,7 +70,7 @@ def set_proportional_policy(values, at, policy, first, end, total):
 
 @inlined
 def update_regrets_plain(tables, first, end, gain, at, value, step):
-    """Set R <- max(D R + r, floor) with r = gain - value, then match regrets, for one infoset.
+    """Set R <- max(D R + r, floor) with r = gain - value for one infoset, and its policy by regret matching.
 
     Args:
         tables: ``regret`` and ``policy`` are changed in place.
@@ -157,7 +158,9 @@ def set_policy_by_power(values, at, policy, first, end, power):
 
 @inlined
 def set_policy_by_shares(values, at, policy, first, end, power):
-    """Set an infoset's policy as :func:`set_policy_by_power` does, but so that no power overflows or vanishes.
+    """Set an infoset's policy as :func:`set_policy_by_power` does, after dividing the values by the largest of them.
+
+    So no power overflows, and not all of them vanish.
 
     Args:
         values: array with the infoset's values from index ``at`` on, none negative; overwritten.
@@ -178,10 +181,10 @@ def set_policy_by_shares(values, at, policy, first, end, power):
 
 @inlined
 def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
-    """Update regrets as :func:`update_regrets_plain` does, but match a power of R + prediction r + momentum M.
+    """Update regrets as :func:`update_regrets_plain` does, but match a power of D' R + prediction r + weight M.
 
-    M <- memory M + (R after - R before) is the first column of ``tables.state``. With a prediction, R is multiplied by
-    the next iteration's discount, as in :func:`update_regrets_predicting`. Regrets are stored without a running scale,
+    M <- memory M + (R after - R before) is the first column of ``tables.state``. D' is the next iteration's discount,
+    or 1 without a prediction, as in :func:`update_regrets_predicting`. Regrets are stored without a running scale,
     because rules with momentum run only with exact passes.
 
     Args:
@@ -195,12 +198,14 @@ def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
     weight = ahead[MOMENTUM_WEIGHT]
     prediction = ahead[PREDICTION]
     for k in range(first, end):
+        # R <- max(D R + r, floor), then M from the change of R.
         instant_regret = gain[at + k - first] - value
         old = regret[k]
         new = max(old * (load[0] if old > 0.0 else load[1]) + instant_regret, step.floor)
         regret[k] = new
         moved = (memory * movement[k, 0] + (new - old) + TINY) - TINY
         movement[k, 0] = moved
+        # The regret that the next policy matches.
         matched = new + weight * moved
         if prediction != 0.0:
             next_discount = ahead[POSITIVE_DISCOUNT] if new > 0.0 else ahead[NEGATIVE_DISCOUNT]
@@ -276,7 +281,7 @@ def update_regrets_general(tables, first, end, infoset, findings, value, step, r
         reweight_regrets(tables.state, first, end, gain, mass, findings.past_regret, step.now, rule)
     # 2. Cumulative regrets R. This also sets a policy from R, which step 3 overwrites.
     update_regrets_plain(tables, first, end, gain, first, 0.0, step)
-    # 3. Predicted regrets in true units, in the place of the policy that the rule then makes of them.
+    # 3. Write the predicted regrets, in true units, where the policy belongs; the rule then turns them into the policy.
     for k in range(first, end):
         regret = tables.regret[k]
         tables.policy[k] = regret / (step.store[0] if regret > 0.0 else step.store[1])

@@ -24,7 +24,7 @@ def catalog(
     algorithms: Annotated[
         bool, typer.Option("--algorithms", help="List all algorithms of the extended catalog: guarantee, cost, needs.")
     ] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print every component as docs/components.md.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print all components, as docs/components.md.")] = False,
     json: Json = False,
 ) -> None:
     """List the components, or describe a component or an algorithm."""

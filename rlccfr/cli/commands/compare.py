@@ -108,9 +108,9 @@ def print_comparison(title: str, rows: pd.DataFrame, *, speed_alone: bool = Fals
     Args:
         title: title of the table.
         rows: the rows.
-        speed_alone: whether the weights ask for speed alone; otherwise, what has not converged comes last.
+        speed_alone: whether the weights ask for speed alone; otherwise, algorithms that have not converged come last.
     """
-    # What has not converged can't be recommended, whatever its reward, unless speed alone counts.
+    # An algorithm that has not converged can't be recommended, whatever its reward, unless speed alone counts.
     columns = ["reward"] if speed_alone else ["converged", "reward"]
     falling = rows.sort_values("speed", ascending=False, kind="stable").sort_values("exploitability", kind="stable")
     ordered = falling.sort_values(columns, ascending=False, kind="stable")

@@ -41,8 +41,8 @@ def curves(
 ) -> None:
     """Draw the convergence of several algorithms on a game.
 
-    Nothing is run. By default, these are the algorithms with the least exploitability under the largest budget, and
-    plain CFR. With --results and --catalog, they are those of your own sweep.
+    Nothing is run. By default, the curves are those of plain CFR and of the algorithms with the least exploitability
+    under the largest budget. With --results and --catalog, the algorithms are those of your own sweep.
     """
     # Options that contradict each other are reported before measurements are read.
     if algorithms:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GAMES = ("kuhn", "leduc", "goofspiel")
 """Games that the demo can train on; all are measured, for the SBS."""
 
-# As in `make demo`, which benchmarks repeat.
+# As in `make demo`; a benchmark repeats these.
 GAME = "kuhn"
 PRESET = "paper-kuhn"
 EVALUATIONS = 24

@@ -29,10 +29,10 @@ EXTRAS = {
 """For each extra, the distribution that it brings and what it is for."""
 
 LEAST_DISK = 500_000_000
-"""Bytes of free disk below which the doctor warns: the cache of large games may take as much."""
+"""Bytes of free disk space below which the doctor warns: the cache of large games may take as much."""
 
 LEAST_MEMORY = 1_000_000_000
-"""Bytes of free memory below which the doctor warns: a process with PyTorch takes as much."""
+"""Bytes of free memory below which the doctor warns: about as much as two processes with PyTorch take."""
 
 
 class Finding(NamedTuple):
@@ -51,7 +51,7 @@ class Finding(NamedTuple):
 
 def doctor(
     clear_cache: Annotated[
-        bool, typer.Option("--clear-cache", help="First delete the kept games and tables, and the compiled kernels.")
+        bool, typer.Option("--clear-cache", help="First delete all cached games, tables and compiled kernels.")
     ] = False,
     compile: Annotated[
         bool, typer.Option("--compile", help="First compile all kernels, on all cores, so that no later run waits.")
@@ -87,7 +87,7 @@ def doctor(
 
 
 def _clear() -> None:
-    """Delete the kept games and tables, and the compiled kernels."""
+    """Delete all cached games, tables and compiled kernels."""
     from rlccfr.games.cache import kept_files
     from rlccfr.kernels.cache import kernels_folder
 
@@ -117,12 +117,12 @@ def _compilation(only: Collection[str]) -> Finding:
     with progress("compiling kernels") as report:
         count = compile_kernels(only or KINDS, report)
     if not count:
-        return Finding("compilation", "nothing is left: they were compiled before")
+        return Finding("compilation", "nothing to do: all kernels were compiled before")
     return Finding("compilation", f"{count} kernels compiled in {duration(time.monotonic() - begin)}")
 
 
 def _findings_of(examine: Callable[[], list[Finding]]) -> list[Finding]:
-    """Return an examination's findings; if it fails, that is the finding."""
+    """Return an examination's findings; if it fails, a finding that says so."""
     try:
         return examine()
     except Exception as error:  # whatever a broken installation raises
@@ -185,7 +185,7 @@ def _cache() -> list[Finding]:
     if not os.access(existing, os.W_OK):
         advice = "large games are compiled each time: set RLCCFR_CACHE to a folder that you may write to"
     elif free < LEAST_DISK:
-        advice = "free some disk space, or set RLCCFR_CACHE to a folder on another one"
+        advice = "free some disk space, or set RLCCFR_CACHE to a folder on another disk"
     state = f"{gigabytes(size)} of at most {gigabytes(MOST_BYTES)} in {folder}, {gigabytes(free)} of disk free"
     return [Finding("kept on disk", state, advice)]
 
@@ -197,7 +197,7 @@ def _machine() -> list[Finding]:
     memory = available_memory()
     is_low = memory is not None and memory < LEAST_MEMORY
     return [
-        Finding("cores", str(cores), "" if cores > 1 else "a sweep takes one worker"),
+        Finding("cores", str(cores), "" if cores > 1 else "a sweep will have one worker"),
         Finding(
             "memory left",
             "unknown" if memory is None else gigabytes(memory),

@@ -17,10 +17,10 @@ def equity(
     hands: Annotated[bool, typer.Option("--hands", help="Print each hand's equity, too.")] = False,
     json: Json = False,
 ) -> None:
-    """Print the exact equities of hands of Texas hold'em, all in.
+    """Print the exact all-in equities of two hold'em ranges.
 
-    This equity is a mean over all boards. Without a board, ranges of many hands take a minute, or several minutes if
-    they distinguish suits.
+    A range's equity is its mean share of the pot at showdown, over all boards. Without a board, ranges of many hands
+    take a minute, or several minutes if they distinguish suits.
     """
     from rlccfr.engine.public.equities import equity as equity_of
 

@@ -26,8 +26,8 @@ def reproduce(
 ) -> None:
     """Run a published experiment again, and write a page about it.
 
-    The page has the protocol, the results here with intervals beside the published figures, and verdicts on what the
-    source says. A full run may take an hour. If it is stopped, the same command continues from there.
+    The page has the protocol, the results here with intervals beside the published figures, and verdicts on the
+    source's claims. A full run may take an hour. If it is stopped, the same command continues from there.
     """
     if paper == CLAIMS:
         if quick:
@@ -40,7 +40,7 @@ def reproduce(
     with progress(f"reproducing {paper}") as report:
         from rlccfr.experiments.running import measure, page_of, write_page
 
-        page_of(experiment, out, quick)  # refuses what can't be written, before an hour's work
+        page_of(experiment, out, quick)  # raises an error if the page can't be written, before an hour's work
         try:
             rows = measure(experiment, store, quick, report)
         except KeyboardInterrupt:

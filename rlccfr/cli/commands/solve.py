@@ -67,7 +67,8 @@ class AlgorithmOptions:
 
         Args:
             context: the command's context.
-            game: the game, from whose default run the components come that are not named, if that depends on the game.
+            game: the game, if it is known. If the default run depends on the game, components that are not named are
+                those of its default run.
 
         Raises:
             RLCCFRError: an option contradicts another, or names no component.
@@ -89,7 +90,7 @@ class AlgorithmOptions:
         """
         options = [f"--{name}" for name in ("control", "controller") if is_on_command_line(context, name)]
         if len(options) > 1:
-            raise RLCCFRError("--control is for the shipped controller: leave out --control or --controller")
+            raise RLCCFRError("--control uses the shipped controller and --controller your own: leave out one of them")
         for name, shown in (("update_rule", "--update-rule"), ("then", "`--option then=...`")):
             if is_on_command_line(context, name):
                 raise RLCCFRError(f"{options[0]} steers the update rule for the whole run: leave out {shown}")
@@ -364,7 +365,7 @@ def _check_segments(algorithms: list[Cell], budget: dict[str, Any], checkpoint: 
     from rlccfr.envs.measuring.request import check_segments
 
     if checkpoint is not None:
-        raise RLCCFRError("a checkpoint is of one algorithm's run: leave out --checkpoint or `--option then=...`")
+        raise RLCCFRError("a checkpoint holds the run of one algorithm: leave out --checkpoint or `--option then=...`")
     check_segments(parse_budget(budget), len(algorithms))
     for algorithm in algorithms:
         if reason := why_unavailable(algorithm):
@@ -425,7 +426,7 @@ def _solve_soonest(name: str, game: Game, stop: StopOptions, files: FileOptions,
     if not json:
         files.print_names()
     if solution.interrupted:
-        raise Interrupted("interrupted; the policy is the one found until then")
+        raise Interrupted("interrupted; the policy is the one found so far")
     if stop.target is not None and not solution.reached:
         advice = " after the budget; give a larger one, or another target" if stop.is_given else "; give another target"
         raise RLCCFRError(

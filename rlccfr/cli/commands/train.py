@@ -40,7 +40,7 @@ class ControlOptions:
     TITLE: ClassVar[str] = "A controller instead"
     control: bool = option(False, "Train a controller: it chooses settings during runs.", "--control")
     rounds: int | None = option(None, "Rounds of 20 runs each. [20,000, which takes an hour]", callback=at_least(1))
-    members: int | None = option(None, "Members, which decide together. [as in the shipped one]", callback=at_least(1))
+    members: int | None = option(None, "Members of the ensemble. [as in the shipped controller]", callback=at_least(1))
     workers: int | None = option(None, "Processes. [one per physical core]", callback=at_least(0))
 
     @property
@@ -123,7 +123,7 @@ def _team(out: Path, fresh: bool, seed: int, store: Path, settings: dict[str, An
     from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.agents.team.team_file import FILE_NAME
 
-    # Made even if a team is there, to compare the settings in the form that a team gives them.
+    # Made even if a team was saved: two teams give their settings in the same form, in which they can be compared.
     new_team = SelectorTeam(**settings, evaluator=store, seed=seed)
     if fresh:
         (out / FILE_NAME).unlink(missing_ok=True)
@@ -177,9 +177,9 @@ def _train_controller(
 
     Args:
         games: the games to train on; by default those of the shipped controller.
-        settings: those of ``rounds``, ``members`` and ``workers`` that were given.
+        settings: the values of ``rounds``, ``members`` and ``workers``, without those that were not given.
         directory: where to keep the training run, by default in ``runs/control``.
-        seed: seed of the training.
+        seed: seed of the training run.
         json: whether to print JSON.
     """
     out = directory.out or RUNS / "control"

@@ -31,9 +31,9 @@ def match(
     """Let two policies play against each other.
 
     Without --pairs, expected payoffs are computed exactly. With it, games are played out, and the means have a 95 %
-    interval. Each deal is played twice, with seats exchanged; in games by
-    OpenSpiel's states, chance draws anew. A run whose update rule has average='value_networks'
-    draws a network for each pair. In hold'em in buckets, the opponent may have another number of buckets.
+    interval. Each deal is played twice, with seats exchanged; in games represented by OpenSpiel's states, chance
+    draws each game separately. A run whose update rule has average='value_networks' draws a network for each pair. In
+    hold'em in buckets, the opponent may have another number of buckets.
     """
     if pairs < 0 or pairs == 1:
         raise RLCCFRError(f"--pairs must be 0, for exact payoffs, or at least 2, not {pairs}")
@@ -57,7 +57,7 @@ def match(
 
 
 def _game_of_opponent(name: str, tree: Any) -> Any:
-    """Return the game that the opponent's policy must be for; None if its file says which."""
+    """Return the game that the opponent's policy must be for; None if the policy's file names the game."""
     from rlccfr.game import policy_class
 
     return None if policy_class(tree).plays_other_games and name != UNIFORM else tree

@@ -1,4 +1,4 @@
-"""Policies as commands name them: ``uniform``, a file with a policy, or a run that was kept."""
+"""Policies as commands name them: ``uniform``, a policy's file, or a saved run."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def policy_of(name: str, game: Any = None) -> Policy:
 
     Args:
         name: ``uniform``, or a file that holds a policy or a run.
-        game: the game that the policy must be for; by default the file says which.
+        game: the game that the policy must be for; by default the one that the file names.
 
     Raises:
-        CheckpointError: the file can't be read, is for another game, or does not say for which.
+        CheckpointError: the file can't be read, is for another game, or does not name its game.
         GameError: the game that the file names can't be loaded.
     """
     from rlccfr.game import policy_class
@@ -67,7 +67,7 @@ def is_best(name: str) -> bool:
 
 
 def is_run(name: str) -> bool:
-    """Return whether a file holds a run; a file that can't be read, or of another kind, counts as a policy."""
+    """Return whether a file holds a run; false also if it can't be read; it is then taken to be a policy."""
     from rlccfr.checkpoint import is_solver
 
     return is_solver(Path(name))

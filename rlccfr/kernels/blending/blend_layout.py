@@ -28,7 +28,7 @@ class BlendSearch(NamedTuple):
     Attributes:
         weights: (2, K) for each player, the blend to try next.
         best: (2, K) for each player, the best blend tried.
-        progress: (2, PROGRESS_SIZE) see above.
+        progress: (2, PROGRESS_SIZE) see the names of its columns above.
         cuts: (2, most cuts, K) value of each best response so far against each policy.
         levels, moves: (most cuts,) working memory.
         hessian: (K + 1, K + 1) working memory.

@@ -1,17 +1,19 @@
 """The search for a player's least exploitable blend, by analytic centres of cutting planes.
 
-The value v(w) of a blend with the weights w, a point of the simplex, is that of the opponent's best response, a convex
-function. Each try of a blend gives a cut c_i with v(w) >= c_i w for all w; see kernels/blending/cuts.py. By the cuts,
-the least value is that of a linear program: minimise t with c_i w <= t for all i. This program is not solved. The next
-blend to try is a centre of the region that the cuts leave. With K weights and n cuts, it minimises over w and t::
+Let w be the weights of a blend, a point of the simplex. The blend's value v(w) is the value of the opponent's best
+response to it, which is a convex function of w. Each blend that is tried gives a cut c_i with v(w) >= c_i w for all w;
+see kernels/blending/cuts.py. As far as the cuts tell, the least value is the solution of a linear program: minimise t
+with c_i w <= t for all i. Instead of solving this program, the search tries a centre of the region that the cuts leave.
+With K weights and n cuts, the centre minimises over w and t::
 
     (n + K) / width * t - sum_i log(t - c_i w) - sum_j log(w_j)
 
-1. The value of the centre by the cuts is at most ``width`` above the least one, because there are n + K logarithms.
+1. By the cuts, the centre's value is at most ``width`` above the least value, because there are n + K logarithms.
 2. The centre is far from all cuts, so the next cut takes away much of the region. A solution of the linear program lies
    at a corner, where the next cut may take away hardly anything.
-3. Any mixture of the cuts has a least value over w, which no blend comes below. At the centre, the weights
-   1 / (t - c_i w) give such a bound, at most ``width`` below t: they are a feasible solution of the dual program.
+3. The least value over w of any mixture of the cuts is a lower bound on the value of every blend. With weights
+   proportional to 1 / (t - c_i w) at the centre, this bound is at most ``width`` below t: these weights are a feasible
+   solution of the dual program.
 
 Newton's method finds the centre, with the weights as units of change: w_j changes by w_j d_j.
 
@@ -39,7 +41,7 @@ from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE
 
 WIDTH = 0.3
-"""By the cuts, the next blend's value exceeds the least one by at most this share of (best value - lower bound)."""
+"""By the cuts, the next blend's value exceeds the least value by at most this share of (best value - lower bound)."""
 
 UNIFORM_SHARE = 1e-3
 """Share of the uniform blend in the start of the search for the next blend, so that all weights are positive."""
@@ -59,7 +61,7 @@ TO_BOUNDARY = 0.95
 
 @inlined
 def fill_levels(weights, cuts, num_cuts, levels):
-    """Set the value c_i w of a blend by each cut; return the largest."""
+    """Set ``levels[i]`` to c_i w, a blend's value by cut i, and return the largest of these values."""
     largest = -np.inf
     for i in range(num_cuts):
         value = 0.0
@@ -74,15 +76,16 @@ def fill_levels(weights, cuts, num_cuts, levels):
 def fill_system(weights, cuts, num_cuts, top, pull, search):
     """Set Newton's system, with each weight as the unit of its change; return the unit of ``top``'s change.
 
-    With s_i = 1 / (top - c_i w), the objective's derivative by top is pull - sum_i s_i, and that by w_j, in units of
-    w_j, is sum_i s_i c_ij w_j - 1. The second derivatives are sums over i of products of s_i, for top, and
-    -s_i c_ij w_j, for w_j; the logarithms of the weights add the unit matrix.
+    With s_i = 1 / (top - c_i w), the objective's derivative by top is pull - sum_i s_i. Its derivative by w_j, in units
+    of w_j, is sum_i s_i c_ij w_j - 1. Cut i has one number for each variable: s_i for top, -s_i c_ij w_j for w_j. The
+    second derivative by two variables is the sum over i of the product of their numbers. The logarithms of the weights
+    add the unit matrix.
 
     Args:
         top: the variable t of the objective.
-        pull: its factor in the objective.
-        search: ``hessian`` gets the lower half of the matrix, and two rows of ``steps`` the negative gradient and the
-            constraint: the weights, whose changes must add up to 0. The row of the step is overwritten.
+        pull: factor of ``top`` in the objective.
+        search: ``hessian`` gets the lower half of the matrix. Two rows of ``steps`` get the negative gradient and the
+            constraint: the changes, each times its weight, must add up to 0. The row of the step is overwritten.
     """
     count = len(weights)
     hessian = search.hessian
@@ -90,7 +93,7 @@ def fill_system(weights, cuts, num_cuts, top, pull, search):
     negative_gradient = search.steps[NEGATIVE_GRADIENT]
     constraint = search.steps[CONSTRAINT]
     scaled_cut = search.steps[STEP]  # the step is found later; until then, its row is free
-    # The unit of the change of top makes its diagonal entry 1, as those of the weights are at least.
+    # The unit of the change of top makes its diagonal entry 1; the diagonal entries of the weights are at least 1.
     curvature = 0.0
     slope = 0.0
     for i in range(num_cuts):
@@ -139,7 +142,7 @@ def factorise(matrix):
 
 @inlined
 def substitute(factor, right_side, solution):
-    """Solve a system by its matrix's factor; see :func:`factorise`."""
+    """Solve a linear system, given the factor of its matrix; see :func:`factorise`."""
     size = len(factor)
     for a in range(size):
         solution[a] = right_side[a]
@@ -184,7 +187,7 @@ def solve_for_step(search):
 
 @inlined
 def longest_step(weights, cuts, num_cuts, top, top_move, search):
-    """Return the step, at most 1, that keeps weights positive and cuts below ``top``.
+    """Return the step, at most 1, that keeps the weights positive and the cuts' values below ``top``.
 
     Args:
         top_move: change of ``top`` in a step of 1.
@@ -209,10 +212,11 @@ def longest_step(weights, cuts, num_cuts, top, top_move, search):
 
 @inlined
 def dual_bound(cuts, num_cuts, top, search):
-    """Return a lower bound on the value of every blend; see point 3 of the module.
+    """Return a lower bound on the value of every blend; see point 3 of the module's docstring.
 
-    The opponent's responses behind the cuts, mixed with the weights 1 / (t - c_i w), get against each of the K policies
-    what the mixed cut says. They get at least the least of these values against every blend.
+    Each cut comes from a response of the opponent. Mix the cuts with weights proportional to 1 / (t - c_i w). Entry j
+    of the mixture is what the mixed responses get against policy j. So against any blend, they get at least the least
+    entry.
 
     Args:
         top: the variable t, above all levels.
@@ -235,11 +239,11 @@ def dual_bound(cuts, num_cuts, top, search):
 
 @inlined
 def move_to_centre(weights, cuts, num_cuts, width, search):
-    """Move a blend to the centre that the module describes, and return a lower bound on the value of every blend.
+    """Move a blend to the centre that the module's docstring defines; return a lower bound on the value of every blend.
 
     Args:
         weights: (K,) positive, with sum 1; changed in place.
-        width: see the module.
+        width: by how much the centre's value may exceed the least value, by the cuts; see the module's docstring.
         search: ``levels``, ``moves``, ``hessian`` and ``steps`` are overwritten.
     """
     count = len(weights)

@@ -1,10 +1,10 @@
 """The value of a blend, and a bound on the value of every blend: payoffs and best responses for K policies at once.
 
 A blend is a mixture of policies: its reach is the sum of their reaches, each times its weight. So the payoffs against
-it are sums of the payoffs against each policy, which are computed once. A best response to one blend has a value
-against each policy. The sum of these values, each times the policy's weight in another blend, is what the response gets
-against that blend. So the value of that blend, which is that of a best response to it, is at least this sum. Such a
-linear bound is a *cut*; it is tight at the blend that it comes from.
+it are sums of the payoffs against each policy, which are computed once. The value of a blend is what a best response to
+it gets. Let R be a best response to a blend A. Against another blend B, R gets the sum of its values against each
+policy, each times the policy's weight in B. A best response to B gets at least as much. So this sum, which is linear in
+the weights of B, is a lower bound on the value of B. Such a bound is a *cut*; it is tight at A.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rlccfr.kernels.passes.rows import infosets_from_last, sequences_of
 from rlccfr.kernels.passes.sequence_form import gradient_pass, reach_pass
 
 TILE = 1024
-"""Number of sequences processed for all policies before the next ones, so that their values stay in a cache."""
+"""Number of sequences processed for all policies before the next ones, so that their values stay cached."""
 
 
 @kernel(types.void(HANDLE, F8S, F8S))
@@ -56,7 +56,7 @@ def fill_payoffs(game, scratch, reach, payoffs):
 
 @inlined
 def best_action(view, infoset, values):
-    """Return the sequence of an infoset that has the largest value; of twins, the first has their value."""
+    """Return the sequence of an infoset that has the largest value; of twins, only the first is compared."""
     first, end = np.int64(view.first_sequence[infoset]), np.int64(view.first_sequence[infoset + 1])
     best = first
     for k in range(first + 1, end):

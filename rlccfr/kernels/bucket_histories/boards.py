@@ -1,8 +1,8 @@
 """Boards up to permutations of suits: their numbers, and the boards that can follow one another.
 
 A set of cards is a *mask*, which has the bit of each of its cards. Sets of one size are numbered in the order of their
-masks (the colexicographic order). The *first image* of a set, which represents all sets that permutations of suits map
-it to, is the one of these with the smallest mask.
+masks (the colexicographic order). Permutations of suits map a set to its *images*. The *first image*, which has the
+smallest mask, represents all of them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def number_of_set(mask, choose):
 
 @inlined
 def count_up(numbers):
-    """Write 0, 1, 2 and so on: the cards of a deck in order, or the set from which :func:`next_set` goes on."""
+    """Write 0, 1, 2 and so on: the cards of a deck in order, or the set with which :func:`next_set` begins."""
     for k in range(len(numbers)):
         numbers[k] = k
 
@@ -109,9 +109,9 @@ def number_boards(permutations, choose, chosen, row, turning):
 
 @inlined
 def symmetry_of(chosen, remaining, symmetry, permutations):
-    """Return the permutations of ``symmetry`` that map a set to itself.
+    """Return, as bits, the permutations of ``symmetry`` that map a set to itself.
 
-    Return 0 if one of ``symmetry`` maps the set to one with a smaller mask, so that another set represents it.
+    Return 0 if a permutation of ``symmetry`` maps the set to one with a smaller mask, which then represents both.
 
     Args:
         chosen: indices of the set's cards in ``remaining``.
@@ -147,7 +147,7 @@ def num_bits(mask):
 
 @kernel(types.void(I8S, I8S, I8M, I8S, I8S, I8S))
 def count_following(masks, symmetries, permutations, chosen, remaining, counts):
-    """Count the boards that follow each board; those that differ only by a permutation of its symmetry count once.
+    """Count the boards that follow each board; those that its symmetries map onto each other count once.
 
     Args:
         masks: (boards,) cards of each board.

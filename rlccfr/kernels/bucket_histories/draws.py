@@ -2,8 +2,8 @@
 
 Under ``chance``, each player's update draws the hands of both players and the whole board, and visits the one bucket
 history that each player then has. Under ``public_chance``, an iteration draws a board, and its passes visit all
-histories that hands have on it. A pair of histories is drawn as often as the game deals it, so the mean of the
-estimates is the exact pass (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012).
+histories that hands have on it. A pair of histories is drawn with the probability with which the game deals it, so the
+expected regrets are those of an exact pass (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rlccfr.kernels.walks.random_words import uniform
 
 
 class Cards(NamedTuple):
-    """What draws need besides the tables of histories and of showdowns.
+    """The deck, the numbers of hands, and working memory for draws of cards.
 
     ``hand_of`` and ``new_cards`` are constant; the other arrays are working memory.
     """
@@ -90,7 +90,7 @@ def write_deal_histories(tables, hands, masks, histories):
     """Write the bucket histories of both players' hands on a board.
 
     Args:
-        tables: tables of histories.
+        tables: see :class:`rlccfr.kernels.bucket_histories.histories.HistoryTables`.
         hands: (2,) each player's hand.
         masks: (rounds,) the board cards of each round, as bits.
         histories: (2, rounds) overwritten by each player's bucket history in each round.
@@ -121,6 +121,7 @@ def winner_of(tables, showdowns, hands, mask):
     k = 0
     while (order[k] & HAND) != first and (order[k] & HAND) != second:
         k += 1
+    # This hand is not the stronger one. The other is stronger if STRONGER is set at it or at a hand between the two.
     weaker_is_first = (order[k] & HAND) == first
     other = second if weaker_is_first else first
     is_stronger = False
@@ -142,18 +143,19 @@ def chance_iterations(
     Args:
         rounds: tuple of :class:`rlccfr.kernels.bucket_histories.passes.RoundArrays`.
         tables_of_run, source, pending: see :func:`rlccfr.kernels.bucket_histories.passes.pass_down`.
-        tables, showdowns: tables of histories and of showdowns.
+        tables, showdowns: see :class:`rlccfr.kernels.bucket_histories.histories.HistoryTables` and
+            :class:`rlccfr.kernels.bucket_histories.meetings.Showdowns`.
         cards: see :class:`Cards`; its working memory is overwritten.
         rng: (1,) state of the generator, advanced in place.
-        pots: (ends * lines,) chips of a player where the betting of the last round ends.
+        pots: (ends * lines,) chips that each player has put in where the betting of the last round ends.
         leaves: (2, rounds, leaves) working memory for folds and for ends.
         scratch: see :class:`rlccfr.kernels.bucket_histories.passes.Scratch`.
-        counts: (2,) iterations done and bucket histories met; added to in place.
+        counts: (2,) iterations done and bucket histories visited; added to in place.
         schedule: (iterations + 1, 5 + p) in the tables' type.
         logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
-        cost: number of bucket histories that an iteration meets.
-        max_nodes: the call ends with the iteration in which this many bucket histories have been met.
-        first_player, end_player: range of the players who are updated; an iteration counts once player 1 is.
+        cost: number of bucket histories that an iteration visits.
+        max_nodes: the call ends with the iteration in which this number of visited bucket histories is reached.
+        first_player, end_player: range of the players to update; an iteration is counted if player 1 is one of them.
     """
     last = len(rounds) - 1
     met_before = counts[1]
@@ -161,10 +163,12 @@ def chance_iterations(
         for column in range(3):
             pending.clock[column] += logs[t, column]
         for player in range(first_player, end_player):
+            # 1. Draw a deal. It gives each player one bucket history per round, and decides who wins a showdown.
             draw_hands_and_board(cards, 1 + showdowns.holds_two, rng)
             write_deal_histories(tables, cards.hands, cards.masks, cards.histories)
             winner = winner_of(tables, showdowns, cards.hands, cards.masks[last])
             sign = leaves.dtype.type(winner if player == 0 else -winner)
+            # 2. Down, round by round: the opponent's reach, which is 1 at the root.
             scratch.vectors[0] = scratch.reciprocals[1]
             for number in range(len(rounds)):
                 arrays = rounds[number]
@@ -174,8 +178,10 @@ def chance_iterations(
                     arrays, cards.histories[1 - player, number], 1, 1 - player, source, tables_of_run, pending,
                     leaves[0, number], leaves[1, number], scratch, schedule[t], UPDATE,
                 )  # fmt: skip
+            # 3. At showdowns, the opponent's reach times what the player wins. ``go_up`` does the same at folds.
             for leaf in range(len(pots)):
                 leaves[1, last, leaf] *= sign * pots[leaf]
+            # 4. Up again: the player's values, regrets and policies.
             for number in range(last, -1, -1):
                 arrays = rounds[number]
                 go_up(
@@ -196,7 +202,7 @@ class BoardRows(NamedTuple):
 
     counts: np.ndarray  # (rounds,) number of rows
     history: np.ndarray  # (rounds, rows) the history of each row
-    above: np.ndarray  # (rounds, rows) the row of the round before that each one continues
+    above: np.ndarray  # (rounds, rows) the row of the round before that each row continues
     begins: np.ndarray  # (rounds, rows + 1) first row that continues each row of the round before
 
 
@@ -251,7 +257,7 @@ def fill_board_rows(tables, showdowns, masks, histories, row_of, rows, of_hand, 
     """Number the histories that hands have on a board, and count the wins and ties of each pair of histories.
 
     Args:
-        tables, showdowns: tables of histories and of showdowns.
+        tables, showdowns: as for :func:`chance_iterations`.
         masks: (rounds,) the board cards of each round, as bits.
         histories: (rounds, hands) overwritten by the history of each hand; -1 for impossible hands.
         row_of: (histories of the last round,) working memory.
@@ -265,7 +271,7 @@ def fill_board_rows(tables, showdowns, masks, histories, row_of, rows, of_hand, 
     board = tables.set_begin[last] + number_of_set(masks[last], tables.choose)
     row = tables.row[board]
     turn = tables.turning[board]
-    # The histories that possible hands have in the last round, in their order.
+    # 1. Mark the histories that possible hands have in the last round, and number them in their order.
     order = showdowns.orders[row]
     row_of[:] = -1
     for k in range(len(order)):
@@ -277,7 +283,9 @@ def fill_board_rows(tables, showdowns, masks, histories, row_of, rows, of_hand, 
             rows.history[last, count] = history
             count += 1
     rows.counts[last] = count
+    # 2. The row of each hand, the weakest hand first; then wins and ties by pairs of rows.
     for k in range(len(order)):
         of_hand[k] = row_of[histories[last, showdowns.origin[turn, order[k] & HAND]]]
     add_showdown(showdowns, order, of_hand, of_hand, count, count, sums)
+    # 3. The rows of the rounds before.
     number_rows_above(tables, histories, order, showdowns.origin[turn], of_hand, rows)

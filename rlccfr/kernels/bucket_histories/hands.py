@@ -1,4 +1,4 @@
-"""Passes by hand over a drawn board: a row for each hand that the board allows, instead of one for each history.
+"""Passes over the hands that a drawn board allows: they have a row for each hand, not for each bucket history.
 
 This is public chance sampling as in its source (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012). A hand's
 values where the betting ends follow from sums over all hands and over those that hold one of its cards, so they take
@@ -6,11 +6,12 @@ O(n) for n hands, not O(n^2).
 
 The same hands are the rows of all rounds. They are ordered by their bucket history in the last round, and so by that of
 each round before. The hands of a history are neighbours, and one thread has all of them. They share the history's table
-entries: each adds its regrets, and its share of the policy to the average, so that a history's weight in the average
-does not depend on the number of its hands, as in passes by history. Two things happen once for all of them:
+entries. Each hand adds its regrets. It also adds its share of the policy to the average, so that a history's weight in
+the average does not depend on the number of its hands, just as in passes over histories. Two things happen only once
+for all hands of a history:
 
-- The source of policies is copied before the first hand. A later one would otherwise read a policy from regrets to
-  which the first has already added.
+- The source of policies is copied before the first hand. Later hands would otherwise derive their policies from regrets
+  that the first hand has already changed.
 - Pending discounts are applied at the first hand. They are 1 for the others, since the clock has not moved.
 """
 
@@ -47,7 +48,7 @@ def fill_board_hands(tables, showdowns, masks, histories, places, hands):
     """Order the hands that a board allows, by history and by strength.
 
     Args:
-        tables, showdowns: tables of histories and of showdowns.
+        tables, showdowns: as for :func:`rlccfr.kernels.bucket_histories.draws.chance_iterations`.
         masks: (rounds,) the board cards of each round, as bits.
         histories: (rounds, all hands) overwritten by the history of each hand; -1 for impossible hands.
         places: (histories of the last round + 1,) working memory.
@@ -58,12 +59,13 @@ def fill_board_hands(tables, showdowns, masks, histories, places, hands):
     board = tables.set_begin[last] + number_of_set(masks[last], tables.choose)
     order = showdowns.orders[tables.row[board]]
     origin = showdowns.origin[tables.turning[board]]
-    # Sort by counting: first the number of hands with each history, then the place of its first hand.
+    # 1. Sort by counting: first the number of hands with each history, then the place of its first hand.
     places[:] = 0
     for k in range(len(order)):
         places[histories[last, origin[order[k] & HAND]] + 1] += 1
     for history in range(1, len(places)):
         places[history] += places[history - 1]
+    # 2. Put each hand in the next free place of its history, and write the place in the order by strength.
     for k in range(len(order)):
         hand = origin[order[k] & HAND]
         history = histories[last, hand]
@@ -74,6 +76,7 @@ def fill_board_hands(tables, showdowns, masks, histories, places, hands):
         hands.cards[place, 0] = showdowns.hands[hand, 0]
         hands.cards[place, 1] = showdowns.hands[hand, 1]
         hands.order[k] = place | (order[k] & STRONGER)
+    # 3. In each round, find where the hands of each history begin.
     for number in range(len(masks)):
         count = 0
         for place in range(len(order)):
@@ -145,14 +148,14 @@ def pass_hands_up(
 
 @inlined
 def add_hand(reach, cards, holds_two, sums):
-    """Add a hand's reach to the sums of its cards, and to that of all hands.
+    """Add a hand's reach to the sums of its cards, and to the sum of all hands.
 
     Args:
         reach: (columns,).
         cards: (2,).
         holds_two: 1 if a hand has two cards, 0 if it has one.
-        sums: (cards + 2, at least columns) added to; the last row is that of all hands. The one before stands in for
-            the second card of a hand of one card, and stays 0.
+        sums: (cards + 2, at least columns) added to. There is a row for the hands with each card; then a row that is
+            always 0, for the missing second card of hands of one card; then the row of all hands.
     """
     first = sums[cards[0]]
     total = sums[len(sums) - 1]
@@ -167,7 +170,9 @@ def add_hand(reach, cards, holds_two, sums):
 
 @released(None)
 def find_fold_values(hands, holds_two, reach, scale, scratch, begin, end):
-    """For each hand, replace the opponent's reach by its sum over the hands that share no card with it, times a factor.
+    """Replace the opponent's reach with each hand by the sum of reach over the hands that share no card with it.
+
+    The result is multiplied by a factor.
 
     Args:
         hands: see :class:`BoardHands`.
@@ -218,7 +223,7 @@ def find_equals_values(hands, begin, end, reach, left, right, weaker, as_weak, f
         weaker_second = weaker[hands.cards[row, 1]]
         as_weak_first = as_weak[hands.cards[row, 0]]
         as_weak_second = as_weak[hands.cards[row, 1]]
-        # The hand itself is in half of the differences with each sign, so it cancels.
+        # The hand itself cancels: its reach has the factor 1/2 in one of the two differences, and -1/2 in the other.
         for column in range(len(values)):
             values[column] = weights[column] * (
                 (weaker_total[column] - weaker_first[column] - weaker_second[column])
@@ -228,9 +233,9 @@ def find_equals_values(hands, begin, end, reach, left, right, weaker, as_weak, f
 
 @released(None)
 def find_showdown_values(hands, holds_two, reach, factors, scratch, begin, end):
-    """For each hand, replace the opponent's reach by its sum over weaker hands less its sum over stronger ones.
+    """Replace the opponent's reach with each hand by the sum of reach over weaker hands less that over stronger ones.
 
-    Only the opponent's hands that share no card with the hand count. The result is multiplied by its column's factor.
+    Hands that share a card with the hand do not count. The result is multiplied by its column's factor.
 
     Args:
         hands, holds_two: see :func:`find_fold_values`.

@@ -19,7 +19,7 @@ U2M = types.uint16[:, ::1]
 
 
 class HistoryTables(NamedTuple):
-    """What kernels need to find bucket histories; see :class:`rlccfr.games.bucket_histories.bucketing.Bucketing`."""
+    """Tables from which bucket histories are read; see :class:`rlccfr.games.bucket_histories.bucketing.Bucketing`."""
 
     hand_masks: np.ndarray  # (hands,): cards of each hand, as bits
     choose: np.ndarray  # (cards + 1, sizes): binomial coefficients
@@ -124,7 +124,7 @@ def fill_hand_histories(tables, hands, masks, histories):
 
 @kernel(types.void(HISTORY_TABLES, types.int64, I4M, I8S, I4S, I4S, I4M))
 def fill_dealt_histories(tables, number, histories_before, before, row, turning, histories):
-    """Write the history of each hand on some boards of a round, from those on the boards that they follow.
+    """Write the history of each hand on some boards of a round, given its histories on the boards that these follow.
 
     Args:
         tables: see :class:`HistoryTables`.
@@ -146,8 +146,8 @@ def count_sums(
 ):
     """Count hands by their history in the round before, and by bits of their strength.
 
-    The upper bits of a strength choose the row of ``counts`` together with the history; the bits below them, except for
-    the lowest ones, choose the column.
+    The history and the upper bits of the strength choose the row of ``counts``; the strength's bits below these, except
+    for the lowest ones, choose the column.
 
     Args:
         histories_before: (boards of the round before, hands) history of each hand in the round before.

@@ -40,19 +40,20 @@ class Dealing(NamedTuple):
     images: np.ndarray  # (boards before,): number of boards that each stands for
     begin: np.ndarray  # (boards before + 1,): the first whole board that follows each of them
     next_row: np.ndarray  # (whole boards,): row of each board's set of cards
-    next_turning: np.ndarray  # (whole boards,): permutation that maps it to the first image of its row
+    next_turning: np.ndarray  # (whole boards,): permutation that maps each board's set to the first image of its row
     next_images: np.ndarray  # (whole boards,): number of boards that each stands for, among those after the same board
 
 
 class Side(NamedTuple):
     """One player's histories, and working memory in which those that occur are renumbered without gaps.
 
-    *Local* histories are those that may follow one board, and *shown* ones those that occur on one whole board.
+    A history of the last round is *local* to a board of the round before if it may follow that board, and is *shown* on
+    a whole board if some hand has it there.
     """
 
     histories: np.ndarray  # (boards before, hands): history of each hand in the round before the last
     starts: np.ndarray  # (histories before, buckets - 1): least strength in each bucket but the first
-    first: np.ndarray  # (histories before + 1,): the first continuation of each history; then their number
+    first: np.ndarray  # (histories before + 1,): the first continuation of each history; last, the number of all
     begin: np.ndarray  # (histories before,): the first local history that continues each history; -1 for none
     history: np.ndarray  # (local histories,): the history of each
     shown: np.ndarray  # (local histories,): the shown history of each; -1 for none
@@ -115,18 +116,21 @@ def place_shown(showdowns, board, row, turn, num_local, side):
     origin = showdowns.origin[turn]
     half_pairs = showdowns.half_pairs[row]
     histories = side.histories[board]
+    # 1. Find the local history of each hand, and mark those that occur.
     for k in range(len(order)):
         turned = order[k] & HAND
         history = histories[origin[turned]]
         local = side.begin[history] + bucket_of(side.starts[history], np.int64(half_pairs[turned]))
         side.shown[local] = 0
         side.of_hand[k] = local
+    # 2. Number the marked ones without gaps.
     count = 0
     for local in range(num_local):
         if side.shown[local] == 0:
             side.shown[local] = count
             side.local[count] = local
             count += 1
+    # 3. Replace each hand's local history by the shown one.
     for k in range(len(order)):
         side.of_hand[k] = side.shown[side.of_hand[k]]
     return count
@@ -134,7 +138,7 @@ def place_shown(showdowns, board, row, turn, num_local, side):
 
 @inlined
 def add_hands(showdowns, order, begin, end, column_of_hand, sums):
-    """Count some hands of an order once more in the running sums of their histories (columns)."""
+    """Add 1 to the running sums of the histories (columns) of some hands of an order, once for each of the hands."""
     for k in range(begin, end):
         hand = order[k] & HAND
         column = column_of_hand[k]
@@ -168,7 +172,7 @@ def add_showdown(showdowns, order, row_of_hand, column_of_hand, num_rows, num_co
             with_second = sums.holding[showdowns.hands[hand, 1]]
             for column in range(num_columns):
                 row[column] += total[column] - with_first[column] - with_second[column]
-            # The same hand was counted once, and subtracted once for each of its cards.
+            # The hand itself was counted once, and subtracted once for each of its cards.
             row[column_of_hand[k]] += showdowns.holds_two
         add_hands(showdowns, order, begin, end, column_of_hand, sums)
         begin = end
@@ -197,15 +201,15 @@ def add_meetings(showdowns, dealing, rows, columns, is_same, sums, meetings):
         dealing: see :class:`Dealing`.
         rows, columns: the histories of the two players, see :class:`Side`.
         is_same: whether ``columns`` is ``rows``.
-        sums: see :class:`Sums`; ``local`` is 0, and is 0 again afterwards.
+        sums: see :class:`Sums`; ``local`` must be 0, and is 0 again afterwards.
         meetings: (histories of rows, histories of columns) added to.
     """
-    # On this many boards, a local sum fits into 32 bits even if all pairs of hands have the same histories.
+    # On at most this many boards, a local sum fits into 32 bits even if all pairs of hands have the same histories.
     most_images = (2**31 - 1) // (2 * showdowns.orders.shape[1] ** 2)
     for board in range(len(dealing.masks)):
         num_rows = place_local(showdowns, board, dealing.masks[board], rows)
         num_columns = num_rows if is_same else place_local(showdowns, board, dealing.masks[board], columns)
-        images_since = 0
+        images_since = 0  # number of whole boards in the local sums, images included
         for whole in range(dealing.begin[board], dealing.begin[board + 1]):
             place = dealing.next_row[whole]
             turn = dealing.next_turning[whole]
@@ -217,9 +221,10 @@ def add_meetings(showdowns, dealing, rows, columns, is_same, sums, meetings):
             add_showdown(showdowns, order, rows.of_hand, columns.of_hand, shown_rows, shown_columns, sums)
             images = dealing.next_images[whole]
             images_since += images
-            if images_since > most_images:
+            if images_since > most_images:  # empty the local sums before they can overflow
                 move_local(rows, columns, num_rows, num_columns, dealing.images[board], sums, meetings)
                 images_since = images
+            # Add the whole board's sums, once for each board that it stands for.
             for row in range(shown_rows):
                 shown_sums = sums.shown[row]
                 local_sums = sums.local[rows.local[row]]

@@ -5,12 +5,14 @@ products then turn the reach of all opponent histories into the values of all of
 :mod:`rlccfr.engine.bucket_histories.sweeps`). ``pass_up`` goes back through the rounds and updates the player's tables.
 
 In each round, the kernels visit one history after another, and go through the round's tree of actions with vectors over
-the betting lines. A history's vectors lie in one array, ``vectors``, node by node: so the vectors of a decision's
-actions, which are its children's, are neighbours. Table entries of a history are ordered by decision, action and line;
-their operations are those over private states in :mod:`rlccfr.kernels.public.vectors`, with lines as rows.
+the betting *lines*, which are the ways to play the rounds before. A history's vectors lie in one array, ``vectors``,
+node by node: so the vectors of a decision's actions, which are its children's, are neighbours. Table entries of a
+history are ordered by decision, action and line. The operations on them are those of
+:mod:`rlccfr.kernels.public.vectors`, with lines in place of private states.
 
-A pass may visit only some histories, its *rows*: those that a drawn board or deal allows. Discounts hold for all
-histories, so each one remembers the logarithms of the products of discounts at its last update.
+A pass may visit only some histories, its *rows*: those that a drawn board or deal allows. An iteration's discounts
+apply to all histories, visited or not. So each history remembers, as logarithms, the products of all discounts up to
+its last update.
 """
 
 from __future__ import annotations
@@ -43,12 +45,12 @@ RESPOND = 3  # like BEST, and write 1 for the first of the best actions, 0 for t
 
 
 class RoundArrays(NamedTuple):
-    """A round as kernels read it."""
+    """A round's tree of actions, and the rows that a pass visits in the round."""
 
     nodes: np.ndarray  # of LINE_NODE
     history: np.ndarray  # (rows,) the bucket history of each row
-    above: np.ndarray  # (rows,) the row of the round before that each one continues
-    begins: np.ndarray  # (rows of the round before + 1,) first row that continues each of these
+    above: np.ndarray  # (rows,) the row of the round before that each row continues
+    begins: np.ndarray  # (rows of the round before + 1,) first row that continues each row of the round before
     lines: int  # number of betting lines that lead to the round
     first_entries: np.ndarray  # (2,) each player's first table entry in this round
     columns: np.ndarray  # (2,) number of each player's table entries for one history
@@ -73,9 +75,9 @@ class Scratch(NamedTuple):
     """Working arrays of one thread."""
 
     vectors: np.ndarray  # a vector over lines for each node, then a policy, then a vector of totals
-    reciprocals: np.ndarray  # 1 / A for each number of actions A, and 0 first
-    entries: np.ndarray  # by hand: one history's entries of the source
-    sums: np.ndarray  # by hand: (2, cards + 2, columns) sums of reach, see kernels/bucket_histories/hands.py
+    reciprocals: np.ndarray  # [A] is 1 / A for each number of actions A, and [0] is 0, in the tables' type
+    entries: np.ndarray  # passes over hands: one history's entries of the source
+    sums: np.ndarray  # passes over hands: (2, cards + 2, columns) sums of reach, see kernels/bucket_histories/hands.py
 
 
 def vectors_size(num_nodes: int, num_lines: int, max_actions: int) -> int:
@@ -94,7 +96,9 @@ def copy_lines(source, first, lines, target, start):
 
 @inlined
 def update_decision(vectors, values, value, count, lines, tables, start, discounts, now, ahead, zero, one):
-    """Update a decision's regrets on all lines, and what the next policy is proportional to.
+    """Update a decision's regrets on all lines; with a prediction or momentum, also the entries of ``tables.policy``.
+
+    The next policy is proportional to these entries, or else to the regrets.
 
     Args:
         values: first entry in ``vectors`` of the actions' values, (count, lines).
@@ -115,7 +119,7 @@ def update_decision(vectors, values, value, count, lines, tables, start, discoun
 
 @inlined
 def write_first_best(vectors, values, value, count, lines, table, start, zero, one):
-    """Write 1 for the first of a decision's best actions and 0 for the others to a table, on all lines."""
+    """Write to a table, on all lines, 1 for the first of a decision's best actions and 0 for the others."""
     best = vectors[value : value + lines]
     for line in range(lines):
         is_open = True
@@ -154,7 +158,7 @@ def go_down(
         kind = node["kind"]
         count = node["num_children"]
         first_child = node["first_child"] * lines
-        if kind == CHANCE:
+        if kind == CHANCE:  # the betting of the round has ended
             copy_lines(vectors, reach, lines, end_reach, node["leaf"] * lines)
         elif kind == FOLD:
             copy_lines(vectors, reach, lines, fold_reach, node["leaf"] * lines)
@@ -170,9 +174,10 @@ def go_down(
                     for line in range(lines):
                         vectors[weights + line] = share * vectors[reach + line]
                 add_to_average(vectors, weights, policy, count, lines, tables.policy_sum, start, lines, decay)
+            # The reach of a child is the node's reach times the probability of the action.
             for action in range(count):
                 multiply(vectors, reach, policy + action * lines, lines, first_child + action * lines)
-        else:
+        else:  # the player acts, which leaves the opponent's reach as it is
             for action in range(count):
                 copy_lines(vectors, reach, lines, vectors, first_child + action * lines)
 
@@ -221,7 +226,7 @@ def go_up(
             products = fold_values[leaf : leaf + lines]
             for line in range(lines):
                 vectors[value + line] = sign * payoffs[line] * products[line]
-        elif kind != player:
+        elif kind != player:  # the opponent's probabilities are in the values already, so these add up
             copy_lines(vectors, values, lines, vectors, value)
             for action in range(1, count):
                 add(vectors, values + action * lines, lines, value)

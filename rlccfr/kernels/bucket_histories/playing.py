@@ -24,7 +24,7 @@ class SeatedPolicy(NamedTuple):
 
 @inlined
 def drawn_action(policy, number, player, node, lines, line, rng):
-    """Draw an action at a decision, by its probability.
+    """Draw an action at a decision from the player's policy.
 
     Args:
         policy: see :class:`SeatedPolicy`.
@@ -72,7 +72,7 @@ def payoff_of_game(rounds, pots, winner, first, second, rng):
         kind = record["kind"]
         if kind == FOLD:
             return np.float64(arrays.fold_payoffs[record["leaf"] * arrays.lines + line])
-        if kind == CHANCE:
+        if kind == CHANCE:  # the round's end and its line are the next round's line; after the last round, a showdown
             line += record["leaf"] * arrays.lines
             number += 1
             node = 0
@@ -90,7 +90,7 @@ def play_deals(rounds, pots, first, second, showdowns, cards, rng, payoffs):
 
     Args:
         rounds: tuple of :class:`rlccfr.kernels.bucket_histories.passes.RoundArrays`, whose rows are not read.
-        pots: (ends * lines,) chips of a player where the betting of the last round ends.
+        pots: (ends * lines,) chips that each player has put in where the betting of the last round ends.
         first, second: the two policies, see :class:`SeatedPolicy`.
         showdowns: the order of hands on whole boards, see
             :class:`rlccfr.kernels.bucket_histories.meetings.Showdowns`.

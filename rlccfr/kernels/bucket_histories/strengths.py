@@ -74,8 +74,8 @@ def fill_orders(strengths, unsorted, by_low_digit, begin, orders):
 def fill_half_pairs(orders, hands, holds_two, holding, half_pairs):
     """Write for each hand on each board twice the number of hands that it beats, plus the number of hands it ties with.
 
-    Only hands that share no card with it count. This is HS, the probability of winning plus half that of a tie, in
-    units of half a hand.
+    Only hands that share no card with it count. Divided by twice their number, this is the hand's strength HS: the
+    probability of winning plus half the probability of a tie.
 
     Args:
         orders: see :func:`fill_orders`.

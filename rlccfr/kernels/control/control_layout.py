@@ -31,9 +31,9 @@ SETTINGS = 3  # first of the settings of the present segment, see below
 PICKS = 11  # first of the agents' last picks; negative before the first decision
 UNIFORM_ERROR = 14  # log10 of the uniform policy's exploitability; NaN until it is known
 SEEN_AT = 15  # number of iterations at the last observation; negative before the first
-ERROR = 16  # log10 of the average policy's exploitability then, less UNIFORM_ERROR
-ERROR_SLOPE = 17  # change of ERROR per doubling of iterations before that
-REGRET_SUM = 18  # log10 of the sum of positive regrets then
+ERROR = 16  # log10 of the average policy's exploitability at the last observation, less UNIFORM_ERROR
+ERROR_SLOPE = 17  # change of ERROR per doubling of iterations, from the last observation but one to the last
+REGRET_SUM = 18  # log10 of the sum of positive regrets at the last observation
 PAYOFF_RANGE = 19  # log10 of the game's largest payoff less its smallest
 DECIDED_HORIZON = 20  # HORIZON at the last decision
 NEXT_LOOK = 21  # number of iterations at which the average policy is looked at next
@@ -66,9 +66,9 @@ class Control(NamedTuple):
     """A controller and its state in one run.
 
     Attributes:
-        weights: the members' networks, member by member and agent by agent: for each layer the weights, (inputs,
+        weights: the networks of an ensemble, member by member and agent by agent: for each layer the weights, (inputs,
             outputs), and the biases; in single precision.
-        num_members: number of members; an agent's Q-values are the sums of theirs.
+        num_members: number of members of the ensemble; an agent's Q-values are the sums of its members' Q-values.
         looks: whether the networks see how the run progresses, or only its length and the iterations done.
         layers: (AGENTS, number of layers + 1) size of each layer, inputs first.
         choices: (number of all agents' choices, 4) settings that each choice stands for; column 0 holds the first
@@ -76,9 +76,9 @@ class Control(NamedTuple):
         features: features of the game, at the end of each observation.
         state: (STATE_SIZE,) see above; saved with the run.
         forced_picks: (decisions, AGENTS) picks that replace those of the networks; negative where the networks decide.
-            Decisions beyond its end are free.
-        trace: (decisions, observation and AGENTS + 1) for each decision its observation, picks and ERROR; decisions
-            beyond its end are not recorded.
+            The networks make the decisions beyond its end.
+        trace: (decisions, size of an observation + AGENTS + 1) for each decision its observation, picks and ERROR;
+            decisions beyond its end are not recorded.
         inputs: working memory for an observation and the picks so far.
         hidden: (3, largest layer) working memory for the layers' values, and for the sums of Q-values; in single
             precision.

@@ -53,7 +53,7 @@ def next_look(done, horizon):
 
 @inlined
 def keep_best_averages(view, tables, scratch, done, control):
-    """Look at the average policy, and keep each player's if it is the best so far.
+    """Look at the average policy, and keep each player's part of it that is the player's best so far.
 
     Args:
         done: number of iterations done.
@@ -90,14 +90,14 @@ def look_at_average(game, run, control):
 
 @inlined
 def prepare_segment(view, tables, scratch, counts, iterations, control):
-    """Look and decide if these are due, and write the rows of the iterations up to the next look or decision.
+    """Perform a look and a decision if they are due, and write the rows up to the next look or decision.
 
     Args:
         iterations: largest number of iterations for which rows are written.
 
     Returns:
-        The number of these iterations, without the one row more that is written, because an update also reads the row
-        of the iteration after it.
+        The number of iterations up to there. One row more is written, because an update also reads the row of the
+        iteration after it.
     """
     done = counts[0]
     state = control.state
@@ -155,7 +155,7 @@ def prepare_segment_of_run(game, run, control, iterations):
 
 @kernel(types.void(HANDLE, HANDLE, types.UniTuple(HANDLE, 2), PROCEDURE, HANDLE, types.int64, types.int64))
 def controlled_iterations(game, run, rules, procedure, control, iterations, cost):
-    """Run iterations, and look and decide whenever that is due.
+    """Run iterations, with looks and decisions whenever they are due.
 
     Args:
         game, run, procedure, cost: as for :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`.

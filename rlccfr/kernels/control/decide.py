@@ -74,7 +74,7 @@ def next_mark(done, horizon):
 def decide(view, tables, scratch, done, control):
     """Let the agents pick, and write the settings of the segment that begins after ``done`` iterations.
 
-    A momentum that begins or begins again starts from M = 0, whatever earlier segments have left in M.
+    Momentum that is switched on starts from M = 0 (M is its running sum), whatever earlier segments have left in M.
 
     Args:
         tables: ``state``, which holds M, is changed in place.

@@ -1,8 +1,8 @@
 """What a controller sees of a run.
 
 An observation has the entries of :data:`rlccfr.components.controller.OBSERVATION`: those below, then the game's
-features. Each is scaled to the order of 1 and lies in [-LARGEST_ENTRY, LARGEST_ENTRY]. Exploitabilities are compared by
-their log10.
+features. Each is scaled to the order of 1 and lies in [-LARGEST_ENTRY, LARGEST_ENTRY]. Where an entry is one
+exploitability as a share of another, it is the share's log10.
 
 - ``iterations``, ``horizon``, ``share``: log10 of the iterations done, and of the horizon; their quotient.
 - ``error``: exploitability of the average policy as a share of the uniform policy's.
@@ -72,7 +72,7 @@ def observe_progress(done, control):
 
 @inlined
 def observe(view, tables, scratch, done, control):
-    """Write the observation to ``control.inputs``, and what later observations need to ``control.state``.
+    """Write the observation to ``control.inputs``, and to ``control.state`` what later observations compare with.
 
     A second call after the same number of iterations does nothing.
 
@@ -126,7 +126,7 @@ def observe(view, tables, scratch, done, control):
 
 @inlined
 def fill_last_settings(state, observation):
-    """Write the settings of the last segment to the last entries before the game's features; 0 before the first."""
+    """Write the last segment's settings, or 0 before the first segment, to the entries before the game's features."""
     first = OBSERVED - NUMBER_OF_SETTINGS
     for k in range(NUMBER_OF_SETTINGS):
         observation[first + k] = 0.0
@@ -158,7 +158,9 @@ def error_of(view, policy, scratch, least_exploitability):
 
 @inlined
 def policy_statistics(tables, average):
-    """Return the current policy's share of zeros and mean distance to the average, and log10 of the sum of regrets > 0.
+    """Return the current policy's share of zeros, its mean distance to the average, and log10 of the sum of regrets.
+
+    Only positive regrets are summed.
 
     Args:
         average: (m,) the average policy.

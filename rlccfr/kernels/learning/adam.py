@@ -24,7 +24,7 @@ def adam_step(weights, gradient, mean, square, largest, mean_rate, square_rate, 
         weights: (w,) changed in place.
         gradient: (w,) gradient of the loss.
         mean, square: (w,) running first and second moments, changed in place.
-        largest: largest Euclidean length of the gradient.
+        largest: Euclidean length to which longer gradients are shortened.
         mean_rate, square_rate: 1 - beta for each moment.
         step: learning rate, divided by the first moment's bias correction.
         spread_scale: 1 / (square root of the second moment's bias correction).

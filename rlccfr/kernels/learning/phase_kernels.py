@@ -71,7 +71,9 @@ def fill_average_increments(view, tables, scratch, player, column):
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, HANDLE, types.int64, F8S, F8S, F8S))
 def update_player(game, tables, memory, rule, player, now, ahead, row):
-    """Update a player's regrets and policies with its estimates; at infosets not visited, only discount and floor.
+    """Update a player's regrets and policies with its estimates.
+
+    At infosets not visited, regrets are only discounted and raised to the floor.
 
     Args:
         game, tables, memory, rule: handles. The player's entries of the tables are changed in place, and those of the

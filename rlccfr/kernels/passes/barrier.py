@@ -77,7 +77,7 @@ def _write(typing_context, array, index, value):
 
 @inlined
 def wait_for_all(barrier, threads):
-    """Return when all threads have called this function.
+    """Wait until all threads have called this function.
 
     Args:
         barrier: (WORDS,) of int64, shared by the threads and 0 at first; changed in place.

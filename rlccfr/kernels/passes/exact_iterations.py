@@ -53,9 +53,9 @@ def update_row(view, infoset, first, actions, tables, findings, step, rule):
 
 @kernel
 def update_regularised_row(view, infoset, tables, findings, reach, step, rule):
-    """Do what :func:`update_row` does, with values of actions and of the infoset as the rule regularises them.
+    """Do what :func:`update_row` does, with action values and an infoset value that the rule has regularised.
 
-    So the values that infosets further up get from this one are regularised, too.
+    So the values that this infoset passes up are regularised, too.
 
     Args:
         reach: (m + 2,) the owner's reach under the policy that was played.
@@ -78,7 +78,7 @@ def update_regularised_row(view, infoset, tables, findings, reach, step, rule):
 
 @inlined
 def update_pass(view, player, tables, findings, reach, step, rule):
-    """Update a player's regrets bottom up, each infoset's as soon as its counterfactual value is known.
+    """Update a player's regrets bottom up, each infoset's once its counterfactual value is known.
 
     Args:
         tables: changed in place.
@@ -125,7 +125,8 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
     best_response = procedure.best_response
     simultaneous = procedure.simultaneous
     pre_averaging = procedure.pre_averaging
-    # In alternation, player 0's reach is later set when its policy is averaged, before player 1's update.
+    # A rule that regularises reads the updated player's own reach. In alternation, player 0's is set when its policy is
+    # averaged, before player 1's update; here it is set for the first iteration.
     if rule.flags.regularises:
         reach_pass(view, 0, tables.policy, scratch.reach)
     for t in range(len(schedule) - 1):
@@ -133,7 +134,7 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
         ahead = schedule[t + 1]
         decay = now[AVERAGE_DECAY]
         step = Step(now, ahead, now[FLOOR], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]), UNSCALED)
-        # What is done for both players before either is updated.
+        # Best responses and averages that are computed for both players before either is updated.
         opponent_reach = scratch.reach
         if best_response:
             respond_and_average(view, tables, scratch, (decay, decay), (1.0, 1.0), column)
@@ -142,7 +143,7 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
             reach_and_average_pass(view, 0, tables, scratch.reach, decay, 1.0, column)
             reach_and_average_pass(view, 1, tables, scratch.reach, decay, 1.0, column)
         for player in range(2):
-            # The opponent's reach; player 1's opponent plays the policy that this iteration has just given to it.
+            # The opponent's reach and average. Player 1's opponent plays the policy that this iteration has just set.
             if not (best_response or simultaneous or pre_averaging):
                 reach_and_average_pass(view, 1 - player, tables, scratch.reach, decay, 1.0, column)
             # Payoffs at the leaves, then values, regrets and policies from the leaves up.

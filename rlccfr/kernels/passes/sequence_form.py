@@ -7,8 +7,8 @@ compute, in the notation of the proof in docs/adr/0020:
 
 1. Reach, from the root down: x(I, a) = x(parent sequence of I) policy(I, a).
 2. Payoffs at leaves: g(s) = sum over s' of A(s, s') y(s').
-3. Values, from the leaves up: v(s) = g(s) + sum of v(I) over the infosets I right below s, with v(I) = sum over a of
-   policy(I, a) v(I, a). A best response has the largest v(I, a) in place of the mean.
+3. Values, from the leaves up: v(s) = g(s) + sum of v(I) over the infosets I right below s, where v(I) = sum over a of
+   policy(I, a) v(s) with s = (I, a). For a best response, v(I) is the largest of these v(s), not their mean.
 4. Mass: the reach of the opponent and chance, summed over the histories of an infoset.
 
 Over a quotient, an infoset stands for several, and passes its value up times its multiplicity. Of its actions of one
@@ -92,8 +92,8 @@ def gradient_of_blocks(view, player, reach, scratch, begin, end):
             block_reach += weight
         if block_reach == 0.0:
             continue
-        # 2. Add up the lines. The four sums are written out so that they stay in one register of four doubles; lines
-        # are padded to a multiple of four, so the last ones need no loop of their own.
+        # 2. Add up the lines. The four sums are written out so that they stay in one register of four doubles. Lines
+        # are padded to a multiple of four columns, so the last columns need no loop of their own.
         for column in range(0, stride, LANES):
             sum_0 = 0.0
             sum_1 = 0.0
@@ -176,7 +176,9 @@ def regrets_against(view, player, policy, response, mass, scratch):
 
 @inlined
 def best_response_pass(view, player, gradient, response):
-    """Compute a best response of ``player``: the first of equally good actions, and its twins with equal probability.
+    """Compute a best response of ``player``.
+
+    It plays the first of equally good actions, and the twins of this action with the same probability.
 
     Args:
         gradient: (m + 2,) payoffs at the leaves; the player's entries are overwritten with values.
@@ -240,7 +242,8 @@ def average_row(view, infoset, first, actions, tables, reach, decay, weight, col
 def reach_and_average_pass(view, player, tables, reach, decay, weight, column):
     """Set the player's own reach x, and S <- decay * S + weight * (chance weight) * x, for each of its sequences.
 
-    With the chance weight, increments are those of sampled walks in expectation. It cancels in the average policy.
+    The chance weight makes the increments equal to those of sampled walks in expectation. It cancels in the average
+    policy.
 
     Args:
         tables: ``policy_sum``, the S, is changed in place.
@@ -268,13 +271,13 @@ def best_responses(view, policy, scratch):
 
 @inlined
 def value_of(view, policy, scratch):
-    """Return player 0's value, from its reach and its payoffs at the leaves.
+    """Return player 0's value of a policy (m,), from the player's reach and payoffs at the leaves in ``scratch``.
 
     Args:
         scratch: over a quotient, ``response_reach`` is overwritten.
     """
     if len(view.multiplicity):
-        # Reach does not count how many infosets each one stands for, but passing values up does.
+        # Passing values up counts how many infosets each infoset of the quotient stands for; reach does not.
         values = scratch.response_reach
         for k in range(len(scratch.gradient)):
             values[k] = scratch.gradient[k]
@@ -309,7 +312,7 @@ def evaluation(view, scratch, policy):
 
 @kernel(types.UniTuple(F8, 3)(HANDLE, HANDLE, F8S))
 def evaluate(game, scratch, policy):
-    """Return what :func:`evaluation` does.
+    """Return the three values that :func:`evaluation` returns.
 
     Args:
         game, scratch: handles; the scratch memory is overwritten.

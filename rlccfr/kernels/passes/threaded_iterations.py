@@ -3,7 +3,8 @@
 Each player's infosets are cut at a level. The few above it are left to the first thread. Below it, subtrees of both
 players that share payoffs belong together, such as those below one public state; each thread has some of these
 *components*. All that a component needs is above the cut or in the component, so threads wait for each other only
-around the work above the cut. One thread adds up each sum, in the order of ``exact_iterations`` (docs/adr/0021).
+around the work above the cut. Each sum is added up by a single thread, in the order of ``exact_iterations``
+(docs/adr/0021).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Share(NamedTuple):
     infosets: np.ndarray  # (2, 3), per player: the thread's first infoset, its first below the cut's level, and the end
     blocks: tuple[int, int]  # the thread's first block of payoffs, and the end
     top: np.ndarray  # (2, 2), per player: the first infoset above the cut, and the end
-    cut_0: np.ndarray  # player 0's infosets at the cut's level, of all threads, in the order of one thread's pass
+    cut_0: np.ndarray  # player 0's infosets at the cut's level, of all threads, in the order of a pass by one thread
     cut_1: np.ndarray  # player 1's likewise
     line_reach: np.ndarray  # the thread's own working memory; see Scratch
     leaf: np.ndarray  # likewise
@@ -133,7 +134,7 @@ def update_phase(view, player, tables, findings, step, rule, share):
         copy_regrets_of(view, begin, end, tables, findings)
     for infoset in range(end - 1, below_cut - 1, -1):
         update_row(view, infoset, tables, findings, step, rule)
-    # Several threads have infosets right below one sequence above the cut, so they leave the sums there to the first.
+    # Several threads may have infosets right below one sequence above the cut. The first thread adds up their values.
     for infoset in range(below_cut - 1, begin - 1, -1):
         update_cut_row(view, infoset, tables, findings, step, rule, share.cut_value)
 

@@ -8,7 +8,7 @@ from rlccfr.kernels.public.terminals import fill_fold, fill_showdown
 
 
 def workspace_size(rows: int) -> int:
-    """Return the length of ``vectors`` for deals of at most this many rows."""
+    """Return the length of the kernels' argument ``vectors`` for deals of at most ``rows`` rows."""
     return 2 * rows + CARDS
 
 

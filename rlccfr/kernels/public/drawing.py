@@ -1,7 +1,7 @@
 """Draws of chance: public outcomes, and perhaps a private state of one player or of each.
 
-All draws come from marginal probabilities: an outcome without regard to private states, a private state without regard
-to the other player's. A pass divides by these probabilities, and the values of terminals account for private states
+All draws are from marginal probabilities: outcomes without regard to private states, a private state without regard to
+the other player's. A pass divides by these probabilities, and the values of terminals account for private states
 that exclude each other. So estimates are unbiased (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012).
 
 The same holds where players have ranges. The exact value of a player's hand h is a sum over the opponent's hands g and
@@ -17,9 +17,9 @@ The game deals such a pair with the probability w(h) w(g) / Z, which is M / Z ti
 probability of at most M / Z times q(b), apart from a factor of at most 46 / 44 for each card, because q(b) takes only
 player 0's two cards out of the deck, not all four.
 
-Discounts apply to all entries of a table, but a pass visits only those that it draws. So the product of all discounts
-up to the last update is stored for each decision, or for each private state if these are drawn one by one, as a
-logarithm. Later discounts are *pending*: they are applied when the entries are visited again.
+Discounts apply to all entries of a table, but a pass visits only those that it draws. So each decision stores the
+logarithm of the product of all discounts up to its last update; if private states are drawn one by one, each of a
+decision's private states does. Later discounts are *pending*: they are applied when the entries are visited again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ AVERAGE = 2
 
 
 class Drawing(NamedTuple):
-    """What passes draw, and the discounts that are pending at entries that recent passes did not reach.
+    """Which outcomes and private states passes draw, and the discounts that are pending at entries not visited.
 
     The logs have one entry per decision, or one per private state of a decision if these are drawn one by one.
     """
@@ -58,7 +58,7 @@ class Drawing(NamedTuple):
     average_start: np.ndarray  # (nodes,) first entry of ``average_log`` at each decision
     regret_log: np.ndarray  # (entries, 2) logarithms of the products of all discounts up to the last update
     average_log: np.ndarray  # (entries,) the same for policy sums
-    clock: np.ndarray  # (3,) the same up to now
+    clock: np.ndarray  # (3,) the same up to the present iteration
     rng: np.ndarray  # (1,) state of the generator
 
 
@@ -163,9 +163,9 @@ def settle(view, tables, drawing, first_player, end_player):
     """Apply all discounts that are pending at the decisions of some players.
 
     Args:
-        tables: ``regret``, ``policy_sum`` and ``policy`` are changed in place.
+        tables: ``regret``, ``policy_sum`` and, after a discount of 0, ``policy`` are changed in place.
         drawing: ``regret_log`` and ``average_log`` are changed in place.
-        first_player, end_player: the players are those from the first to before the end.
+        first_player, end_player: range of the players.
     """
     for index in range(len(view.nodes)):
         node = view.nodes[index]

@@ -1,7 +1,7 @@
 """Strengths of hold'em hands, and what hands win over all boards.
 
 A card is the number 4 x rank + suit, as in :mod:`rlccfr.games.public.cards`. The strengths are the same numbers that
-``strengths`` returns there, a hundred times as fast.
+``strengths`` returns there, computed a hundred times as fast.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CATEGORY_SIZE = RANKS**5
 PAIR, TWO_PAIRS, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(1, 9)
 
 RANK_BITS = 4
-"""Bits for each rank in a number that counts cards by rank; a *rank mask* has only the lowest bit of its ranks set."""
+"""Bits for each rank in a number that counts cards by rank. A *rank mask* sets only the lowest of a rank's bits."""
 
 ONE_OF_EACH = sum(1 << (RANK_BITS * rank) for rank in range(RANKS))
 """The rank mask of all ranks."""
@@ -54,7 +54,7 @@ def highest_rank(rank_mask):
 
 @inlined
 def straight_top(rank_mask):
-    """Return the highest rank of the best straight in a rank mask, or -1 if none; a straight to the five has rank 3."""
+    """Return the highest rank of the best straight in a rank mask, or -1 without one. A straight to the five has 3."""
     # The ace also counts below the deuce, so everything is shifted by one rank.
     shifted = (rank_mask << RANK_BITS) | (rank_mask >> (RANK_BITS * (RANKS - 1)))
     pairs = shifted & (shifted >> RANK_BITS)
@@ -89,6 +89,7 @@ def best_hand(rank_counts, flush_mask):
         rank_counts: the number of cards of each rank, in ``RANK_BITS`` bits each.
         flush_mask: rank mask of the suit that five or more of the cards have; 0 if there is no such suit.
     """
+    # A count of 1 or 3 has its lowest bit set, a count of 2 or 3 its second bit, and a count of 4 its third bit.
     lowest_bits = rank_counts & ONE_OF_EACH
     second_bits = (rank_counts >> 1) & ONE_OF_EACH
     quads_mask = (rank_counts >> 2) & ONE_OF_EACH
@@ -98,6 +99,7 @@ def best_hand(rank_counts, flush_mask):
     # With two ranks of three cards, the lower one counts as a pair.
     pair_mask = second_bits & ~(1 << (RANK_BITS * trips)) if trips >= 0 else second_bits
     pair = highest_rank(pair_mask)
+    # Try the categories from the strongest to the weakest.
     if flush_mask:
         top = straight_top(flush_mask)
         if top >= 0:
@@ -193,7 +195,7 @@ def sort_by_strength(order, count, strength):
 
 @inlined
 def without(totals, player, first_card, second_card):
-    """Return a player's weight of all hands with neither of two cards, less its weight of the hand of both.
+    """Return a player's weight of all hands with neither of two cards, less the weight of the hand of both cards.
 
     Args:
         totals: (2, DECK + 1) each player's weight of the hands with each card and, in the last column, of all hands.
@@ -245,7 +247,8 @@ def add_board(hands, weights, strength, order, num_images, totals, sums):
             second_card = hands[hand, 1]
             for player in range(2):
                 opponent = 1 - player
-                # If the opponent has the same hand, its weight was subtracted twice; the hand is not among the weaker.
+                # ``without`` subtracts the hand itself twice where the totals contain it once: among the equally strong
+                # hands and among all, not among the weaker ones.
                 same_hand = weights[opponent, hand]
                 beaten = without(weaker, opponent, first_card, second_card)
                 tied = without(equal, opponent, first_card, second_card) + same_hand
@@ -260,7 +263,7 @@ def add_board(hands, weights, strength, order, num_images, totals, sums):
 
 @inlined
 def num_equal_boards(cards, count, permutations):
-    """Return how many boards a set of cards stands for: the number of its images, or 0 if it is not the first of these.
+    """Return how many boards a set of cards stands for: the number of its images, or 0 if an image has a smaller mask.
 
     So of boards that are images of each other, only one is evaluated.
 

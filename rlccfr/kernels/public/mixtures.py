@@ -46,7 +46,7 @@ def fill_sequences(view, decisions, parents, deal_parents, mass, pair_probabilit
         parents: (nodes,) parent of each node; -1 at the root.
         deal_parents: (deals,) the deal before each deal; -1 for the first.
         mass: mass of each of the player's rows, in the layout of the view's ``above``.
-        pair_probability: the game's, for values at the root.
+        pair_probability: the game's probability of a pair of private states, a factor of values at the root.
         first_infoset: (nodes,) index of the infoset of each decision's first row.
         sequence: (m,) index of each table entry's sequence; set at these decisions.
         form: a :class:`rlccfr.games.records.SequenceView`, whose ``first_sequence`` is complete; ``parent`` and

@@ -30,10 +30,10 @@ def public_iterations(view, tables, workspace, outcomes, counts, schedule, cost)
 
     Args:
         tables, workspace, outcomes: changed in place.
-        counts: (2,) iterations done and private states met; added to in place.
+        counts: (2,) iterations done and private states visited; added to in place.
         schedule: (iterations + 1, 5 + p) rows of the iterations and of the next one, in the type in which passes
             compute.
-        cost: number of private states that an iteration meets.
+        cost: number of private states that an iteration visits.
     """
     policy_source = tables.policy if len(tables.policy) else tables.regret
     mode = UPDATE_AGAINST_RESPONSE if len(tables.response) else UPDATE
@@ -79,7 +79,7 @@ def regrets_against_responses(view, player, policy_source, tables, workspace, ou
 
 @kernel
 def drawn_passes(view, player, policy_source, tables, workspace, outcomes, schedule, passes):
-    """Update one player by passes that draw, all against the same policy or response of the opponent.
+    """Update one player by passes that draw chance outcomes, all against the same policy or response of the opponent.
 
     Args:
         policy_source: (m,) entries to whose positive parts policies are proportional.
@@ -88,7 +88,7 @@ def drawn_passes(view, player, policy_source, tables, workspace, outcomes, sched
         passes: number of passes.
 
     Returns:
-        Number of private states met.
+        Number of private states visited.
     """
     states_met = 0
     mode = UPDATE_AGAINST_RESPONSE if len(tables.response) else UPDATE
@@ -103,7 +103,9 @@ def drawn_passes(view, player, policy_source, tables, workspace, outcomes, sched
 
 @kernel
 def drawn_iterations(view, tables, workspace, exact_workspace, outcomes, counts, schedule, logs, max_nodes):
-    """Run ``len(schedule) - 1`` iterations whose passes draw, or fewer once ``max_nodes`` private states are met.
+    """Run ``len(schedule) - 1`` iterations whose passes draw chance outcomes.
+
+    The call ends with the iteration in which ``max_nodes`` private states are reached.
 
     Args:
         tables, workspace, outcomes, counts: as for :func:`public_iterations`.

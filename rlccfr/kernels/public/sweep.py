@@ -58,12 +58,12 @@ BEST_AGAINST_RESPONSE = 5  # like BEST, against the stored responses
 WRITE_VALUES = 6  # like MEAN, and write the actions' values to the table of regrets
 WRITE_PAYOFFS = 7  # write what actions get before the player's next decision; the node's value is then 0
 
-# What a pass does at public chance nodes. With DOWN and UP it stops at the first one of each path, so that threads can
-# share what is below.
-BELOW = 0  # it begins below the first ones, and goes through all outcomes of any further ones
-DOWN = 1  # it stores the opponent's reach at the first ones, and does nothing else
-UP = 2  # it gets the values of the first ones from what passes below them have stored
-DRAWN = 3  # it goes through one outcome, which it draws
+# What a pass does at public chance nodes. With DOWN and UP, it stops at the *first* chance node of each path, so that
+# threads can share the trees below these nodes.
+BELOW = 0  # the pass begins below a first chance node, and goes through all outcomes of further ones
+DOWN = 1  # it stores the opponent's reach at first chance nodes, and does nothing else
+UP = 2  # it takes the values of first chance nodes from what passes below them have stored
+DRAWN = 3  # at every chance node, it draws one outcome and goes through that alone
 
 
 @inlined
@@ -167,7 +167,8 @@ def finish_decision(view, node, frame, player, tables, workspace, mode, now, ahe
     if mode == WRITE_VALUES:
         write_values(vectors, values, count, rows, tables.regret, start, stride)
     elif mode != MEAN and rows > 0:
-        # Tables leave out the probabilities of a pair and of the deal. So far, the floor is divided by that of a pair.
+        # Regrets in tables lack two factors: the probabilities of a pair and of the deal. The schedule's floor has been
+        # divided by the first; here it is divided by the second.
         floor = now[FLOOR] / vectors.dtype.type(view.deals[node["deal"]]["share"])
         discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
         if len(tables.movement):  # rules with momentum run by exact passes only
@@ -236,7 +237,7 @@ def draw_outcome(view, node, frame, player, workspace, depth):
 
 @inlined
 def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
-    """Set the frame of the next outcome of a public chance node; if one is drawn, all count as visited."""
+    """Set the frame of the next outcome of a public chance node; after a drawn one, no further outcome is visited."""
     child_frame = workspace.frames[depth + 1]
     factor = workspace.reciprocals[1]
     if is_drawn:
@@ -268,7 +269,7 @@ def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
 
 @inlined
 def add_outcome(view, frame, player, workspace, child_frame, is_first):
-    """Add the value of the outcome that was visited last to its node's; ``is_first`` says whether it is the first."""
+    """Add the value of the outcome visited last to its chance node's, which is first set to 0 if ``is_first``."""
     deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
     if is_first:
         workspace.vectors[frame[VALUE] : frame[VALUE] + frame[WINDOW_SIZE + player]] = workspace.reciprocals[0]
@@ -299,7 +300,7 @@ def stop_at_chance(view, node, frame, player, workspace, outcomes, phase):
 
 @inlined
 def set_first_frame(view, node, player, workspace):
-    """Set the first frame of a pass from a node down; the vectors begin with its value and the opponent's reach."""
+    """Set the first frame of a pass below a node; the vectors begin with the node's value and the opponent's reach."""
     rows = view.deals[view.nodes[node]["deal"]]["rows"]
     frame = workspace.frames[0]
     frame[NODE_INDEX] = node
@@ -319,7 +320,7 @@ def set_drawn_root(view, player, workspace):
     drawing = workspace.drawing
     frame = workspace.frames[0]
     rows = view.deals[view.nodes[0]["deal"]]["rows"]
-    reach = 1.0
+    reach = 1.0  # 1 / (probability of the opponent's draw)
     workspace.own_draw_weights[0] = workspace.reciprocals[1]
     workspace.states_met[0] = 0
     for i in range(2):

@@ -16,7 +16,7 @@ from rlccfr.kernels.public.workspace import REACH, VALUE, WINDOW_SIZE, WINDOW_ST
 
 @inlined
 def fill_terminal(view, node, player, vectors, reach, value, sums, zero):
-    """Set a player's value of a terminal in each of its rows.
+    """Set a player's value of a terminal in each of the player's rows.
 
     Args:
         reach: (rows of the opponent,) the opponent's reach.
@@ -246,7 +246,7 @@ def pair_payoff(view, node, player, own_row, opponent_row, strength):
         if player == 0:
             return view.payoffs[node["table"] + own_row * rows[1] + opponent_row]
         return -view.payoffs[node["table"] + opponent_row * rows[1] + own_row]
-    if node["kind"] == DICE:
+    if node["kind"] == DICE:  # whoever made the bid wins if it holds; see fill_dice
         faces = view.matches.shape[1]
         quantity = node["table"] // faces + 1
         face = node["table"] % faces

@@ -4,8 +4,8 @@ All vectors of a pass lie in one array, ``vectors``; an argument such as ``reach
 entry. The numbers in ``reciprocals`` have the array's type, so that nothing is computed in double precision unless the
 tables have it: ``reciprocals[A]`` is 1 / A, and ``reciprocals[0]`` is 0.
 
-``stride`` is the number of a node's rows in a table, ``rows`` is the number of those that the pass goes through, and
-``start`` is the table entry of the first of these.
+``count`` is the number of a node's actions, ``stride`` the number of the node's rows in a table, and ``rows`` the
+number of those rows that the pass goes through; ``start`` is the table entry of the first of these.
 
 Loops run over slices from 0 on. Only for such loops does the compiler know that no index is negative, so that it can
 turn them into vector operations.
@@ -56,7 +56,7 @@ def fill_policy(table, start, stride, count, rows, reciprocals, vectors, policy,
 
 @inlined
 def fill_response(response, start, count, rows, reciprocals, vectors, policy):
-    """Set a node's policy to pure actions.
+    """Set a node's policy to the one action per row that a response has stored.
 
     Args:
         response: array with the action of each of the node's rows, from index ``start`` on.
@@ -245,7 +245,7 @@ def predict_regrets(vectors, values, value, count, rows, tables, start, stride, 
 def update_rows_with_momentum(
     vectors, values, value, count, rows, tables, start, stride, discounts, floor, now, ahead, zero, one
 ):
-    """Update the regrets of a node's rows by a rule with momentum, and set what its next policy is proportional to.
+    """Update a node's regrets by a rule with momentum, and the entries to which its next policy is proportional.
 
     R <- max(D R + r, floor), M <- memory M + (R after - R before), and the policy is proportional to a power of the
     positive parts of D' R + prediction r + weight M, as in kernels/regret_updates.py.

@@ -1,4 +1,4 @@
-"""The arrays that passes over a public tree work with."""
+"""The arrays on which passes over a public tree work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlccfr.games.public.view import PublicGame
 from rlccfr.kernels.public.drawing import NO_DRAWING, Drawing
 from rlccfr.kernels.public.steps import STEP_COLUMNS, turns_for
 
-# Entries of a frame. A vector is given by its first entry in the workspace's ``vectors``.
+# Entries of a frame. A vector is given by the index of its first entry in the workspace's ``vectors``.
 NODE_INDEX = 0
 NEXT_CHILD = 1  # the child to visit next, which is also the number of children visited
 REACH = 2  # the opponent's reach
@@ -47,7 +47,7 @@ def arithmetic_type(dtype: np.dtype) -> np.dtype:
 
 
 class Outcomes(NamedTuple):
-    """What passes below the first public chance nodes read and write, for each of the view's ``outcomes``."""
+    """Vectors that passes below the first public chance nodes read and write, for each of the view's ``outcomes``."""
 
     reach: np.ndarray  # (outcomes, rows): the opponent's reach at the chance node, stored at its first outcome
     value: np.ndarray  # (outcomes, rows): what the outcome adds to the player's value at the chance node
@@ -65,9 +65,9 @@ class PublicWorkspace(NamedTuple):
 
     vectors: np.ndarray  # one vector over private states after another
     frames: np.ndarray  # (depth + 2, FRAME_SIZE): the stack
-    reciprocals: np.ndarray  # 0, then 1 / A for each number of actions A
+    reciprocals: np.ndarray  # [0] is 0, and [A] is 1 / A for each number of actions A
     own_draw_weights: np.ndarray  # (depth + 2,): 1 / (probability of the player's drawn states) at each frame
-    states_met: np.ndarray  # (1,) number of private states that the pass has met
+    states_met: np.ndarray  # (1,) number of private states that the pass has visited
     turns: np.ndarray  # numbers between -1/2 and 1/2 that are added before numbers are rounded to 16 bits
     drawing: Drawing
 

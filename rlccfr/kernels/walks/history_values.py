@@ -1,7 +1,7 @@
 """Values of histories: baselines that correct the values of walks, or values that take their place.
 
-A table holds an estimate of player 0's expected utility at each history. Its row 0 serves both traversers. If opponents
-play best responses, the two traversers' walks are played by different policies, so there is one row per traverser.
+A table holds an estimate of player 0's expected utility at each history. Against best responses, the two traversers'
+walks are played by different policies, so there is one row per traverser; otherwise, one row serves both.
 
 * As baselines b, at all nodes, including chance nodes: a child taken with probability p whose walk returned u has
   the value b + (u - b) / p; a child left out has the value b (Schmid et al. 2019, with baselines of histories). If b is
@@ -49,9 +49,9 @@ def add_regrets(history, traverser, weight, node_value, memory, depth):
 
 @inlined
 def close_by_history(histories, history, is_own, traverser, plan, memory, depth):
-    """Find a node's value from its children's: what the walk returned, and what the table of history values has.
+    """Find a node's value from what the walk returned for its children and from their values in the table.
 
-    The module's docstring says how each of the two counts.
+    The module's docstring says how the two are combined.
 
     Args:
         memory: changed in place. Regrets, masses and visits of the traverser's nodes are added to its tables, and the
@@ -97,7 +97,7 @@ def close_by_history(histories, history, is_own, traverser, plan, memory, depth)
 
 @inlined
 def mean_of_children(histories, history, is_own, tables, values):
-    """Return the mean of the values after a node that is not terminal, under chance, the policy or the response.
+    """Return the mean of the children's values at a node that is not terminal: by chance, the policy or the response.
 
     Args:
         values: (number of histories,) values.

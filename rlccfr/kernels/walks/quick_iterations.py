@@ -2,7 +2,7 @@
 
 They perform the same walks as kernels/walks/walk.py, with bitwise equal results, in half the time. Where chance and
 the opponent are sampled, a walk visits an infoset of the traverser at most once. Its regrets can therefore be updated
-on the way up, so that nothing is kept in tables until the walk ends. Own nodes and actions are the traverser's.
+on the way up, and no estimates are kept in tables until the walk ends. *Own* nodes and actions are the traverser's.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def update_infoset(tables, history, values, begin, value, step, predicts):
 
 @inlined
 def add_to_average(tables, history, weight):
-    """Add the opponent's average increment at its node to ``tables.policy_sum``, in place."""
+    """Add ``weight`` times the opponent's policy at one of its nodes to ``tables.policy_sum``, in place."""
     for k in range(history["first_sequence"], history["first_sequence"] + history["num_children"]):
         tables.policy_sum[k] += weight * tables.policy[k]
 
@@ -126,7 +126,7 @@ def external_walk(histories, traverser, tables, average_weight, step, predicts, 
             add_to_average(tables, history, average_weight)
             node = history["first_child"] + draw(tables.policy, history["first_sequence"], history["num_children"], rng)
         else:
-            # Up again, until an own node has another action to take. A node whose actions are all valued is done.
+            # Up again, until an own node has another action to take. A node whose actions all have values is updated.
             value = sign * histories.utility[2 * node]
             climbing = True
             while climbing and depth >= 0:
@@ -227,7 +227,7 @@ def quick_iterations(game, run, path, rule, sampling, schedule, max_nodes):
         now = schedule[t]
         ahead = schedule[t + 1]
         for player in range(2):
-            # Discounts come first, and change whole tables by their scales; the walk then updates what it visits.
+            # Discounts come first, and change whole tables through their scales; the walk updates what it visits.
             discount(view, 1 - player, tables, scale, AVERAGE, now[AVERAGE_DECAY])
             step = discounted_step(view, player, tables, scale, now, ahead)
             average = scale[1 - player, AVERAGE]

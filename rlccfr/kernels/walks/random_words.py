@@ -11,7 +11,7 @@ import numpy as np
 from rlccfr.kernels.jit import inlined
 
 _GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-"""What the state grows by at each draw."""
+"""The constant by which the state grows at each draw."""
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)

@@ -60,7 +60,7 @@ def update_visited(view, player, run, walk_tables, now, ahead, rule):
 
 @inlined
 def count_uniformly(view, reach, uniform_count):
-    """Add the counts that walks would add in expectation; walks against best responses add none.
+    """Add to ``uniform_count`` what walks would add in expectation; walks against best responses add nothing to it.
 
     Args:
         reach: (m + 2,) each player's own reach under the current policy.
@@ -80,7 +80,7 @@ def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, p
 
     Args:
         game, run, memory, rule, sampling: handles; the run's arrays are changed in place. The memory's tables are
-            clean between iterations.
+            cleared between iterations.
         procedure: how an iteration proceeds; ``pre_averaging`` is not used.
         schedule: (iterations + 1, 5 + p) one row per iteration, and one for the iteration after them.
         parameters: (iterations, p') the sampler's parameters, one row per iteration.

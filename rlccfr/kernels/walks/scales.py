@@ -58,7 +58,7 @@ def discount(view, player, tables, scale, column, factor):
     if factor > 0.0 and scale[player, column] / factor < LARGEST_SCALE:
         scale[player, column] /= factor
         return
-    # The scale would overflow, or the entries become 0: no scale says that, so the table itself must change.
+    # The scale would overflow, or the entries become 0, which no scale can express. So the table itself must change.
     settle(view, player, tables, scale)
     first, end = sequences_of(view, player)
     for k in range(first, end):

@@ -7,11 +7,11 @@ reaches history h. The weight w(h) = (opponent's and chance's reach) / q(h) is c
 * at the opponent's nodes, average increment of a += w policy(a);
 * with a baseline b of sequences (0 without one, and at chance nodes), a child taken with probability p whose walk
   returned u has the value b + (u - b) / p; a child left out has the value b;
-* values of histories work likewise, or take the place of the walk's; see history_values.py;
+* values of histories serve as baselines likewise, or take the place of the walk's values; see history_values.py;
 * with probes, a child of i's node has the value u if it is taken, and the result of a roll-out if it is left out.
 
-A chance node may share its draw with others. The walk then takes the outcomes that have the label drawn; if there are
-none, the node has the value 0.
+A chance node may share its draw, the draw of a *label*, with others. The walk then takes the outcomes that have this
+label; if there are none, the node has the value 0.
 
 The stack is explicit, because a recursive walk that passes its arrays down costs ten times as much. If one child is
 drawn from the true probabilities and there is no baseline, the node returns the child's value unchanged and gets no
@@ -19,7 +19,7 @@ frame.
 
 Arguments of all functions: ``histories`` is the game's history view, and ``history`` one of its records. ``is_own``
 tells whether ``history`` is a node of the traverser; ``depth`` is the index of ``history`` in the stack. ``rng`` is the
-(1,) state of the generator, which every draw advances in place. Own actions and draws are the traverser's.
+(1,) state of the generator, which every draw advances in place. *Own* actions and draws are the traverser's.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def close_frame(histories, history, is_own, traverser, plan, memory, depth, rng)
         probability = frames.sampling_probability[depth, k]
         value = frames.value[depth, k]
         if plan.probe and is_own:
-            if probability == 0.0:  # one roll-out values an action left out; a value of the walk stays as it is
+            if probability == 0.0:  # an action left out gets the value of a roll-out; others keep the walk's value
                 utility, path_length = roll_out(histories, first_child + k, traverser, tables, rng)
                 value = sign * utility
                 probed += path_length
@@ -264,7 +264,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
     depth = -1  # index of the topmost frame
     weight = weights.regret  # w(h) of the node
     own_draws = 1.0  # probability of the traverser's own draws above the node
-    value = 0.0  # of the child whose walk has ended last, to the traverser
+    value = 0.0  # the traverser's value of the child whose walk has ended last
     while True:
         # Down one step. A terminal returns its value; a node without a frame continues with the child drawn.
         history = histories.record[node]
@@ -317,7 +317,7 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
             if action < count:
                 frames.action[depth] = action
                 node = history["first_child"] + action
-                # The child's weight is divided by its sampling probability, and times that of another player's move.
+                # The sampling probability divides the weight; the true one, of chance or the opponent, multiplies it.
                 weight = frames.weight[depth] / frames.sampling_probability[depth, action]
                 own_draws = frames.own_draws[depth]
                 if actor == CHANCE:

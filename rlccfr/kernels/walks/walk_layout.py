@@ -27,11 +27,11 @@ UNVISITED = -1.0
 
 
 class WalkPlan(NamedTuple):
-    """A sampler's settings as the walk kernel sees them; 0 and False stand for what is not used."""
+    """A sampler's settings as the walk kernel sees them; 0 and False mean that a setting is not used."""
 
-    chance_all: bool
-    chance_shared: bool  # of all outcomes, only those with the label drawn; see SharedDraws
-    opponent_all: bool
+    chance_all: bool  # walks take all chance outcomes
+    chance_shared: bool  # walks take only the outcomes with the drawn label; see SharedDraws
+    opponent_all: bool  # walks take all actions of the opponent
     traverser: int  # ALL, ONE (with exploration) or SUBSET (by an inclusion function or a size)
     internal_share: float  # share of walks that take ONE own action, and all of the opponent's and chance outcomes
     exploration: float  # share of exploration if ONE own action is drawn
@@ -100,7 +100,7 @@ class SharedDraws(NamedTuple):
     """
 
     draw: np.ndarray  # (2, number of histories): draw number of a chance node; -1: it draws nothing
-    label: np.ndarray  # (2, number of histories): label of the outcome that leads to a history
+    label: np.ndarray  # (2, number of histories): label of the chance outcome that leads to a history
     first_label: np.ndarray  # (draws + 1,): the first label of each draw, and the end of the last one's
     probability: np.ndarray  # (labels,): of each label in its draw
     cumulative: np.ndarray  # (labels,): probability of the label or an earlier one of its draw

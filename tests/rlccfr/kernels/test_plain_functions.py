@@ -63,7 +63,7 @@ def counting(instant_regret, mass, state, parameters, utility_range):
 
 
 def counting_inside():
-    """Return a function whose outside variable is its maker's, which Numba words otherwise."""
+    """Return a function whose non-local variable is its maker's, which Numba words otherwise."""
     inner = [0]
 
     def counting_more(instant_regret, mass, state, parameters, utility_range):
@@ -113,13 +113,13 @@ FAULTS = [
     ({"sampler": Sampler(traverser="one", exploration=0.5, mixture=nothing_returned)},
      f"Numba can't compile nothing_returned as {MIXTURE}: ", None),
     ({"update_rule": UpdateRule(reweight=counting)},
-     f"Numba can't compile counting as {REWEIGHT}: its outside variable 'counts' is of type list; keep state", None),
+     f"Numba can't compile counting as {REWEIGHT}: its non-local variable 'counts' has type list; keep state", None),
     ({"update_rule": UpdateRule(reweight=counting_inside())},
-     f"Numba can't compile counting_more as {REWEIGHT}: its outside variable 'inner' is of type list; keep st", None),
+     f"Numba can't compile counting_more as {REWEIGHT}: its non-local variable 'inner' has type list; keep st", None),
     ({"update_rule": UpdateRule(policy_map=summing)},
-     f"Numba can't compile summing as {POLICY_MAP}: its outside variable 'sums' is of type ndarray; keep state", None),
+     f"Numba can't compile summing as {POLICY_MAP}: its non-local variable 'sums' has type ndarray; keep state", None),
     ({"sampler": Sampler(traverser="one", exploration=0.5, mixture=looked_up)},
-     f"Numba can't compile looked_up as {MIXTURE}: its outside variable 'shares' is of type dict; keep con", None),
+     f"Numba can't compile looked_up as {MIXTURE}: its non-local variable 'shares' has type dict; keep con", None),
     ({"update_rule": UpdateRule(policy_map=too_few)},
      f"too_few(row, state) must take the arguments of {POLICY_MAP}", None),
     ({"update_rule": UpdateRule(reweight=seven)},
