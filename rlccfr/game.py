@@ -143,6 +143,7 @@ class Form:
             fewer than ``least_passes`` exact iterations; empty if it is ``best_run`` there, too.
         least_passes: see ``short_run``.
         target_runs: the runs that reached targets soonest; the first that serves a game and its target is used.
+        chosen_by: what these runs were chosen by, in words for recommendations where no catalog was measured.
         states: function ``(policy, needles)`` that yields what players know at each state, and what the policy does
             there; see :mod:`rlccfr.policies.listing`.
         gains: function ``(policy)`` that returns what players gain by best responses at each state, a
@@ -179,6 +180,7 @@ class Form:
     short_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
     least_passes: int = 0
     target_runs: tuple[TargetRun, ...] = ()
+    chosen_by: str = ""
     instead: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def best_run_on(self, game: Game) -> dict[str, Any]:
@@ -191,6 +193,27 @@ class Form:
         if iterations < self.least_blended:
             arguments.pop("blend", None)
         return arguments
+
+    def passes_within(self, game: Game, seconds: float) -> float:
+        """Return how many exact iterations some CPU seconds are predicted to allow; infinite without a prediction."""
+        if not (self.iteration_cost and math.isfinite(seconds)):
+            return math.inf
+        nanoseconds: float = self.part("iteration_cost")(game)
+        return 1e9 * seconds / nanoseconds
+
+    def run_within(self, game: Game, seconds: float = math.inf, iterations: float | None = None) -> dict[str, Any]:
+        """Return the arguments of the default run on a game within CPU seconds or, if given, within iterations.
+
+        Examples:
+            >>> import rlccfr
+            >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=3)")
+            >>> game.form.run_within(game, seconds=60)
+            {'update_rule': 'dcfr'}
+        """
+        if iterations is not None:
+            return self.run_of(game, iterations)
+        passes = self.passes_within(game, seconds)
+        return dict(self.short_run) if passes < self.least_passes else self.run_of(game, passes)
 
     def part(self, name: str) -> Any:
         """Return the object that an attribute names by its import path.

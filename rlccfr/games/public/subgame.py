@@ -73,6 +73,7 @@ SUBGAME = replace(
     catalogs=("schedules",),
     best_run={"update_rule": "dcfr_plus", "blend": True},
     target_runs=(TargetRun({"update_rule": "dcfr_plus"}),),
+    chosen_by="dcfr_plus reached targets soonest on training spots, and as soon as dcfr on test spots",
 )
 """The form of no-limit subgames: public trees in which each player has its own hands, with weights.
 

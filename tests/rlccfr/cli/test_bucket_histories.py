@@ -14,15 +14,15 @@ OTHER = PLAIN.replace(")", ",buckets=2)")
 BY_CARDS = r"policy\.action_probabilities\('cc/7h5d2c/r', 'AsKs'\)"
 BY_NAME = "set the buckets by the game's name"
 OF_ANOTHER_GAME = "is a policy of .*buckets=.*, not of .*: name that game, or another file"
-SOLVE = "`rlccfr solve` picks an algorithm itself"
+SOLVE = "`rlccfr solve` makes by default"
 SMALL_RUN = ("--iterations", "1")
 
 REFUSED = [
     (("show", "three.npz"), BY_CARDS),
     (("show", "uniform", "--game", NAME), BY_CARDS),
     (("explore", "three.npz", "page.html"), f"`rlccfr play`.* {BY_CARDS}"),
-    (("recommend", NAME), SOLVE),
-    (("recommend", NAME, "--measure", "1s"), SOLVE),
+    (("recommend", NAME, "--catalog", "paper"), f"leave out catalog.* {SOLVE}"),
+    (("recommend", NAME, "--measure", "1s"), f"leave out measure.* {SOLVE}"),
     (("results", "insights", NAME), "`rlccfr sweep` measures"),
     (("compare", NAME, "--iterations", "10"), "`rlccfr solve`.* `rlccfr sweep`"),
     (("train", NAME, "--iterations", "10"), "`rlccfr solve`.* `rlccfr sweep`"),
@@ -64,6 +64,20 @@ def test_refusals_say_what_to_do(run, files):
         code, out, err = run(*arguments)
         assert (code, out, err.count("\n")) == (1, "", 1), (arguments, out, err)
         assert re.search(message, err), (arguments, err)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "algorithm"), [(0.05, "dcfr x none x none"), (1e-9, "lcfr x public_chance x none")]
+)
+def test_the_run_that_solve_makes_is_recommended(run, seconds, algorithm):
+    code, out, _ = run("recommend", NAME, "--seconds", str(seconds))
+    assert code == 0
+    assert f"{algorithm}\n" in out
+    assert "`rlccfr reproduce texas`" in out
+    assert f'run it: rlccfr solve "{NAME}" --seconds {seconds:g}' in out
+    game = rlccfr.load_game(NAME)
+    solver = rlccfr.solve(game, seconds=seconds).solver
+    assert f"{solver.update_rule.id} x {solver.sampler.id} x none" == algorithm
 
 
 def test_a_comparison_is_refused_before_anything_is_measured(run):
