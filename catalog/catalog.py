@@ -152,6 +152,14 @@ class Catalog:
         rules = [id for id in TABULAR_RULES + MORE_RULES if id not in NO_SCHEDULES]
         return cls(tuple(rules), (*PUBLIC_SAMPLERS, "chance", "none"), ("cfr_br", "none"))
 
+    @classmethod
+    def buckets(cls) -> Catalog:
+        """Return the components that run on hold'em in buckets: 10 update rules x 3 samplers.
+
+        Of the samplers, ``public_chance`` draws boards and ``chance`` draws deals; ``none`` stands for exact passes.
+        """
+        return cls(cls.public().update_rules, ("public_chance", "chance", "none"), ("none",))
+
     def plus(
         self,
         update_rules: Sequence[str] = (),

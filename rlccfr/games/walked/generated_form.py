@@ -26,6 +26,7 @@ GENERATED = Form(
         "its walks are short, or else robust sampling of two actions if its walks are short, or else ESCHER"
     ),
     instead={
+        "catalogs": "deep_lcfr(preset='states') + external",
         "states": "ask a policy at a state, as in policy.action_probabilities(state)",
         "gains": _MATCHES,
         "page": "play against a policy by `rlccfr play`",
