@@ -63,6 +63,7 @@ PURPOSES = {
     "states": "lists of states",
     "gains": "gains by state",
     "page": "the explorer",
+    "states_below": "pages that begin elsewhere",
     "table": "play against a person",
     "played_pairs": "matches that are played out",
 }
@@ -149,6 +150,8 @@ class Form:
         gains: function ``(policy)`` that returns what players gain by best responses at each state, a
             :class:`rlccfr.policies.gains.LocalGains`.
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
+        states_below: function ``(game, start)`` that returns the number of both players' states at a path and below it;
+            needed if pages can begin anywhere.
         table: class of the tables at which a person plays against a policy; its arguments are the policy and a random
             generator.
         played_pairs: function ``(first, second, game, pairs, seed)`` that plays pairs of games of two policies, and
@@ -172,6 +175,7 @@ class Form:
     states: str = ""
     gains: str = ""
     page: str = ""
+    states_below: str = ""
     table: str = ""
     played_pairs: str = ""
     run_for: str = ""

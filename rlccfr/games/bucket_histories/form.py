@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from rlccfr.game import Form, TargetRun
 
-_ASK_BY_CARDS = "ask a policy by cards, as in policy.action_probabilities('cc/7h5d2c/r', 'AsKs')"
-
 BUCKET_HISTORIES = Form(
     title="by its bucket histories",
     visited="bucket histories met",
@@ -15,6 +13,10 @@ BUCKET_HISTORIES = Form(
     run_tables="rlccfr.engine.bucket_histories.tables:BucketHistoryTables",
     steppers="rlccfr.engine.bucket_histories.stepper:STEPPERS",
     check_components="rlccfr.engine.bucket_histories.tables:check_components",
+    states="rlccfr.policies.bucket_history_figures:states_of_bucket_histories",
+    gains="rlccfr.policies.bucket_history_figures:gains_of_betting_paths",
+    page="rlccfr.explorer.bucket_history_points:bucket_history_page",
+    states_below="rlccfr.explorer.bucket_history_points:num_states_below",
     table="rlccfr.play.bucket_history_table:BucketHistoryTable",
     played_pairs="rlccfr.policies.bucket_history_matches:played_pairs",
     iteration_cost="rlccfr.engine.bucket_histories.sweeps:iteration_cost",
@@ -33,9 +35,6 @@ BUCKET_HISTORIES = Form(
         "some 100 exact iterations, and dcfr was ahead in longer ones (`rlccfr reproduce texas`)"
     ),
     instead={
-        "states": _ASK_BY_CARDS,
-        "page": f"play against a policy by `rlccfr play`, or {_ASK_BY_CARDS}",
-        "gains": "policy.values().gains has each player's gain in the whole game",
         "merge": "leave out the abstraction, and set the buckets by the game's name, as in 'texas_holdem(buckets=8)'",
         "lock": "lock a game that is small enough for a public tree, such as flop_holdem",
         "features": "solve it by `rlccfr solve`, which picks an algorithm, or compare algorithms by `rlccfr sweep`",

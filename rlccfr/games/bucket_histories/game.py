@@ -22,6 +22,7 @@ from rlccfr.games.bucket_histories.boards import Progress
 from rlccfr.games.bucket_histories.bucketing import Bucketing
 from rlccfr.games.bucket_histories.form import BUCKET_HISTORIES
 from rlccfr.games.bucket_histories.meetings import PairMatrices, meetings_of
+from rlccfr.games.public.cards import action_in_words
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE
 from rlccfr.games.public.view import LARGE
 
@@ -232,9 +233,7 @@ class BucketHistoryGame:
         betting = self.rounds[number]
         node = 0
         for step in steps:
-            first_child = int(betting.nodes["first_child"][node])
-            children = range(first_child, first_child + int(betting.nodes["num_children"][node]))
-            node = next((child for child in children if betting.moves[child] == step), -1)
+            node = next((child for child in betting.children(node) if betting.moves[child] == step), -1)
             if node < 0:
                 raise self._no_node(path)
         return node
@@ -249,8 +248,28 @@ class BucketHistoryGame:
     def letters(self, number: int, node: int) -> list[str]:
         """Return the letters of the actions at a node of a round's tree."""
         betting = self.rounds[number]
-        first_child = int(betting.nodes["first_child"][node])
-        return list(betting.moves[first_child : first_child + int(betting.nodes["num_children"][node])])
+        return [betting.moves[child] for child in betting.children(node)]
+
+    def path_in_words(self, path: str) -> str:
+        """Return a path in words.
+
+        Examples:
+            >>> import rlccfr
+            >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)")
+            >>> game.path_in_words("rc/"), game.path_in_words("")
+            ('raise, call; round 2', 'the start')
+        """
+        rounds = []
+        for number, steps in enumerate(path.split("/")):
+            node = 0
+            words = []
+            for step in steps:
+                letters = self.letters(number, node)
+                words.append(action_in_words(step, can_fold="f" in letters))
+                node = self.rounds[number].children(node)[letters.index(step)]
+            actions = ", ".join(words)
+            rounds.append(f"round {number + 1}: {actions}".removesuffix(": ") if number else actions)
+        return "; ".join(rounds) or "the start"
 
     def path(self, number: int, node: int, line: int) -> str:
         """Return the path to a node on a betting line; see :meth:`node`."""

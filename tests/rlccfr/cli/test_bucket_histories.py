@@ -1,5 +1,6 @@
 """What commands do not do with hold'em in buckets: each refusal is one line that says what to do instead."""
 
+import json
 import re
 from pathlib import Path
 
@@ -11,16 +12,14 @@ PLAIN = "holdem(rounds=2,ranks=4,suits=2,private=1,flop=1)"
 NAME = PLAIN.replace(")", ",buckets=3)")
 OTHER = PLAIN.replace(")", ",buckets=2)")
 
-BY_CARDS = r"policy\.action_probabilities\('cc/7h5d2c/r', 'AsKs'\)"
 BY_NAME = "set the buckets by the game's name"
 OF_ANOTHER_GAME = "is a policy of .*buckets=.*, not of .*: name that game, or another file"
 SOLVE = "`rlccfr solve` makes by default"
 SMALL_RUN = ("--iterations", "1")
 
 REFUSED = [
-    (("show", "three.npz"), BY_CARDS),
-    (("show", "uniform", "--game", NAME), BY_CARDS),
-    (("explore", "three.npz", "page.html"), f"`rlccfr play`.* {BY_CARDS}"),
+    (("show", "three.npz", "--find", "cc/5d5d/c 2c"), "'5d5d' has a card twice: name each card once"),
+    (("explore", "three.npz", "page.html", "--from", "rf"), "nobody acts after 'rf'"),
     (("recommend", NAME, "--catalog", "paper"), f"leave out catalog.* {SOLVE}"),
     (("recommend", NAME, "--measure", "1s"), f"leave out measure.* {SOLVE}"),
     (("results", "insights", NAME), "`rlccfr sweep` measures"),
@@ -64,6 +63,22 @@ def test_refusals_say_what_to_do(run, files):
         code, out, err = run(*arguments)
         assert (code, out, err.count("\n")) == (1, "", 1), (arguments, out, err)
         assert re.search(message, err), (arguments, err)
+
+
+def test_a_policy_is_shown_and_explored(run, files):
+    code, out, _ = run("show", "three.npz", "--find", "cc/5d/c 2c", "--json")
+    (state,) = json.loads(out)
+    policy = rlccfr.BucketHistoryPolicy.load("three.npz")
+    assert state["actions"] == policy.action_probabilities("cc/5d/c", "2c")
+    assert 0 < state["reach"] < 1
+    lines = run("show", "three.npz", "--find", "cc/", "--player", "1")[1].splitlines()
+    assert {line.split("\t")[0] for line in lines} == {"1"}
+    code, out, _ = run("explore", "three.npz", "page.html", "--from", "cc/")
+    assert code == 0
+    assert Path("page.html").stat().st_size > 10_000
+    code, out, _ = run("solve", NAME, "--against", "uniform")
+    assert code == 0
+    assert "Where most is gained" in out
 
 
 @pytest.mark.parametrize(
