@@ -294,6 +294,17 @@ class Policy:
         check_same_game(self, other.tabulated)
         return self.seated_with(other.tabulated).values().game[0]
 
+    def require_plays(self, game: Any) -> None:
+        """Check that the policy can play a game: its own, or another one if :attr:`plays_other_games`.
+
+        Raises:
+            PolicyError: it can't.
+        """
+        if self.game.content_hash != game.content_hash:
+            raise PolicyError(
+                f"a policy of {self.game.name!r} can't play {game.name!r}: name a policy of that game, or this policy's"
+            )
+
     def unlocked(self) -> Policy:
         """Convert a policy of a locked game to one of the unlocked game, which follows the lock at locked decisions.
 

@@ -210,6 +210,16 @@ class BucketHistoryPolicy(TablePolicy):
 
         return value_between(self, other, progress)  # type: ignore[arg-type]
 
+    def require_plays(self, game: Any) -> None:
+        """See :meth:`Policy.require_plays`; the cards tell the policy its own buckets, whatever the game's are."""
+        if game.form is not self.game.form:
+            super().require_plays(game)
+        elif not self.game.has_cards_and_betting_of(game):
+            raise PolicyError(
+                f"a policy of {self.game.name!r} can't play {game.name!r}, since the cards or the betting differ: name "
+                "a policy of a game that differs in buckets alone"
+            )
+
     def _computed_values(self) -> tuple[float, float, float]:
         """See :meth:`TablePolicy._computed_values`."""
         from rlccfr.engine.bucket_histories.stepper import sweeps_of
