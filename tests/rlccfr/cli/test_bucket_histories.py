@@ -47,7 +47,11 @@ REFUSED = [
     (("solve", NAME.replace("=3", "=0")), "must be from 1 to 8, the number of hands"),
     (("solve", NAME.replace("=3", "=9")), "must be from 1 to 8, the number of hands"),
     (("solve", NAME.replace("rounds=2", "rounds=5")), "rounds of holdem must be from 1 to 4"),
-    (("solve", "texas_holdem"), r"put hands in buckets, as in 'texas_holdem\(buckets=5\)'"),
+    (("solve", "texas_holdem"), r"put hands in buckets by the name, as in 'texas_holdem\(buckets=5\)'"),
+    (
+        ("solve", "holdem(rounds=4)", "--abstraction", "equity(buckets=5)"),
+        r"as in 'holdem\(rounds=4,buckets=5\)', which merges the hands that the abstraction equity\(buckets=5\) does",
+    ),
 ]
 
 
