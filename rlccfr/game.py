@@ -132,6 +132,8 @@ class Form:
         merge: function ``(game, buckets)`` that merges infosets into buckets.
         lock: class that reads locks and makes locked games, a :class:`rlccfr.locks.LockReader`.
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
+        sizes_before_loading: function ``(name)`` that returns what :meth:`Game.sizes` would, as far as it is known, for
+            games that take minutes to load; None for other games.
         iteration_cost: function ``(game)`` that predicts the nanoseconds of an exact iteration; needed if the best run
             blends, or if there is a short run.
         best_run: arguments of :class:`rlccfr.Solver` for the run that reached the least exploitability within budgets;
@@ -171,6 +173,7 @@ class Form:
     merge: str = ""
     lock: str = ""
     features: str = ""
+    sizes_before_loading: str = ""
     iteration_cost: str = ""
     states: str = ""
     gains: str = ""

@@ -19,6 +19,7 @@ BUCKET_HISTORIES = Form(
     states_below="rlccfr.explorer.bucket_history_points:num_states_below",
     table="rlccfr.play.bucket_history_table:BucketHistoryTable",
     played_pairs="rlccfr.policies.bucket_history_matches:played_pairs",
+    sizes_before_loading="rlccfr.games.bucket_histories.names:sizes_before_loading",
     iteration_cost="rlccfr.engine.bucket_histories.sweeps:iteration_cost",
     # Measured by `rlccfr reproduce texas`. Sampling is ahead until the time of some 50 exact iterations with 5 buckets,
     # and still after that of 89 with 8 buckets. To targets, it is ahead with 5 buckets until the exploitability is two

@@ -9,6 +9,7 @@ need no boards.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -145,17 +146,17 @@ class BucketHistoryGame:
     @cached_property
     def num_infosets(self) -> int:
         """Number of infosets of both players."""
-        return sum(count * sum(betting.num_decisions) for betting, count in self._rounds_and_counts())
+        return count_infosets(self.rounds, self.num_bucket_histories)
 
     @cached_property
     def num_sequences(self) -> int:
         """Number of a table's entries: pairs of an infoset and an action."""
-        return sum(count * sum(betting.columns) for betting, count in self._rounds_and_counts())
+        return count_sequences(self.rounds, self.num_bucket_histories)
 
     @cached_property
     def pass_size(self) -> int:
         """Number of bucket histories that a pass for one player meets: both players', summed over all public nodes."""
-        return sum(2 * count * betting.num_lines * len(betting.nodes) for betting, count in self._rounds_and_counts())
+        return count_states(self.rounds, self.num_bucket_histories)
 
     @cached_property
     def utility_range(self) -> float:
@@ -171,7 +172,7 @@ class BucketHistoryGame:
     @property
     def dtype(self) -> np.dtype:
         """Type of a table's numbers by default."""
-        return SINGLE if self.is_large else DOUBLE
+        return type_of_tables(self.num_sequences)
 
     def has_cards_and_betting_of(self, other: BucketHistoryGame) -> bool:
         """Return whether another game has the same cards and betting, so that policies of both can play each other."""
@@ -283,20 +284,52 @@ class BucketHistoryGame:
 
     def sizes(self) -> dict[str, Any]:
         """Return the game's name and sizes; ``gigabytes_of_tables`` counts the tables of regrets and of policy sums."""
-        return {
-            "name": self.name,
-            "bucket_histories": self.num_bucket_histories,
-            "betting_lines": tuple(betting.num_lines for betting in self.rounds),
-            "infosets": self.num_infosets,
-            "sequences": self.num_sequences,
-            "states_per_pass": self.pass_size,
-            "gigabytes_of_tables": 2 * self.dtype.itemsize * self.num_sequences / 1e9,
-            "big_blind": self.big_blind,
-        }
+        return sizes_of(self.name, self.rounds, self.num_bucket_histories, self.big_blind)
 
     def __repr__(self) -> str:
         size = f"infosets={self.num_infosets:,}, sequences={self.num_sequences:,}"
         return f"{type(self).__name__}({self.name!r}, {size})"
+
+
+def count_infosets(rounds: Sequence[BettingRound], histories: Sequence[int]) -> int:
+    """Return the number of infosets of both players.
+
+    Args:
+        rounds: the betting of each round.
+        histories: number of bucket histories in each round.
+    """
+    return sum(count * sum(betting.num_decisions) for betting, count in zip(rounds, histories, strict=True))
+
+
+def count_sequences(rounds: Sequence[BettingRound], histories: Sequence[int]) -> int:
+    """Return the number of a table's entries; for the arguments see :func:`count_infosets`."""
+    return sum(count * sum(betting.columns) for betting, count in zip(rounds, histories, strict=True))
+
+
+def count_states(rounds: Sequence[BettingRound], histories: Sequence[int]) -> int:
+    """Return the number of bucket histories that a pass meets; see :attr:`BucketHistoryGame.pass_size`."""
+    counted = zip(rounds, histories, strict=True)
+    return sum(2 * count * betting.num_lines * len(betting.nodes) for betting, count in counted)
+
+
+def sizes_of(name: str, rounds: Sequence[BettingRound], histories: Sequence[int], big_blind: float) -> dict[str, Any]:
+    """Return a game's name and sizes; for the arguments see :func:`count_infosets`."""
+    num_sequences = count_sequences(rounds, histories)
+    return {
+        "name": name,
+        "bucket_histories": tuple(histories),
+        "betting_lines": tuple(betting.num_lines for betting in rounds),
+        "infosets": count_infosets(rounds, histories),
+        "sequences": num_sequences,
+        "states_per_pass": count_states(rounds, histories),
+        "gigabytes_of_tables": 2 * type_of_tables(num_sequences).itemsize * num_sequences / 1e9,
+        "big_blind": big_blind,
+    }
+
+
+def type_of_tables(num_sequences: int) -> np.dtype:
+    """Return the type of a table's numbers by default: single precision if there are many."""
+    return SINGLE if num_sequences >= LARGE else DOUBLE
 
 
 def _checked_path(path: str) -> str:

@@ -103,3 +103,14 @@ def test_the_run_that_solve_makes_is_recommended(run, seconds, algorithm):
 def test_a_comparison_is_refused_before_anything_is_measured(run):
     run("compare", NAME, "--iterations", "10", "--store", "store")
     assert not list(Path("store").rglob("*.json"))
+
+
+def test_sizes_of_large_games_are_told_without_loading_them(run, monkeypatch):
+    monkeypatch.setattr("rlccfr.cli.commands.games.load", lambda *_: pytest.fail("the game was loaded"))
+    code, out, _ = run("games", "texas_holdem(buckets=12)", "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert facts["infosets"] == 118_671_936
+    assert facts["uniform_exploitability"] is None
+    assert not facts["tables_are_kept"]
+    assert "at most, if no bucket is empty" in run("games", "texas_holdem(buckets=12)")[1]
