@@ -300,7 +300,7 @@ class Policy:
         Raises:
             PolicyError: it can't.
         """
-        if self.game.content_hash != game.content_hash:
+        if self.game is not game and self.game.content_hash != game.content_hash:
             raise PolicyError(
                 f"a policy of {self.game.name!r} can't play {game.name!r}: name a policy of that game, or this policy's"
             )

@@ -436,7 +436,8 @@ class _Work:
         """Return how many exact iterations the budget is predicted to allow; infinite if this can't be predicted."""
         if self.iterations is not None:
             return self.iterations
-        return self.game.form.passes_within(self.game, self._seconds_left)
+        passes: float = self.game.form.passes_within(self.game, self._seconds_left)
+        return passes
 
     def _run(self, solver: Solver, watch: ProgramWatch | None) -> RunResult:
         """Continue the iterations; return their totals.

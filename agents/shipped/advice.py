@@ -140,7 +140,8 @@ def recommend(
     if not shipped.was_measured(form):
         if measure is not None or catalog is not None:
             raise _nothing_to_choose_from(form, "measure" if catalog is None else "catalog")
-        return _default_run(game, shipped.PUBLIC_BUDGETS[-1] if budget is None else budget, preset)
+        known = game if isinstance(game, str) else checked_game(game)
+        return _default_run(known, shipped.PUBLIC_BUDGETS[-1] if budget is None else budget, preset)
     name = game if isinstance(game, str) else _name_of(checked_game(game))
     evaluator = evaluator or LiveEvaluator(keep_runs=RUNNERS)
     if measure is not None:
