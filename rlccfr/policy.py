@@ -256,8 +256,8 @@ class Policy:
 
         A player's gain at a state is what its policy loses by its choice of actions there, compared with the best
         actions. The player comes to the state by its own policy, and plays a best response after it. A player's gains
-        sum to its entry of ``values().gains``. States are infosets, or public nodes in games with a public tree
-        (:mod:`rlccfr.policies.gains`).
+        sum to its entry of ``values().gains``. States are infosets, public nodes in games with a public tree, or paths
+        of actions in hold'em in buckets (:mod:`rlccfr.policies.gains`).
 
         Args:
             most: largest number of states to return; by default all.

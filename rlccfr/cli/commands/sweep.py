@@ -38,7 +38,7 @@ class PlanOptions:
 
     TITLE: ClassVar[str] = "What to measure"
     families: str | None = option(None, "Measure the train, validation or test games instead.")
-    catalog: str | None = option(None, f"{CATALOG} [what fits the games: paper, public, ...]")
+    catalog: str | None = option(None, f"{CATALOG} [what fits the games]")
     networks: str = option("sweep", "Preset of the deep rules' networks.")
     seeds: int = option(5, "Engine seeds of algorithms that draw at random.", callback=at_least(1))
     model_seeds: int = option(2, "Engine seeds of algorithms that fit models.", callback=at_least(1))
