@@ -151,24 +151,7 @@ def recommend(
         within = None if catalog is None else parse_catalog(catalog)
         final = Budget("seconds", final_seconds(seconds))
         return raced(recommend(name, final, preset, catalog, evaluator), seconds, evaluator, within)
-    part = shipped.part_of(name)
-    shipped_name = shipped.name_of(name)
-    weights = parse_preset(preset)
-    limit = part.budgets[-1] if budget is None else parse_budget(budget)
-    wanted_catalog = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
-
-    # A measured game: the best measured algorithm or, from the paper's catalog, the pick of the game's team.
-    if shipped_name is not None:
-        if wanted_catalog == shipped.catalog() and part.learned:
-            return _pick_of_team(name, shipped_name, limit, weights)
-        return _best_measured(name, shipped_name, limit, weights, wanted_catalog)
-
-    # Another game: the single best algorithm of similar games, or the pick of a chooser that has learned from others.
-    if not part.learned:
-        _check_catalog(part.catalogs[0], wanted_catalog, "public")
-        choice = unmeasured.public_choice(limit, weights)
-        return Advice(name, limit, weights, choice.cell, choice.basis, {}, f"{choice.why}{NOT_RUN}")
-    return _for_unmeasured(name, limit, weights, wanted_catalog)
+    return _from_measurements(name, budget, preset, catalog)
 
 
 def raced(
@@ -222,6 +205,28 @@ def _name_of(game: Game) -> str:
     if compiled(name).content_hash != game.content_hash:
         raise GameError(f"the game is not the one that load_game({name!r}) returns: call recommend with a game's name")
     return name
+
+
+def _from_measurements(name: str, budget: BudgetLike | None, preset: PresetLike, catalog: CatalogLike | None) -> Advice:
+    """Return what the measurements of a game, or of others of its form, recommend; see :func:`recommend`."""
+    part = shipped.part_of(name)
+    shipped_name = shipped.name_of(name)
+    weights = parse_preset(preset)
+    limit = part.budgets[-1] if budget is None else parse_budget(budget)
+    wanted_catalog = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
+
+    # A measured game: the best measured algorithm or, from the paper's catalog, the pick of the game's team.
+    if shipped_name is not None:
+        if wanted_catalog == shipped.catalog() and part.learned:
+            return _pick_of_team(name, shipped_name, limit, weights)
+        return _best_measured(name, shipped_name, limit, weights, wanted_catalog)
+
+    # Another game: the single best algorithm of similar games, or the pick of a chooser that has learned from others.
+    if not part.learned:
+        _check_catalog(part.catalogs[0], wanted_catalog, "public")
+        choice = unmeasured.public_choice(limit, weights)
+        return Advice(name, limit, weights, choice.cell, choice.basis, {}, f"{choice.why}{NOT_RUN}")
+    return _for_unmeasured(name, limit, weights, wanted_catalog)
 
 
 def _nothing_to_choose_from(form: Form, argument: str) -> RLCCFRError:
