@@ -49,6 +49,22 @@ class Cell(NamedTuple):
         """Return the algorithm in a table's row; the names of its three columns begin with ``prefix``."""
         return cls(*(str(row[f"{prefix}{axis}"]) for axis in AXES))
 
+    @classmethod
+    def of_run(cls, arguments: Mapping[str, Any]) -> Cell:
+        """Return the algorithm that arguments of :class:`rlccfr.Solver` describe: by default, CFR+ by exact passes.
+
+        Args:
+            arguments: any of ``update_rule`` or ``control``, and ``sampler``; others are ignored.
+
+        Example:
+            >>> str(Cell.of_run({"control": "schedule", "blend": True}))
+            "controlled(controller='schedule') x none x none"
+        """
+        update_rule = str(arguments.get("update_rule", "cfr_plus"))
+        if "control" in arguments:
+            update_rule = f"controlled(controller={arguments['control']!r})"
+        return cls(update_rule, str(arguments.get("sampler", "none")), "none").canonical
+
     @property
     def canonical(self) -> Cell:
         """This algorithm with ids in place of names from the literature.
@@ -151,6 +167,14 @@ class Catalog:
         """
         rules = [id for id in TABULAR_RULES + MORE_RULES if id not in NO_SCHEDULES]
         return cls(tuple(rules), (*PUBLIC_SAMPLERS, "chance", "none"), ("cfr_br", "none"))
+
+    @classmethod
+    def buckets(cls) -> Catalog:
+        """Return the components that run on hold'em in buckets: 10 update rules x 3 samplers.
+
+        Of the samplers, ``public_chance`` draws boards and ``chance`` draws deals; ``none`` stands for exact passes.
+        """
+        return cls(cls.public().update_rules, ("public_chance", "chance", "none"), ("none",))
 
     def plus(
         self,

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 from rlccfr.catalog import Catalog
-from rlccfr.errors import RLCCFRError, choices, nearest
+from rlccfr.errors import RLCCFRError, brief, choices, nearest
+from rlccfr.games.names import GameName, as_name, form_named
 from rlccfr.registry import REGISTRIES, parse, registries_with, unknown
 
 SEPARATOR = re.compile(r"\+\s*(?=[^\W\d])(?![^(]*\))")
@@ -21,6 +22,7 @@ NAMED: Mapping[str, Callable[[], Catalog]] = {
     "extended-tabular": Catalog.extended_tabular,
     "schedules": Catalog.schedules,
     "public": Catalog.public,
+    "buckets": Catalog.buckets,
 }
 """Functions that make the catalogs, by name."""
 
@@ -63,6 +65,35 @@ def catalog_from_text(text: str) -> Catalog:
         if not ids or NONE in listed:
             ids.append(NONE)
     return Catalog(tuple(rules), tuple(samplers), tuple(abstractions))
+
+
+def default_catalog(games: Sequence[GameName]) -> str:
+    """Return the name of the catalog with which games are measured if none is named; it depends on their form.
+
+    Args:
+        games: the games, at least one.
+
+    Raises:
+        GameError: a parameter is given twice, or is not a whole number.
+        RLCCFRError: the games have different defaults, or there is no catalog for a game's form.
+
+    Examples:
+        >>> default_catalog(["kuhn"]), default_catalog(["holdem"]), default_catalog(["texas_holdem(buckets=5)"])
+        ('paper', 'public', 'buckets')
+    """
+    games_by_catalog: dict[str, GameName] = {}
+    for game in games:
+        form = form_named(as_name(game))
+        if not form.catalogs:
+            raise RLCCFRError(
+                f"{brief(game)} is represented {form.title}, for which there is no catalog: list algorithms, as in "
+                f"--catalog {form.instead.get('catalogs', 'cfr_plus')!r}"
+            )
+        games_by_catalog.setdefault(form.catalogs[0], game)
+    if len(games_by_catalog) > 1:
+        defaults = " and ".join(f"{name!r} for {brief(game)}" for name, game in games_by_catalog.items())
+        raise RLCCFRError(f"the default catalog is {defaults}: name one with --catalog, or name one kind of game")
+    return next(iter(games_by_catalog))
 
 
 def _by_axis(specs: Sequence[str]) -> list[list[str]]:

@@ -43,9 +43,9 @@ class EpisodeOptions(TypedDict, total=False):
             :class:`rlccfr.envs.reward.Costs`). By default, each preset has its own scale: ``"log"`` for ``"accuracy"``
             and for pairs, ``"units"`` for the paper's presets.
         catalog: ``"paper"`` (the default), ``"tabular"``, ``"extended"``, ``"extended-tabular"``, ``"schedules"``,
-            ``"public"``, one of these names with further components (``"tabular + my_rule"``), components alone
-            (``"my_rule(speed=1|2) + cfr_plus"``), a ``Catalog``, or a dict with a list of ids for each of
-            ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
+            ``"public"``, ``"buckets"``, one of these names with further components (``"tabular + my_rule"``),
+            components alone (``"my_rule(speed=1|2) + cfr_plus"``), a ``Catalog``, or a dict with a list of ids for each
+            of ``"update_rules"``, ``"samplers"`` and ``"abstractions"``.
         engine_seeds: one engine seed, or several, from which each episode draws one. With few seeds, episodes reuse
             earlier measurements. The default is (0,).
         evaluator: source of measurements: None (the default), to measure each request once per process; a directory,

@@ -63,6 +63,7 @@ PURPOSES = {
     "states": "lists of states",
     "gains": "gains by state",
     "page": "the explorer",
+    "states_below": "pages that begin elsewhere",
     "table": "play against a person",
     "played_pairs": "matches that are played out",
 }
@@ -131,6 +132,8 @@ class Form:
         merge: function ``(game, buckets)`` that merges infosets into buckets.
         lock: class that reads locks and makes locked games, a :class:`rlccfr.locks.LockReader`.
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
+        sizes_before_loading: function ``(name)`` that returns what :meth:`Game.sizes` would, as far as it is known, for
+            games that take minutes to load; None for other games.
         iteration_cost: function ``(game)`` that predicts the nanoseconds of an exact iteration; needed if the best run
             blends, or if there is a short run.
         best_run: arguments of :class:`rlccfr.Solver` for the run that reached the least exploitability within budgets;
@@ -143,11 +146,14 @@ class Form:
             fewer than ``least_passes`` exact iterations; empty if it is ``best_run`` there, too.
         least_passes: see ``short_run``.
         target_runs: the runs that reached targets soonest; the first that serves a game and its target is used.
+        chosen_by: what these runs were chosen by, in words for recommendations where no catalog was measured.
         states: function ``(policy, needles)`` that yields what players know at each state, and what the policy does
             there; see :mod:`rlccfr.policies.listing`.
         gains: function ``(policy)`` that returns what players gain by best responses at each state, a
             :class:`rlccfr.policies.gains.LocalGains`.
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
+        states_below: function ``(game, start)`` that returns the number of both players' states at a path and below it;
+            needed if pages can begin anywhere.
         table: class of the tables at which a person plays against a policy; its arguments are the policy and a random
             generator.
         played_pairs: function ``(first, second, game, pairs, seed)`` that plays pairs of games of two policies, and
@@ -167,10 +173,12 @@ class Form:
     merge: str = ""
     lock: str = ""
     features: str = ""
+    sizes_before_loading: str = ""
     iteration_cost: str = ""
     states: str = ""
     gains: str = ""
     page: str = ""
+    states_below: str = ""
     table: str = ""
     played_pairs: str = ""
     run_for: str = ""
@@ -179,6 +187,7 @@ class Form:
     short_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
     least_passes: int = 0
     target_runs: tuple[TargetRun, ...] = ()
+    chosen_by: str = ""
     instead: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def best_run_on(self, game: Game) -> dict[str, Any]:
@@ -191,6 +200,27 @@ class Form:
         if iterations < self.least_blended:
             arguments.pop("blend", None)
         return arguments
+
+    def passes_within(self, game: Game, seconds: float) -> float:
+        """Return how many exact iterations some CPU seconds are predicted to allow; infinite without a prediction."""
+        if not (self.iteration_cost and math.isfinite(seconds)):
+            return math.inf
+        nanoseconds: float = self.part("iteration_cost")(game)
+        return 1e9 * seconds / nanoseconds
+
+    def run_within(self, game: Game, seconds: float = math.inf, iterations: float | None = None) -> dict[str, Any]:
+        """Return the arguments of the default run on a game within CPU seconds or, if given, within iterations.
+
+        Examples:
+            >>> import rlccfr
+            >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=3)")
+            >>> game.form.run_within(game, seconds=60)
+            {'update_rule': 'dcfr'}
+        """
+        if iterations is not None:
+            return self.run_of(game, iterations)
+        passes = self.passes_within(game, seconds)
+        return dict(self.short_run) if passes < self.least_passes else self.run_of(game, passes)
 
     def part(self, name: str) -> Any:
         """Return the object that an attribute names by its import path.

@@ -256,8 +256,8 @@ class Policy:
 
         A player's gain at a state is what its policy loses by its choice of actions there, compared with the best
         actions. The player comes to the state by its own policy, and plays a best response after it. A player's gains
-        sum to its entry of ``values().gains``. States are infosets, or public nodes in games with a public tree
-        (:mod:`rlccfr.policies.gains`).
+        sum to its entry of ``values().gains``. States are infosets, public nodes in games with a public tree, or paths
+        of actions in hold'em in buckets (:mod:`rlccfr.policies.gains`).
 
         Args:
             most: largest number of states to return; by default all.
@@ -293,6 +293,17 @@ class Policy:
 
         check_same_game(self, other.tabulated)
         return self.seated_with(other.tabulated).values().game[0]
+
+    def require_plays(self, game: Any) -> None:
+        """Check that the policy can play a game: its own, or another one if :attr:`plays_other_games`.
+
+        Raises:
+            PolicyError: it can't.
+        """
+        if self.game is not game and self.game.content_hash != game.content_hash:
+            raise PolicyError(
+                f"a policy of {self.game.name!r} can't play {game.name!r}: name a policy of that game, or this policy's"
+            )
 
     def unlocked(self) -> Policy:
         """Convert a policy of a locked game to one of the unlocked game, which follows the lock at locked decisions.

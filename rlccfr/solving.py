@@ -415,11 +415,10 @@ class _Work:
         """Return a solver for the form's run to the target or, without one or with too small a budget, its best run."""
         from rlccfr.solver import Solver
 
-        passes = self._iterations_in_budget()
-        is_short = self.iterations is None and passes < self.game.form.least_passes
+        is_short = self.iterations is None and self._iterations_in_budget() < self.game.form.least_passes
         if self._target_run is not None and not (is_short or self._is_out_of_reach):
             return Solver(self.game, threads=self.threads, **self._target_run.arguments)
-        arguments = dict(self.game.form.short_run) if is_short else self.game.form.run_of(self.game, passes)
+        arguments = self.game.form.run_within(self.game, self._seconds_left, self.iterations)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".* runs without blends", RuntimeWarning)
             solver = Solver(self.game, threads=self.threads, **arguments)
@@ -435,9 +434,10 @@ class _Work:
 
     def _iterations_in_budget(self) -> float:
         """Return how many exact iterations the budget is predicted to allow; infinite if this can't be predicted."""
-        has_law = self.seconds is not None and self.game.form.iteration_cost
-        predicted = self._seconds_left / self._iteration_seconds if has_law else math.inf
-        return predicted if self.iterations is None else self.iterations
+        if self.iterations is not None:
+            return self.iterations
+        passes: float = self.game.form.passes_within(self.game, self._seconds_left)
+        return passes
 
     def _run(self, solver: Solver, watch: ProgramWatch | None) -> RunResult:
         """Continue the iterations; return their totals.

@@ -20,6 +20,7 @@ from rlccfr.games.names import form_named, identity_of
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
+    from rlccfr.game import Form
 
 GAMES = ("kuhn", "leduc", "goofspiel", "royal")
 """The paper's games."""
@@ -110,6 +111,11 @@ PARTS = {"paper": paper_part, "public": public_part}
 """The parts of the measurements, by the name of the default catalog for their games' form."""
 
 
+def was_measured(form: Form) -> bool:
+    """Return whether games of a form were measured with a catalog."""
+    return bool(PARTS.keys() & form.catalogs[:1])
+
+
 def part_of(game: str) -> Part:
     """Return the part of the measurements that a game belongs to, or would belong to if it had been measured.
 
@@ -117,7 +123,7 @@ def part_of(game: str) -> Part:
         RLCCFRError: no game of the same form was measured.
     """
     form = form_named(game)
-    if not PARTS.keys() & form.catalogs[:1]:
+    if not was_measured(form):
         remedy = ", and `rlccfr sweep` measures those of a catalog" if form.catalogs else ""
         raise RLCCFRError(
             f"{brief(game)} is represented {form.title}, and no such game was measured: `rlccfr solve` picks an "

@@ -30,10 +30,10 @@ from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.reward import Preset
 from rlccfr.errors import GameError, RLCCFRError
 from rlccfr.files import none_for_nan
-from rlccfr.game import Game, checked_game
+from rlccfr.game import Form, Game, checked_game
 from rlccfr.games.compiled_games import compiled
 from rlccfr.games.gambit.files import is_of_file
-from rlccfr.games.names import GameName, as_name
+from rlccfr.games.names import GameName, as_name, form_named
 from rlccfr.games.public.spots import is_subgame
 
 RACED = ("seconds", "exploitability", "throughput", "reward", "converged")
@@ -59,7 +59,8 @@ class Advice:
             team that has learned from these measurements. ``"features"``: the pick from the game's features.
             ``"single best"``: the SBS of the training games, if it does better than such picks; or, for a game with a
             public tree, the SBS of the measured games with public trees. ``"raced"``: the best of a few algorithms that
-            ran on the game.
+            ran on the game. ``"default"``: the default run of the game's form, of which no game was measured with a
+            catalog.
         figures: those figures of :data:`SHOWN` that were measured for the algorithm: exploitability (NashConv / 2) in
             the game's units, throughput in iterations per engine CPU second. For the best measured
             algorithm, ``regret`` is NaN.
@@ -109,13 +110,16 @@ def recommend(
 ) -> Advice:
     """Return the best algorithm measured on a game; for a game that was not measured, a chooser's pick or the SBS.
 
+    For a game in a form of which no game was measured, such as hold'em in buckets, it is the algorithm that
+    :func:`rlccfr.solve` takes by default within the budget.
+
     If the budget lies outside the range that was measured, or that the chooser or team has learned from, the answer is
     for the nearest budget in this range. If a chooser has learned from no budget in the same unit, the answer is for
     the longest headline budget. In both cases, ``why`` names the budget of the answer.
 
     Args:
         game: a name that :func:`rlccfr.load_game` accepts, or a game that it returned.
-        budget: budget of the run; by default one engine CPU second, or sixty for a game with a public tree.
+        budget: budget of the run; by default one engine CPU second, or sixty for a game that is not compiled.
         preset: reward weights.
         catalog: catalog to choose from. By default, all algorithms that were measured, including the extended catalog's
             tabular ones. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
@@ -128,10 +132,16 @@ def recommend(
     Raises:
         TypeError: ``game`` is not a game.
         GameError: an unknown game, or a game whose name stands for another game.
-        RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, or an installation
-            without its data.
+        RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, a race or a catalog
+            where no game of the form was measured, or an installation without its data.
     """
     game = as_name(game)
+    form = form_named(game) if isinstance(game, str) else checked_game(game).form
+    if not shipped.was_measured(form):
+        if measure is not None or catalog is not None:
+            raise _nothing_to_choose_from(form, "measure" if catalog is None else "catalog")
+        known = game if isinstance(game, str) else checked_game(game)
+        return _default_run(known, shipped.PUBLIC_BUDGETS[-1] if budget is None else budget, preset)
     name = game if isinstance(game, str) else _name_of(checked_game(game))
     evaluator = evaluator or LiveEvaluator(keep_runs=RUNNERS)
     if measure is not None:
@@ -141,24 +151,7 @@ def recommend(
         within = None if catalog is None else parse_catalog(catalog)
         final = Budget("seconds", final_seconds(seconds))
         return raced(recommend(name, final, preset, catalog, evaluator), seconds, evaluator, within)
-    part = shipped.part_of(name)
-    shipped_name = shipped.name_of(name)
-    weights = parse_preset(preset)
-    limit = part.budgets[-1] if budget is None else parse_budget(budget)
-    wanted_catalog = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
-
-    # A measured game: the best measured algorithm or, from the paper's catalog, the pick of the game's team.
-    if shipped_name is not None:
-        if wanted_catalog == shipped.catalog() and part.learned:
-            return _pick_of_team(name, shipped_name, limit, weights)
-        return _best_measured(name, shipped_name, limit, weights, wanted_catalog)
-
-    # Another game: the single best algorithm of similar games, or the pick of a chooser that has learned from others.
-    if not part.learned:
-        _check_catalog(part.catalogs[0], wanted_catalog, "public")
-        choice = unmeasured.public_choice(limit, weights)
-        return Advice(name, limit, weights, choice.cell, choice.basis, {}, f"{choice.why}{NOT_RUN}")
-    return _for_unmeasured(name, limit, weights, wanted_catalog)
+    return _from_measurements(name, budget, preset, catalog)
 
 
 def raced(
@@ -175,8 +168,10 @@ def raced(
         seconds, evaluator, within, progress: as for :func:`rlccfr.agents.shipped.race.race`.
 
     Raises:
-        RLCCFRError: every run has failed.
+        RLCCFRError: every run has failed, or no game of the form was measured.
     """
+    if advice.basis == "default":
+        raise _nothing_to_choose_from(form_named(advice.game), "measure")
     result = race(advice.game, advice.cell, seconds, advice.preset, evaluator, within=within, progress=progress)
     table = result.table
     figures = {str(name): value for name, value in table.to_dict("records")[0].items()}  # Python's types, for JSON
@@ -210,6 +205,60 @@ def _name_of(game: Game) -> str:
     if compiled(name).content_hash != game.content_hash:
         raise GameError(f"the game is not the one that load_game({name!r}) returns: call recommend with a game's name")
     return name
+
+
+def _from_measurements(name: str, budget: BudgetLike | None, preset: PresetLike, catalog: CatalogLike | None) -> Advice:
+    """Return what the measurements of a game, or of others of its form, recommend; see :func:`recommend`."""
+    part = shipped.part_of(name)
+    shipped_name = shipped.name_of(name)
+    weights = parse_preset(preset)
+    limit = part.budgets[-1] if budget is None else parse_budget(budget)
+    wanted_catalog = None if catalog is None else parse_catalog(catalog).with_networks("sweep")
+
+    # A measured game: the best measured algorithm or, from the paper's catalog, the pick of the game's team.
+    if shipped_name is not None:
+        if wanted_catalog == shipped.catalog() and part.learned:
+            return _pick_of_team(name, shipped_name, limit, weights)
+        return _best_measured(name, shipped_name, limit, weights, wanted_catalog)
+
+    # Another game: the single best algorithm of similar games, or the pick of a chooser that has learned from others.
+    if not part.learned:
+        _check_catalog(part.catalogs[0], wanted_catalog, "public")
+        choice = unmeasured.public_choice(limit, weights)
+        return Advice(name, limit, weights, choice.cell, choice.basis, {}, f"{choice.why}{NOT_RUN}")
+    return _for_unmeasured(name, limit, weights, wanted_catalog)
+
+
+def _nothing_to_choose_from(form: Form, argument: str) -> RLCCFRError:
+    """Return the error for an argument that needs measured algorithms."""
+    return RLCCFRError(
+        f"no game represented {form.title} was measured, so there are no algorithms to choose from: leave out "
+        f"{argument}, for the run that `rlccfr solve` makes by default"
+    )
+
+
+def _default_run(game: str | Game, budget: BudgetLike, preset: PresetLike) -> Advice:
+    """Return the run that :func:`rlccfr.solve` makes by default within a budget; nothing was compared on such games.
+
+    Raises:
+        RLCCFRError: an invalid budget or preset.
+    """
+    limit = parse_budget(budget)
+    tree = compiled(game) if isinstance(game, str) else game
+    form = tree.form
+    seconds = limit.amount if limit.unit == "seconds" else math.inf
+    iterations = limit.amount if limit.unit == "iterations" else None
+    arguments = form.run_within(tree, seconds, iterations)
+    cell = Cell.of_run(arguments)
+    passes = form.passes_within(tree, seconds)
+    why = f"the run that `rlccfr solve` makes by default{', with blends at its end' if arguments.get('blend') else ''}"
+    if math.isfinite(passes):
+        why += f", in a budget of some {passes:,.0f} exact iterations" if passes >= 1 else ", in so small a budget"
+    why += f"; no game represented {form.title} was measured with a catalog"
+    if form.chosen_by:
+        why += f"; {form.chosen_by}"
+    name = game if isinstance(game, str) else game.name
+    return Advice(name, limit, parse_preset(preset), cell, "default", {}, why)
 
 
 def _best_measured(

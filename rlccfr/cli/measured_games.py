@@ -46,7 +46,7 @@ class MeasurementOptions:
     TITLE: ClassVar[str] = "Measurements"
     results: Path | None = option(None, "A sweep of your own: its store, or a file of `rlccfr sweep --compact`.")
     catalog: str | None = option(
-        None, "The measured catalog to choose from: paper, tabular, public ... [paper, or public on hold'em]"
+        None, "The measured catalog to choose from: paper, tabular, public ... [what fits the games]"
     )
     networks: str | None = option(None, "Preset of the deep rules' networks in that sweep. [sweep]")
 
@@ -91,8 +91,8 @@ def measured(
         games: names of the games. The default is all games of the sweep; for the package's measurements, it is the
             paper's games or, with the catalog ``public``, the games with public trees.
         budgets: the budgets to show.
-        options: which measurements to read, by default the package's. The catalog is ``paper`` by default, or
-            ``public`` for the package's games of hold'em.
+        options: which measurements to read, by default the package's. The catalog is by default the one with which
+            `rlccfr sweep` measures such games, ``paper`` or another.
         game_option: the option by which the command takes games, for errors; empty if they are arguments.
 
     Raises:
@@ -101,6 +101,7 @@ def measured(
         BudgetError: not all algorithms ran for as long as a budget.
     """
     with progress("reading the measurements"):
+        from rlccfr.envs.catalog_text import default_catalog
         from rlccfr.envs.episode import parse_budget, parse_catalog
 
         wanted_budgets = [parse_budget(budget) for budget in budgets.amounts()] if budgets.are_given else []
@@ -109,9 +110,9 @@ def measured(
         from rlccfr.agents import shipped
 
         table = _own_table(options.results)
-        catalog_name = options.catalog or "paper"
-        algorithms = parse_catalog(catalog_name).with_networks(options.networks or "sweep")
         names = games or table.games
+        catalog_name = options.catalog or default_catalog(names)
+        algorithms = parse_catalog(catalog_name).with_networks(options.networks or "sweep")
         # A sweep that was stopped, or was made with another catalog, lacks runs: say how to complete it.
         unfinished_games = [game for game in names if table.lacking(game, algorithms)]
         if unfinished_games:
@@ -258,7 +259,7 @@ def _swept_catalog(table: TableEvaluator, games: Sequence[str], networks: str | 
     from rlccfr.envs.episode import parse_catalog
 
     # The largest catalogs come first.
-    for name in ("extended", "paper", "extended-tabular", "tabular", "public"):
+    for name in ("extended", "paper", "extended-tabular", "tabular", "public", "schedules", "buckets"):
         algorithms = parse_catalog(name).with_networks(networks or "sweep")
         if all(table.seeds(game, algorithm) for game in games for algorithm in algorithms):
             return name
@@ -275,7 +276,7 @@ def _resuming_command(
     limits = missing.limits or Limits()
     model_seeds = min(SweepPlan.model_seeds, missing.seeds)
     options = {
-        "--catalog": quoted(catalog) if catalog != "paper" else None,
+        "--catalog": quoted(catalog) if catalog != _default_or_none(games) else None,
         "--networks": quoted(networks) if networks not in (None, "sweep") else None,
         "--seeds": missing.seeds if missing.seeds != SweepPlan.seeds else None,
         "--model-seeds": missing.model_seeds if missing.model_seeds != model_seeds else None,
@@ -286,6 +287,16 @@ def _resuming_command(
     options |= {"--store": quoted(str(results))} if results.is_dir() else {"--option": f"import={quoted(str(results))}"}
     words = [f"{name} {value}" for name, value in options.items() if value is not None]
     return [*called(), "sweep", *map(quoted, games), *words]
+
+
+def _default_or_none(games: Sequence[str]) -> str | None:
+    """Return the catalog with which `rlccfr sweep` measures games; None if it must be named."""
+    from rlccfr.envs.catalog_text import default_catalog
+
+    try:
+        return default_catalog(games)
+    except RLCCFRError:
+        return None
 
 
 def _require_long_runs(

@@ -26,7 +26,7 @@ GameOfFile = Annotated[
 ]
 
 CATALOG = (
-    "Algorithms: paper, tabular, extended, extended-tabular, schedules; public for hold'em and Bluff; "
+    "Algorithms: paper, tabular, extended, extended-tabular, schedules; public for hold'em and Bluff; buckets; "
     '"tabular + my_rule" with your own; "my_rule(a=1|2) + cfr" for these alone.'
 )
 EVALUATIONS = "Largest number of algorithms to measure."

@@ -131,10 +131,7 @@ def best_run_of(game: Game, dtype: str | None = None) -> Cell:
     arguments = game.form.best_run_on(game)
     if dtype == "int16" and "control" in arguments:
         arguments = dict(game.form.target_runs[0].arguments)
-    update_rule = arguments.get("update_rule", "cfr_plus")
-    if "control" in arguments:
-        update_rule = f"controlled(controller={arguments['control']!r})"
-    return Cell(update_rule, arguments.get("sampler", "none"), "none").canonical
+    return Cell.of_run(arguments)
 
 
 def components_left_out(game: Game | None) -> Cell:

@@ -91,9 +91,7 @@ def predicted_size(policy: Policy, *, start: str = "", most: int = MOST_STATES) 
     states = 2 * game.num_infosets  # at each point, the states of both players are shown
     if not game.form.has_histories:
         if start:
-            from rlccfr.explorer.public_points import num_states_below
-
-            states = num_states_below(game, game.node(start))
+            states = game.form.part("states_below")(game, start)
         states = min(states, most)
     actions = game.num_sequences / game.num_infosets  # per infoset of the player who acts
     return PredictedSize(states, states * (BYTES_PER_STATE + BYTES_PER_ACTION * actions))
@@ -105,16 +103,17 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
     Args:
         policy: the policy.
         path: the file to write.
-        start: for a game with a public tree, the path of the page's first point; see :meth:`rlccfr.PublicGame.path`.
-        most: for a game with a public tree, the largest number of states of both players. Points farther from the start
-            are left out, or have no states.
+        start: for a game that is not compiled, the path of the page's first point: of a public tree, see
+            :meth:`rlccfr.PublicGame.path`; in hold'em in buckets, the actions, such as ``cc/r``.
+        most: for a game that is not compiled, the largest number of states of both players. Points farther from the
+            start are left out, or have no states.
 
     Returns:
         The size of the page.
 
     Raises:
-        GameError: no node has the path ``start``, a start is given for a game without a public tree, or the game's form
-            has no pages.
+        GameError: no node has the path ``start``, a start is given for a compiled game, or the game's form has no
+            pages.
         PolicyError: the private states of a game with a public tree have no names.
         RLCCFRError: the file can't be written.
     """

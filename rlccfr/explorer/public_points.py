@@ -68,14 +68,18 @@ def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES
     return iter(_PublicPoints(policy, policy.game.node(start), most))
 
 
-def num_states_below(game: PublicGame, start: int) -> int:
+def num_states_below(game: PublicGame, start: str) -> int:
     """Return the number of players' states at a node and at all nodes below it.
 
     Args:
-        start: index of the node.
+        game: the game.
+        start: path of the node.
+
+    Raises:
+        GameError: no node has that path.
     """
     nodes = game.view.nodes
-    level = np.array([start])
+    level = np.array([game.node(start)])
     num_states = 0
     while len(level):
         deals = nodes["deal"][level[nodes["kind"][level] < CHANCE]]

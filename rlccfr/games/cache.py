@@ -132,6 +132,11 @@ def find_arrays(kind: str, parts: tuple[str, ...]) -> dict[str, np.ndarray] | No
     return arrays
 
 
+def are_arrays_kept(kind: str, parts: tuple[str, ...]) -> bool:
+    """Return whether tables of cards are kept, without reading them; see :func:`find_arrays`."""
+    return _path_of_arrays(kind, parts).exists()
+
+
 def keep_arrays(
     kind: str, parts: tuple[str, ...], arrays: Mapping[str, np.ndarray], replaces: tuple[str, ...] | None = None
 ) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError, brief, whole_number
-from rlccfr.games.bucket_histories.game import BucketHistoryGame, split_path
+from rlccfr.games.bucket_histories.game import BucketHistoryGame, Decision, split_path
 from rlccfr.policies.matches import check_same_game
 from rlccfr.policies.table_policy import TablePolicy, shares_of
 from rlccfr.policy import Policy
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ALL = slice(None)
+"""All bucket histories, or all betting lines."""
 
 
 class LowerBound(NamedTuple):
@@ -53,7 +56,7 @@ class BucketHistoryPolicy(TablePolicy):
         """Action probabilities, (m,), in the order of the game's tables."""
         probabilities = np.empty_like(self.table)
         for decision in self.game.decisions:
-            decision.of(probabilities)[:] = shares_of(decision.of(self.table))
+            decision.of(probabilities)[:] = self.shares(decision)
         return probabilities
 
     def at(self, number: int, node: int, history: int) -> np.ndarray:
@@ -76,8 +79,14 @@ class BucketHistoryPolicy(TablePolicy):
         num_histories = self.game.num_bucket_histories[number]
         if whole_number(history, "the bucket history", 0, PolicyError) >= num_histories:
             raise PolicyError(f"the bucket history must be from 0 to {num_histories - 1}, not {history}")
-        probabilities: np.ndarray = shares_of(decision.of(self.table)[history : history + 1])[0]
+        probabilities: np.ndarray = self.shares(decision, slice(history, history + 1))[0]
         return probabilities
+
+    def shares(
+        self, decision: Decision, histories: slice | list[int] = ALL, lines: slice | list[int] = ALL
+    ) -> np.ndarray:
+        """Return the action probabilities of some bucket histories and betting lines, (histories, actions, lines)."""
+        return shares_of(decision.of(self.table)[histories][:, :, lines])
 
     def action_probabilities(self, path: str, private: int | str) -> dict[str, float]:
         """Return a player's policy at a decision: the probability of each action, keyed by its letter.
@@ -99,6 +108,19 @@ class BucketHistoryPolicy(TablePolicy):
             >>> policy.action_probabilities("cc/5d/c", "2c") == policy.action_probabilities("cc/c", 0)
             True
         """
+        number, node, line, history = self.place(path, private)
+        probabilities = self.at(number, node, history)[:, line]
+        return dict(zip(self.game.letters(number, node), probabilities.tolist(), strict=True))
+
+    def place(self, path: str, private: int | str) -> tuple[int, int, int, int]:
+        """Return where a decision lies: its round, its node there, the betting line before it, the bucket history.
+
+        Args:
+            path, private: see :meth:`action_probabilities`.
+
+        Raises:
+            GameError: no player acts there, or the hand and the board can't be dealt.
+        """
         game = self.game
         if isinstance(private, str):
             actions, board = split_path(path)
@@ -114,11 +136,8 @@ class BucketHistoryPolicy(TablePolicy):
                     f"{path!r} has the cards of {len(board)} deals, but {number} come before the decision: give the "
                     "cards of each round between slashes, as in 'cc/7h5d2c/r'"
                 )
-            private = game.bucketing.history_named(private, board)
-        else:
-            number, node, line = game.node(path)
-        probabilities = self.at(number, node, private)[:, line]
-        return dict(zip(game.letters(number, node), probabilities.tolist(), strict=True))
+            return number, node, line, game.bucketing.history_named(private, board)
+        return *game.node(path), private
 
     def _best_responses(self) -> BucketHistoryPolicy:
         """See :meth:`Policy._best_responses`."""
@@ -193,6 +212,16 @@ class BucketHistoryPolicy(TablePolicy):
 
         return value_between(self, other, progress)  # type: ignore[arg-type]
 
+    def require_plays(self, game: Any) -> None:
+        """See :meth:`Policy.require_plays`; the cards tell the policy its own buckets, whatever the game's are."""
+        if game.form is not self.game.form:
+            super().require_plays(game)
+        elif not self.game.has_cards_and_betting_of(game):
+            raise PolicyError(
+                f"a policy of {self.game.name!r} can't play {game.name!r}, since the cards or the betting differ: name "
+                "a policy of a game that differs in buckets alone"
+            )
+
     def _computed_values(self) -> tuple[float, float, float]:
         """See :meth:`TablePolicy._computed_values`."""
         from rlccfr.engine.bucket_histories.stepper import sweeps_of
@@ -210,7 +239,7 @@ class BucketHistoryPolicy(TablePolicy):
         game = self.game
         tables = []
         for decision in game.decisions:
-            probabilities = shares_of(decision.of(self.table))
+            probabilities = self.shares(decision)
             num_histories, _, num_lines = decision.shape
             paths = [game.path(decision.round, decision.node, line) for line in range(num_lines)]
             infosets = [f"{path} {history}".strip() for history in range(num_histories) for path in paths]

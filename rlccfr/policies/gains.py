@@ -12,7 +12,8 @@ is the performance difference lemma (Kakade and Langford, "Approximately optimal
 ICML 2002), with the advantages of the best response. No gain is negative. A gain of 0 means that the policy is optimal
 at the infoset, given b below it, or that p never reaches the infoset.
 
-In a public-tree game, gains are summed over the private states at a public node.
+In a public-tree game, gains are summed over the private states at a public node; in hold'em in buckets, over the bucket
+histories at a path of actions (:mod:`rlccfr.policies.bucket_history_figures`).
 """
 
 from __future__ import annotations

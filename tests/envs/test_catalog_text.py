@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlccfr.catalog import Catalog
+from rlccfr.envs.catalog_text import default_catalog
 from rlccfr.envs.episode import parse_catalog
 from rlccfr.errors import RLCCFRError
 
@@ -70,3 +71,31 @@ def test_a_sweep_of_two_values_is_two_runs(run):
     catalog = ("--catalog", "dcfr(alpha=1|1.5)")
     limits = ("--iterations", "10", "--seconds", "0", "--option", "pilot=no", "--workers", "1")
     assert run("sweep", "kuhn", *catalog, *limits, "--json")[:2] == (0, '{\n "kuhn": {\n  "ok": 2\n }\n}\n')
+
+
+@pytest.mark.parametrize(
+    ("games", "name"),
+    [
+        (["kuhn", "random_poker(seed=0)"], "paper"),
+        (["holdem(ranks=6)", "bluff"], "public"),
+        (["texas_holdem(buckets=5)", "holdem(buckets=2)"], "buckets"),
+    ],
+)
+def test_the_default_catalog_fits_the_form_of_the_games(games, name):
+    assert default_catalog(games) == name
+
+
+@pytest.mark.parametrize(
+    ("games", "message"),
+    [
+        (["kuhn", "holdem"], "is 'paper' for 'kuhn' and 'public' for 'holdem': name one with --catalog"),
+        (
+            ["generated(kuhn_poker)"],
+            r"there is no catalog: list algorithms, as in --catalog \"deep_lcfr\(preset='states'",
+        ),
+    ],
+)
+def test_games_without_one_default_catalog_are_refused_in_one_line(games, message):
+    with pytest.raises(RLCCFRError, match=message) as caught:
+        default_catalog(games)
+    assert "\n" not in str(caught.value)

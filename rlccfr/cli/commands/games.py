@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,6 +34,10 @@ def games(
         raise RLCCFRError("--plot draws one game: name the game")
     if game is None:
         _list_games(every, json)
+        return
+    facts = _facts_before_loading(game) if plot is None and options.max_histories is None else None
+    if facts is not None:
+        _print_facts(facts, json)
         return
     tree = load(game, options.max_histories)
     if plot is not None:
@@ -80,14 +84,28 @@ def _list_games(every: bool, json: bool) -> None:
         print_table(("game", "description"), [(row["name"], row["description"]) for row in rows])
 
 
+def _facts_before_loading(game: str) -> dict[str, Any] | None:
+    """Return a game's sizes without loading it, if its form knows them and loading it takes long; else None."""
+    from rlccfr.games.names import form_named
+
+    form = form_named(game)
+    facts: dict[str, Any] | None = form.part("sizes_before_loading")(game) if form.sizes_before_loading else None
+    return None if facts is None else {**facts, "uniform_exploitability": None}
+
+
 def _describe(tree: Game, json: bool) -> None:
     """Print a game's size."""
     from rlccfr.game import policy_class
 
     uniform = policy_class(tree).uniform(tree)
-    facts = {**tree.sizes(), "uniform_exploitability": uniform.exploitability() if uniform.has_values else None}
+    exploitability = uniform.exploitability() if uniform.has_values else None
+    _print_facts({**tree.sizes(), "uniform_exploitability": exploitability}, json)
+
+
+def _print_facts(facts: dict[str, Any], json: bool) -> None:
+    """Print a game's name and sizes; None stands for what is not known."""
     if json:
         print_json(facts)
     else:
         known = {name: "not known" if value is None else value for name, value in facts.items()}
-        print_table(("", tree.name), list(known.items())[1:])
+        print_table(("", facts["name"]), list(known.items())[1:])

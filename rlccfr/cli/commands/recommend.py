@@ -35,7 +35,7 @@ class BudgetOptions(OneBudget):
 
     TITLE: ClassVar[str] = "What the algorithm must be good at"
     iterations: int | None = option(None, "Budget in iterations.")
-    seconds: float | None = option(None, "Budget in CPU seconds. [1; 60 on hold'em and Bluff; a team's own]")
+    seconds: float | None = option(None, "Budget in CPU seconds. [1; 60 if it is not compiled; a team's own]")
     preset: str | None = option(None, "Weights of the reward. [accuracy; a team's own]")
     scale: str | None = rare(None, SCALE)
 
@@ -74,6 +74,7 @@ class Answer:
         budget: the budget that they are recommended for.
         seed: seed of the run that the recommendation was measured by.
         is_measured: whether the package's measurements of the game have the algorithm.
+        is_default: whether `rlccfr solve` makes this run if no algorithm is named.
         runs: table of the runs that decided, if there were any.
     """
 
@@ -83,6 +84,7 @@ class Answer:
     budget: Budget
     seed: int = 0
     is_measured: bool = False
+    is_default: bool = False
     runs: pd.DataFrame | None = None
 
     def print_for(self, game: str) -> None:
@@ -100,7 +102,7 @@ class Answer:
         """Return a command that runs the pick: the loaded components, each segment's algorithm, and the engine seed."""
         first, *later = self.algorithms
         words = [*called(), "solve", quoted(game)]
-        for axis, component in first._asdict().items():
+        for axis, component in () if self.is_default else first._asdict().items():
             words += [f"--{axis.replace('_', '-')}", quoted(component)]
         for algorithm in later:
             words += ["--option", f"then={quoted(str(algorithm))}"]
@@ -123,7 +125,8 @@ def recommend(
 
     For a measured game, such as kuhn, leduc or holdem, the answer is the best measured algorithm or, with --catalog
     paper, the pick of the game's team. For another game, the answer is the pick of the chooser that did best on games
-    from which it had not learned, or the best algorithm of the training games if that algorithm did better.
+    from which it had not learned, or the best algorithm of the training games if that algorithm did better. Where no
+    game of the same form was measured, it is the run that `rlccfr solve` makes by default.
 
     With --measure, the answer is the winner of a few runs here. With --team, the answer is your team's pick, which is
     measured. Both options keep their measurements in --store, and do not repeat them.
@@ -185,8 +188,14 @@ def _package_answer(game: str, limit: dict[str, Any] | None, weights: Preset, ca
         from rlccfr.agents.shipped.advice import recommend
 
         advice = recommend(game, limit, weights, catalog)
-    is_measured = advice.basis == "best measured"
-    return Answer(advice.to_row(), str(advice), [advice.cell], advice.budget, is_measured=is_measured)
+    return Answer(
+        advice.to_row(),
+        str(advice),
+        [advice.cell],
+        advice.budget,
+        is_measured=advice.basis == "best measured",
+        is_default=advice.basis == "default",
+    )
 
 
 def _race_answer(game: str, seconds: float, weights: Preset, catalog: str | None, store: Path) -> Answer:

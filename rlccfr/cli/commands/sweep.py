@@ -38,7 +38,7 @@ class PlanOptions:
 
     TITLE: ClassVar[str] = "What to measure"
     families: str | None = option(None, "Measure the train, validation or test games instead.")
-    catalog: str = option("paper", CATALOG)
+    catalog: str | None = option(None, f"{CATALOG} [what fits the games]")
     networks: str = option("sweep", "Preset of the deep rules' networks.")
     seeds: int = option(5, "Engine seeds of algorithms that draw at random.", callback=at_least(1))
     model_seeds: int = option(2, "Engine seeds of algorithms that fit models.", callback=at_least(1))
@@ -159,12 +159,13 @@ def _check_values_known(game: Any) -> None:
 
 def _plan(games: list[str], options: PlanOptions, limits: LimitOptions) -> SweepPlan:
     """Return the plan of a sweep."""
+    from rlccfr.envs.catalog_text import default_catalog
     from rlccfr.envs.episode import parse_catalog
     from rlccfr.envs.sweeping.plan import Limits
     from rlccfr.envs.sweeping.sweep import SweepPlan
 
     limits_of_runs = Limits(limits.iterations, limits.seconds, limits.further, limits.timeout, limits.megabytes)
-    algorithms = parse_catalog(options.catalog).with_networks(options.networks)
+    algorithms = parse_catalog(options.catalog or default_catalog(games)).with_networks(options.networks)
     return SweepPlan(
         games, algorithms, options.seeds, options.model_seeds, options.close, limits_of_runs, options.close_seeds
     )

@@ -8,7 +8,7 @@ import typer
 
 from rlccfr.cli.console import load, print_json, print_table
 from rlccfr.cli.options import Json, Seed
-from rlccfr.cli.policies.named import UNIFORM, is_best, is_run, policy_of, run_of
+from rlccfr.cli.policies.named import UNIFORM, game_of_opponent, is_best, is_run, policy_of, run_of
 from rlccfr.cli.progress import progress
 from rlccfr.errors import RLCCFRError
 
@@ -45,22 +45,15 @@ def match(
 
         response = policy_of(first, tree).best_response() if is_best(second) else None
         if pairs:
-            opponent = response or _policy_or_draws(second, _game_of_opponent(second, tree))
+            opponent = response or _policy_or_draws(second, game_of_opponent(second, tree))
             result = played_match(_policy_or_draws(first, tree), opponent, tree, pairs, seed, report)
         else:
-            opponent = response or policy_of(second, _game_of_opponent(second, tree))
+            opponent = response or policy_of(second, game_of_opponent(second, tree))
             result = exact_match(policy_of(first, tree), opponent, report)
     if json:
         print_json({"game": game, "first": first, "second": second, "seed": seed, **result._asdict()})
     else:
         _print_match(result, first, tree.big_blind)
-
-
-def _game_of_opponent(name: str, tree: Any) -> Any:
-    """Return the game that the opponent's policy must be for; None if the policy's file names the game."""
-    from rlccfr.game import policy_class
-
-    return None if policy_class(tree).plays_other_games and name != UNIFORM else tree
 
 
 def _policy_or_draws(name: str, tree: Any) -> Policy | Draws:

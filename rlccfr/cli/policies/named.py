@@ -61,6 +61,13 @@ def policy_of(name: str, game: Any = None) -> Policy:
     return Policy.load(name)
 
 
+def game_of_opponent(name: str, game: Any) -> Any:
+    """Return the game that the policy of an opponent in a game must be for; None if its file says which."""
+    from rlccfr.game import policy_class
+
+    return None if policy_class(game).plays_other_games and name != UNIFORM else game
+
+
 def is_best(name: str) -> bool:
     """Return whether a name stands for best responses to the opponent's policy, and not for a file."""
     return name.lower() in BEST_RESPONSES and not Path(name).exists()

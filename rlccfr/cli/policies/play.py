@@ -41,18 +41,23 @@ def play(
 ) -> None:
     """Play a game against a policy.
 
-    Type ? at any prompt for help. Without --against, the game is solved first, for ten CPU seconds at most.
+    Type ? at any prompt for help. Without --against, the game is solved first, for ten CPU seconds at most. In hold'em
+    in buckets, the policy may be one of another number of buckets.
     """
     import numpy as np
 
-    from rlccfr.cli.policies.named import policy_of
+    from rlccfr.cli.policies.named import game_of_opponent, policy_of
     from rlccfr.games.words import payoff_unit, plain
     from rlccfr.play.session import Session
 
     tree = load(game)
     if not tree.num_infosets:
         raise RLCCFRError(f"nobody decides anything in {tree.name!r}, so there is nothing to play")
-    policy = _solved_policy(tree, game) if against is None else policy_of(against, tree)
+    if against is None:
+        policy = _solved_policy(tree, game)
+    else:
+        policy = policy_of(against, game_of_opponent(against, tree))
+        policy.require_plays(tree)
     # Two streams: chance's moves do not depend on the policy's.
     table_seed, session_seed = np.random.SeedSequence(seed).spawn(2)
     table_rng = np.random.default_rng(table_seed)

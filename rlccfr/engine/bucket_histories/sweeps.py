@@ -26,6 +26,7 @@ from threadpoolctl import ThreadpoolController
 
 from rlccfr.games.bucket_histories.game import BucketHistoryGame
 from rlccfr.games.bucket_histories.meetings import PairMatrices
+from rlccfr.games.bucket_histories.strengths import check_memory
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.bucket_histories.passes import (
     BEST,
@@ -175,6 +176,28 @@ class Sweeps:
                 self._find_leaf_values(player, state, RESPOND)
                 self._go_up(player, state, RESPOND)
         return responses
+
+    def values_at_leaves(self, table: np.ndarray, player: int, mode: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return a player's counterfactual values at the leaves of each round, if the opponent plays a policy.
+
+        Args:
+            table: (m,) entries of both players' policies.
+            player: the player.
+            mode: MEAN if the player plays its policy, BEST if it responds to the opponent's.
+
+        Returns:
+            For each round, copies of the values where somebody folds, (histories, folds * lines), for a payoff of 1,
+            and of those where the betting ends, (histories, ends * lines).
+
+        Raises:
+            GameError: they do not fit into memory.
+        """
+        check_memory(sum(array.nbytes for array in (*self._folds, *self._ends)), "the values of all bucket histories")
+        state = PassState.of_policy(table, table)
+        with uninterrupted(), self._lock, one_blas_thread():
+            self._find_leaf_values(player, state, BEST)
+            self._go_up(player, state, mode)
+            return [(folds.copy(), ends.copy()) for folds, ends in zip(self._folds, self._ends, strict=True)]
 
     def compile(self, tables: PublicTables, pending: Pending, schedule: np.ndarray) -> None:
         """Compile the kernels of :meth:`iterate` for these arguments, or load them from disk."""

@@ -58,6 +58,11 @@ class BettingRound:
             depths[first_child : first_child + int(record["num_children"])] = depths[node] + 1
         return int(depths.max())
 
+    def children(self, node: int) -> range:
+        """Return the children of a node; none of a leaf."""
+        first_child = int(self.nodes["first_child"][node])
+        return range(first_child, first_child + int(self.nodes["num_children"][node]))
+
     def path(self, node: int) -> str:
         """Return the actions that lead from the root to a node, such as ``cr``."""
         steps = ""

@@ -93,6 +93,24 @@ class Bucketing:
         """For each round, (histories,) the history of the round before that each continues; zeros in the first."""
         return tuple(np.repeat(np.arange(len(first) - 1), np.diff(first)) for first in self.first)
 
+    def labels(self, number: int) -> list[str]:
+        """Return the buckets of each history of a round, such as ``2/5``: the second bucket, then the fifth in it.
+
+        Buckets are counted from 1, from weak hands to strong ones; those that no hand is in are left out.
+
+        Args:
+            number: the round's number, from 0.
+        """
+        labels = [""]
+        for first in self.first[: number + 1]:
+            sizes = np.diff(first).tolist()
+            labels = [
+                f"{label}/{bucket}".lstrip("/")
+                for label, size in zip(labels, sizes, strict=True)
+                for bucket in range(1, size + 1)
+            ]
+        return labels
+
     @cached_property
     def tables(self) -> HistoryTables:
         """The arrays from which kernels find a hand's bucket history on a board."""

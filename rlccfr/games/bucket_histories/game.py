@@ -9,6 +9,7 @@ need no boards.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ from rlccfr.games.bucket_histories.boards import Progress
 from rlccfr.games.bucket_histories.bucketing import Bucketing
 from rlccfr.games.bucket_histories.form import BUCKET_HISTORIES
 from rlccfr.games.bucket_histories.meetings import PairMatrices, meetings_of
+from rlccfr.games.public.cards import action_in_words
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE
 from rlccfr.games.public.view import LARGE
 
@@ -144,17 +146,17 @@ class BucketHistoryGame:
     @cached_property
     def num_infosets(self) -> int:
         """Number of infosets of both players."""
-        return sum(count * sum(betting.num_decisions) for betting, count in self._rounds_and_counts())
+        return count_infosets(self.rounds, self.num_bucket_histories)
 
     @cached_property
     def num_sequences(self) -> int:
         """Number of a table's entries: pairs of an infoset and an action."""
-        return sum(count * sum(betting.columns) for betting, count in self._rounds_and_counts())
+        return count_sequences(self.rounds, self.num_bucket_histories)
 
     @cached_property
     def pass_size(self) -> int:
         """Number of bucket histories that a pass for one player meets: both players', summed over all public nodes."""
-        return sum(2 * count * betting.num_lines * len(betting.nodes) for betting, count in self._rounds_and_counts())
+        return count_states(self.rounds, self.num_bucket_histories)
 
     @cached_property
     def utility_range(self) -> float:
@@ -170,7 +172,7 @@ class BucketHistoryGame:
     @property
     def dtype(self) -> np.dtype:
         """Type of a table's numbers by default."""
-        return SINGLE if self.is_large else DOUBLE
+        return type_of_tables(self.num_sequences)
 
     def has_cards_and_betting_of(self, other: BucketHistoryGame) -> bool:
         """Return whether another game has the same cards and betting, so that policies of both can play each other."""
@@ -232,9 +234,7 @@ class BucketHistoryGame:
         betting = self.rounds[number]
         node = 0
         for step in steps:
-            first_child = int(betting.nodes["first_child"][node])
-            children = range(first_child, first_child + int(betting.nodes["num_children"][node]))
-            node = next((child for child in children if betting.moves[child] == step), -1)
+            node = next((child for child in betting.children(node) if betting.moves[child] == step), -1)
             if node < 0:
                 raise self._no_node(path)
         return node
@@ -249,8 +249,28 @@ class BucketHistoryGame:
     def letters(self, number: int, node: int) -> list[str]:
         """Return the letters of the actions at a node of a round's tree."""
         betting = self.rounds[number]
-        first_child = int(betting.nodes["first_child"][node])
-        return list(betting.moves[first_child : first_child + int(betting.nodes["num_children"][node])])
+        return [betting.moves[child] for child in betting.children(node)]
+
+    def path_in_words(self, path: str) -> str:
+        """Return a path in words.
+
+        Examples:
+            >>> import rlccfr
+            >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)")
+            >>> game.path_in_words("rc/"), game.path_in_words("")
+            ('raise, call; round 2', 'the start')
+        """
+        rounds = []
+        for number, steps in enumerate(path.split("/")):
+            node = 0
+            words = []
+            for step in steps:
+                letters = self.letters(number, node)
+                words.append(action_in_words(step, can_fold="f" in letters))
+                node = self.rounds[number].children(node)[letters.index(step)]
+            actions = ", ".join(words)
+            rounds.append(f"round {number + 1}: {actions}".removesuffix(": ") if number else actions)
+        return "; ".join(rounds) or "the start"
 
     def path(self, number: int, node: int, line: int) -> str:
         """Return the path to a node on a betting line; see :meth:`node`."""
@@ -264,20 +284,52 @@ class BucketHistoryGame:
 
     def sizes(self) -> dict[str, Any]:
         """Return the game's name and sizes; ``gigabytes_of_tables`` counts the tables of regrets and of policy sums."""
-        return {
-            "name": self.name,
-            "bucket_histories": self.num_bucket_histories,
-            "betting_lines": tuple(betting.num_lines for betting in self.rounds),
-            "infosets": self.num_infosets,
-            "sequences": self.num_sequences,
-            "states_per_pass": self.pass_size,
-            "gigabytes_of_tables": 2 * self.dtype.itemsize * self.num_sequences / 1e9,
-            "big_blind": self.big_blind,
-        }
+        return sizes_of(self.name, self.rounds, self.num_bucket_histories, self.big_blind)
 
     def __repr__(self) -> str:
         size = f"infosets={self.num_infosets:,}, sequences={self.num_sequences:,}"
         return f"{type(self).__name__}({self.name!r}, {size})"
+
+
+def count_infosets(rounds: Sequence[BettingRound], histories: Sequence[int]) -> int:
+    """Return the number of infosets of both players.
+
+    Args:
+        rounds: the betting of each round.
+        histories: number of bucket histories in each round.
+    """
+    return sum(count * sum(betting.num_decisions) for betting, count in zip(rounds, histories, strict=True))
+
+
+def count_sequences(rounds: Sequence[BettingRound], histories: Sequence[int]) -> int:
+    """Return the number of a table's entries; for the arguments see :func:`count_infosets`."""
+    return sum(count * sum(betting.columns) for betting, count in zip(rounds, histories, strict=True))
+
+
+def count_states(rounds: Sequence[BettingRound], histories: Sequence[int]) -> int:
+    """Return the number of bucket histories that a pass meets; see :attr:`BucketHistoryGame.pass_size`."""
+    counted = zip(rounds, histories, strict=True)
+    return sum(2 * count * betting.num_lines * len(betting.nodes) for betting, count in counted)
+
+
+def sizes_of(name: str, rounds: Sequence[BettingRound], histories: Sequence[int], big_blind: float) -> dict[str, Any]:
+    """Return a game's name and sizes; for the arguments see :func:`count_infosets`."""
+    num_sequences = count_sequences(rounds, histories)
+    return {
+        "name": name,
+        "bucket_histories": tuple(histories),
+        "betting_lines": tuple(betting.num_lines for betting in rounds),
+        "infosets": count_infosets(rounds, histories),
+        "sequences": num_sequences,
+        "states_per_pass": count_states(rounds, histories),
+        "gigabytes_of_tables": 2 * type_of_tables(num_sequences).itemsize * num_sequences / 1e9,
+        "big_blind": big_blind,
+    }
+
+
+def type_of_tables(num_sequences: int) -> np.dtype:
+    """Return the type of a table's numbers by default: single precision if there are many."""
+    return SINGLE if num_sequences >= LARGE else DOUBLE
 
 
 def _checked_path(path: str) -> str:

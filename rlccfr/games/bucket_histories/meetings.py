@@ -24,7 +24,8 @@ from rlccfr.games.bucket_histories.boards import Progress, share_of
 from rlccfr.games.bucket_histories.bucketing import FORMAT as BUCKETS_FORMAT
 from rlccfr.games.bucket_histories.bucketing import Bucketing, histories_by_board
 from rlccfr.games.bucket_histories.strengths import StrengthTables, check_memory, format_in_keys, orders_of
-from rlccfr.games.cache import find_arrays, forget_arrays, keep_arrays
+from rlccfr.games.cache import are_arrays_kept, find_arrays, forget_arrays, keep_arrays
+from rlccfr.games.public.deals import Deck
 from rlccfr.kernels.bucket_histories.meetings import (
     Dealing,
     Showdowns,
@@ -201,6 +202,21 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
     return Meetings(first.above, first_wins, second.above, second_wins)
 
 
+def are_kept(deck: Deck, board: tuple[int, ...], buckets: int) -> bool:
+    """Return whether the counts for both players' same buckets are in the cache, without reading them.
+
+    Args:
+        deck, board, buckets: see :func:`rlccfr.games.bucket_histories.bucketing.bucketing_of`.
+    """
+    return are_arrays_kept("meetings", _parts_of_key(deck, board, buckets, buckets))
+
+
+def _parts_of_key(deck: Deck, board: tuple[int, ...], buckets: int, opponent_buckets: int) -> tuple[str, ...]:
+    """Return the key under which counts are kept."""
+    rules = repr((deck.ranks, deck.suits, deck.private, board, buckets, opponent_buckets))
+    return (FORMAT, BUCKETS_FORMAT, *format_in_keys(), rules)
+
+
 def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None) -> np.ndarray:
     """Return twice the deals that a player wins, plus those that tie, for each pair of histories.
 
@@ -212,13 +228,7 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
     Returns:
         (first's histories, second's histories) whole numbers.
     """
-    deck = first.deck
-    parts = (
-        FORMAT,
-        BUCKETS_FORMAT,
-        *format_in_keys(),
-        repr((deck.ranks, deck.suits, deck.private, first.boards.new_cards, first.buckets, second.buckets)),
-    )
+    parts = _parts_of_key(first.deck, first.boards.new_cards, first.buckets, second.buckets)
     unfinished = (*parts, "unfinished")
     wins = np.zeros((first.num_histories[-1], second.num_histories[-1]))
     if not first.boards.are_many:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import comb
+from math import comb, factorial
 from typing import Any, NamedTuple
 
 from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories.betting_lines import BettingRound, betting_rounds
-from rlccfr.games.bucket_histories.boards import share_of
+from rlccfr.games.bucket_histories.boards import LEAST_KEPT, share_of
 from rlccfr.games.bucket_histories.bucketing import bucketing_of
-from rlccfr.games.bucket_histories.game import BucketHistoryGame
+from rlccfr.games.bucket_histories.game import BucketHistoryGame, count_infosets, count_sequences, sizes_of
+from rlccfr.games.bucket_histories.meetings import are_kept
 from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.parameters import parsed, parts_of
 from rlccfr.games.public.holdem import Holdem
@@ -31,6 +32,10 @@ BYTES_OF_ENTRY = 8
 
 SHARE_OF_BUCKETS = 0.1
 """Approximate share of the loading work that is done before pairs of bucket histories are counted."""
+
+
+QUICK_HISTORIES = 1_000
+"""Most bucket histories of the last round with which kept tables are loaded, and a policy is evaluated, in seconds."""
 
 
 class Rules(NamedTuple):
@@ -104,6 +109,36 @@ def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> B
     return game
 
 
+def sizes_before_loading(name: str) -> dict[str, Any] | None:
+    """Return what is known of a game's sizes without its tables; None if it takes seconds to load the game.
+
+    The numbers are those with which no bucket is empty, so the game may have somewhat fewer. ``tables_are_kept`` tells
+    whether the game was loaded before, and its tables are in the user's cache folder.
+
+    Args:
+        name: the game's name.
+
+    Raises:
+        GameError: a parameter is unknown, a value is out of range, or the game does not fit into memory.
+
+    Examples:
+        >>> sizes = sizes_before_loading("texas_holdem(buckets=12)")
+        >>> sizes["infosets"], sizes["bucket_histories"]
+        (118671936, (12, 144, 1728, 20736))
+    """
+    rules = bucket_rules(name)
+    deck = rules.holdem.deck
+    num_boards = comb(deck.size, sum(rules.holdem.board)) // factorial(deck.suits)  # up to permutations of suits
+    is_kept = are_kept(deck, rules.holdem.board, rules.buckets)
+    histories = most_histories(rules)
+    if num_boards * deck.num_hands < LEAST_KEPT or (is_kept and histories[-1] <= QUICK_HISTORIES):
+        return None
+    rounds = tuple(betting_rounds(rules.holdem))
+    _check_size(name, rules, rounds)
+    sizes = sizes_of(name, rounds, histories, float(max(rules.holdem.blinds)))
+    return {**sizes, "counts": "at most, if no bucket is empty", "tables_are_kept": is_kept}
+
+
 def most_histories(rules: Rules) -> list[int]:
     """Return an upper bound on the number of bucket histories in each round."""
     deck = rules.holdem.deck
@@ -125,8 +160,8 @@ def _check_size(name: str, rules: Rules, rounds: tuple[BettingRound, ...]) -> No
         GameError: it does not.
     """
     histories = most_histories(rules)
-    num_infosets = sum(count * sum(betting.num_decisions) for betting, count in zip(rounds, histories, strict=True))
-    num_entries = sum(count * sum(betting.columns) for betting, count in zip(rounds, histories, strict=True))
+    num_infosets = count_infosets(rounds, histories)
+    num_entries = count_sequences(rounds, histories)
     num_leaves = sum(
         count * (betting.num_folds + betting.num_ends) * betting.num_lines
         for betting, count in zip(rounds, histories, strict=True)

@@ -180,7 +180,11 @@ def public_game(name: str, progress: Callable[[float], None] | None = None) -> P
     if available is not None and least_bytes > available:
         remedy = "use fewer dice"
         if isinstance(rules, Holdem):
-            remedy = "use fewer rounds, raises or ranks, or put hands in buckets, as in 'texas_holdem(buckets=5)'"
+            in_buckets = f"{name[:-1]},buckets=5)".replace("(,", "(") if name.endswith(")") else f"{name}(buckets=5)"
+            remedy = (
+                f"use fewer rounds, raises or ranks, or put hands in buckets by the name, as in {in_buckets!r}, which "
+                "merges the hands that the abstraction equity(buckets=5) does"
+            )
         raise GameError(
             f"{name!r} needs at least {gigabytes(least_bytes)} of memory, but only {gigabytes(available)} are "
             f"available: {remedy}"

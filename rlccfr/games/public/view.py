@@ -43,6 +43,7 @@ PUBLIC_TREE = Form(
     states="rlccfr.policies.listing:states_of_public_tree",
     gains="rlccfr.policies.gains:gains_of_public_nodes",
     page="rlccfr.explorer.public_points:public_page",
+    states_below="rlccfr.explorer.public_points:num_states_below",
     table="rlccfr.play.public_table:PublicTable",
     run_for="rlccfr.engine.public.public_components:run_for",
     best_run={"control": "schedule", "blend": True},

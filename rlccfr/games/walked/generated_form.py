@@ -21,7 +21,12 @@ GENERATED = Form(
     table="rlccfr.play.state_table:StateTable",
     played_pairs="rlccfr.policies.network_matches:played_pairs",
     run_for="rlccfr.engine.walked.state_components:run_for",
+    chosen_by=(
+        "the sampler depends on how many histories walks meet (`rlccfr reproduce deep-states`): external sampling if "
+        "its walks are short, or else robust sampling of two actions if its walks are short, or else ESCHER"
+    ),
     instead={
+        "catalogs": "deep_lcfr(preset='states') + external",
         "states": "ask a policy at a state, as in policy.action_probabilities(state)",
         "gains": _MATCHES,
         "page": "play against a policy by `rlccfr play`",

@@ -34,7 +34,6 @@ def uniform(name):
         (lambda policy: policy.action_probabilities(0, "2c"), "a path must be a string such as 'cc/rc/', not 0"),
         (lambda policy: policy.game.node(0), "a path must be a string such as 'cc/rc/', not 0"),
         (lambda policy: policy.card_exploitability(boards=2, seed=-1), "seed must be a non-negative integer, not -1"),
-        (lambda policy: policy.gains_by_state(), r"policy\.values\(\)\.gains has each player's gain"),
         (lambda policy: policy.to_openspiel(), r"OpenSpiel has no policies: save it as \.npz"),
         (lambda policy: rlccfr.solve_exactly(policy.game), r"use rlccfr\.solve\(game\), which iterates"),
     ],

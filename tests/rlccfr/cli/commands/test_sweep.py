@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -66,3 +67,34 @@ def test_a_sweep_shows_how_many_runs_are_done_and_have_failed():
         (0.002, "2 of 1,000 runs, 1 failed"),
         (0.003, "3 of 1,000 runs, 1 failed"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("game", "runs"),
+    [
+        ("holdem(rounds=1,ranks=2,suits=2,private=1)", 100),
+        ("holdem(rounds=1,ranks=2,suits=2,private=1,buckets=2)", 30),
+    ],
+)
+def test_the_catalog_that_fits_the_game_is_measured_by_default(run, game, runs):
+    code, out, _ = run("sweep", game, "--seeds", "1", "--store", ".", "--status", "--json")
+    assert code == 0
+    assert json.loads(out) == {game: {"missing": runs}}
+
+
+def test_kinds_of_games_with_different_catalogs_are_not_measured_together(run):
+    code, out, err = run("sweep", "kuhn", "holdem(rounds=1,ranks=2,suits=2,private=1)", "--store", ".", "--status")
+    assert (code, out) == (1, "")
+    assert "the default catalog is 'paper' for 'kuhn' and 'public' for" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_hold_em_in_buckets_is_measured_and_its_results_are_shown(run):
+    game = "holdem(rounds=1,ranks=2,suits=2,private=1,buckets=2)"
+    limits = ("--seeds", "1", "--iterations", "10", "--seconds", "0")
+    code, out, _ = run("sweep", game, *limits, "--no-pilot", "--workers", "1", "--store", "runs", "--json")
+    assert (code, json.loads(out)) == (0, {game: {"ok": 30}})
+    code, out, err = run("results", "insights", game, "--results", "runs", "--iterations", "10")
+    assert code == 0, err
+    assert "public_chance" in out

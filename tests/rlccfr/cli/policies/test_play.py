@@ -129,3 +129,13 @@ def test_holdem_in_buckets_is_played_with_real_cards(run, monkeypatch):
     assert (code, err) == (0, "")
     assert "What player 1 knew:" in out
     assert "chips" in out
+
+
+def test_a_policy_of_other_buckets_plays_by_its_own(run, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("!\nc\nc\nc\nc\nc\nc\n"))
+    plain = "holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets={})"
+    other = rlccfr.load_game(plain.format(3))
+    rlccfr.BucketHistoryPolicy.uniform(other).save("three.npz")
+    code, out, err = run("play", plain.format(2), "--against", "three.npz", "--games", "1", "--seat", "0")
+    assert (code, err) == (0, "")
+    assert "What player 1 knew:" in out

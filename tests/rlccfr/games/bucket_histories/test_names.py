@@ -8,6 +8,8 @@ import pytest
 import rlccfr
 from rlccfr.games.bucket_histories import names
 from rlccfr.games.bucket_histories.betting_lines import betting_rounds
+from rlccfr.games.bucket_histories.boards import Boards
+from rlccfr.games.bucket_histories.meetings import are_kept, meetings_of
 from rlccfr.games.names import identity_of
 from rlccfr.games.public.names import rules_of
 from rlccfr.games.public.records import CHANCE
@@ -114,3 +116,26 @@ def test_what_does_not_fit_is_refused_before_it_is_computed(monkeypatch):
 def test_the_whole_game_is_refused_with_advice():
     with pytest.raises(rlccfr.GameError, match="or put hands in buckets"):
         rlccfr.load_game("texas_holdem")
+
+
+def test_sizes_are_known_before_the_tables_are(monkeypatch):
+    name = "holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)"
+    assert names.sizes_before_loading(name) is None  # it is loaded at once
+    monkeypatch.setattr(names, "LEAST_KEPT", 0)
+    found = names.sizes_before_loading(name)
+    assert not found.pop("tables_are_kept")
+    assert found.pop("counts").startswith("at most")
+    assert found == rlccfr.load_game(name).sizes()
+    monkeypatch.setattr(names, "are_kept", lambda *_: True)
+    assert names.sizes_before_loading(name) is None
+
+
+def test_counts_are_found_under_the_key_by_which_they_are_kept(monkeypatch):
+    game = rlccfr.load_game(SMALL)
+    deck = game.bucketing.deck
+    board = game.bucketing.boards.new_cards
+    monkeypatch.setattr(Boards, "are_many", True)
+    assert not are_kept(deck, board, 3)
+    meetings_of(game.bucketing)
+    assert are_kept(deck, board, 3)
+    assert not are_kept(deck, board, 2)

@@ -197,12 +197,14 @@ def test_bad_arguments_are_refused_in_one_line(changes, message):
     assert "\n" not in str(error.value)
 
 
-def test_recommending_an_algorithm_for_a_subgame_is_refused_since_none_was_measured():
+def test_the_default_run_is_recommended_since_no_subgame_was_measured():
     game = made()
     for given in (game, game.full_name):
-        message = "is represented as a no-limit subgame, and no such game was measured"
-        with pytest.raises(rlccfr.RLCCFRError, match=message):
-            rlccfr.recommend(given)
+        found = rlccfr.recommend(given)
+        assert (found.basis, found.cell) == ("default", ("dcfr_plus", "none", "none"))
+        assert "no game represented as a no-limit subgame was measured" in found.why
+        assert "with blends at its end" in found.why
+        assert "blends" not in rlccfr.recommend(given, {"unit": "iterations", "amount": 10}).why
 
 
 @pytest.mark.parametrize(
