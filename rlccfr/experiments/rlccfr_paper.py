@@ -79,10 +79,9 @@ def speed(name: str, cell: Cell) -> list[Row]:
 
 def ecfr(game: str, mode: str, iterations: int) -> list[Row]:
     """Return the curve of ECFR in one of its modes."""
-    points = Solver(load_game(game), {"id": "ecfr", "mode": mode}).run(iterations=iterations).points
-    return [
-        {"iteration": point.iteration, "exploitability": point.exploitability} for point in points if point.iteration
-    ]
+    curve = Solver(load_game(game), {"id": "ecfr", "mode": mode}).run(iterations=iterations).points
+    points = [point for point in curve if point.iteration]
+    return [{"iteration": point.iteration, "exploitability": point.exploitability} for point in points]
 
 
 def longer(game: str, rule: str, iterations: int) -> list[Row]:
@@ -374,10 +373,10 @@ def scales(teams: pd.DataFrame) -> Iterator[str]:
         _, game, rewards = row["case"].split("/")
         highest_state, state = ("" if row[name] else " (not converged)" for name in ("highest_converged", "converged"))
         numbers = [row[name] for name in ("reward", "regret", *(f"reward_{axis}" for axis in AXES))]
+        highest = f"{row['highest_exploitability']:.2g}{highest_state}"
+        found = f"{row['exploitability']:.3g}{state}"
         lines.append((
-            game, row["preset"], row["scale"],
-            f"`{row['highest']}`", f"{row['highest_exploitability']:.2g}{highest_state}",
-            rewards, f"`{Cell.of(row)}`", f"{row['exploitability']:.3g}{state}",
+            game, row["preset"], row["scale"], f"`{row['highest']}`", highest, rewards, f"`{Cell.of(row)}`", found,
             *(f"{number:.3g}" for number in numbers),
         ))  # fmt: skip
     yield from table(columns, sorted(lines, key=_by_game_weights_and_scale))
@@ -410,15 +409,12 @@ def judged(parts: Parts, scale: Scale) -> list[Judged]:
     table_4_methods = methods(parts, "kuhn", SPEED_PRESET, scale)
     fastest = max(table_4_methods, key=lambda name: table_4_methods[name].speed)
     speeds = f"{fastest} makes {table_4_methods[fastest].speed:.3g} times CFR's iterations per second"
-    pick = pick_of(parts.teams, "kuhn", SPEED_PRESET, scale)
     # Two timings of one algorithm differ by noise alone.
-    is_pick = fixed_cells(shipped.catalog()).get(fastest) == pick
-    if is_pick:
-        speeds += ", and is what RLCCFR picks"
-    elif fastest != "RLCCFR":
-        speeds += f", RLCCFR {table_4_methods['RLCCFR'].speed:.3g}"
-    verdict = verdict_of(is_pick or fastest == "RLCCFR")
-    judgements.append(Judged("RLCCFR is fastest (Table 4)", "kuhn", verdict, speeds))
+    pick = pick_of(parts.teams, "kuhn", SPEED_PRESET, scale)
+    is_ours = fastest == "RLCCFR" or fixed_cells(shipped.catalog())[fastest] == pick
+    if fastest != "RLCCFR":
+        speeds += ", and is RLCCFR's pick" if is_ours else f", RLCCFR {table_4_methods['RLCCFR'].speed:.3g}"
+    judgements.append(Judged("RLCCFR is fastest (Table 4)", "kuhn", verdict_of(is_ours), speeds))
     return judgements
 
 

@@ -77,9 +77,8 @@ class AlgorithmOptions:
 
         is_controlled = self.control or self.controller is not None
         update_rule = self._controlled_rule(context) if is_controlled else self.update_rule
-        components = update_rule, self.sampler, self.abstraction
-        pairs = zip(components, components_left_out(game), strict=True)
-        first = Cell(*(named or other for named, other in pairs)).canonical
+        named = update_rule, self.sampler, self.abstraction
+        first = Cell(*(one or other for one, other in zip(named, components_left_out(game), strict=True))).canonical
         return [first, *(parsed_algorithm(text, "--option then") for text in self.then or [])]
 
     def _controlled_rule(self, context: typer.Context) -> str:

@@ -96,7 +96,7 @@ def test_paths_take_the_longest_size():
     game = made(bets="5%, 50%", pot=100, stack=1000)
     assert game.path(game.node("b50c")) == "b50c"
     assert game.path(game.node("b5c")) == "b5c"
-    with pytest.raises(rlccfr.GameError, match="after the root there is c, b5, b50"):
+    with pytest.raises(rlccfr.GameError, match="after the root, the next step is one of c, b5, b50"):
         game.node("b7")
 
 
@@ -201,7 +201,7 @@ def test_the_default_run_is_recommended_since_no_subgame_was_measured():
     game = made()
     for given in (game, game.full_name):
         found = rlccfr.recommend(given)
-        assert (found.basis, found.cell) == ("default", ("dcfr_plus", "none", "none"))
+        assert (found.basis, found.cell[0]) == ("default", "controlled(controller='schedule')")
         assert "no game represented as a no-limit subgame was measured" in found.why
         assert "with blends at its end" in found.why
         assert "blends" not in rlccfr.recommend(given, {"unit": "iterations", "amount": 10}).why
