@@ -18,7 +18,7 @@ JOHANSON_2012 = (
 def public_chance() -> Sampler:
     """One drawn outcome where both players see what chance does; all private states, and all actions of both players.
 
-    In the game, only chance outcomes may be hidden. All outcomes after the last decision are visited.
+    Only chance outcomes may be hidden in the game. After the last decision, all chance outcomes are visited.
     """
     return Sampler(chance="public", opponent="all")
 
