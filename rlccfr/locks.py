@@ -34,7 +34,7 @@ from rlccfr.game import Game, checked_game
 from rlccfr.games.flat_tree import SUM_TOLERANCE
 
 KINDS = "a policy, a table, a function, a file, a mapping from players to these, or a list of these"
-"""Forms in which a lock may be given, for errors."""
+"""What a lock may be, for errors."""
 
 TABLE_SUFFIX = ".json"
 """Suffix of files that may contain a table."""
@@ -233,7 +233,7 @@ def _all_fixed(reader: LockReader, lock: Any, player: int | None = None) -> Iter
 
 
 def _of_mapping(reader: LockReader, mapping: Mapping[Any, Any], player: int | None) -> Iterator[Fixed]:
-    """Yield what a mapping fixes, which is a table or maps players to locks."""
+    """Yield what a mapping fixes; the mapping is a table, or maps players to locks."""
     for name, value in mapping.items():
         if isinstance(name, str):
             yield from reader.fixed(name, value, player)
@@ -272,7 +272,7 @@ def _table_in(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file.
 
     Raises:
-        PolicyError: the file can't be read, is not JSON, does not contain an object, or repeats a key.
+        PolicyError: the file can't be read, is not JSON, or does not contain an object, or the object repeats a key.
     """
     try:
         table = json.loads(read_bytes(path), object_pairs_hook=_without_repeats)
@@ -315,9 +315,11 @@ def distribution(
     """Return the probabilities, (count,), that a table has for a decision.
 
     Args:
-        by_action: what the table has: a mapping from actions to probabilities, or a list of these.
+        by_action: value in the table: a mapping from actions to probabilities, or a list with a probability for each
+            action.
         count: number of actions.
-        place_of: function that returns an action's index, given its name in a mapping; None if there is no such action.
+        place_of: function that returns the index of an action from its key in a mapping; None if there is no such
+            action.
         action_names: function that returns the names of the actions, for errors.
         where: the decision, for errors, such as "at '0b'".
 

@@ -224,7 +224,7 @@ class Controller:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the choices, the sizes of the layers, and the weights and biases in single precision, as in a file."""
+        """Hash of the choices, the layers' sizes, and the weights and biases in single precision, as in a file."""
         text = repr((self.layers, [choices.tolist() for choices in self.choices]))
         return hashlib.sha256(text.encode() + self.single_weights.tobytes()).hexdigest()[:16]
 
