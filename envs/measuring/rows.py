@@ -46,7 +46,7 @@ LEAST = {
 
 
 def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
-    """Return recorded runs, one row per run; ``curve_iteration``, ``curve_exploitability`` ... hold its curve as lists.
+    """Return recorded runs, one row per run; ``curve_iteration``, ``curve_exploitability`` ... are its curve, as lists.
 
     Args:
         source: a store, its directory, or a Parquet file of :meth:`Store.compact` or ``rlccfr sweep --compact``. A
