@@ -1,8 +1,8 @@
 """Update rules that adapt their steps to the regrets that an infoset has seen.
 
-Each keeps numbers of its own at every infoset, in the tables that the rule names in ``arrays``. A number that belongs
-to an infoset as a whole is repeated in the row of each of its actions, so that permuting the actions leaves it
-unchanged. Plain functions can't call each other, so some lines appear in two of them.
+Each rule keeps numbers of its own at every infoset, in the tables that the rule names in ``arrays``. A number that
+belongs to an infoset as a whole is repeated in the row of each action, so that permuting the actions does not change
+it. Plain functions can't call each other, so some lines appear in two functions.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
     aliases=("Deep LCFR", "deep linear CFR"),
 )
 def deep_lcfr(networks: Networks) -> UpdateRule:
-    """Deep linear CFR: deep_cfr with weight t for the data of iteration t, in both networks. Exact fit: lcfr."""
+    """Deep linear CFR: deep_cfr whose value and policy networks weigh data of iteration t by t. Exact fit: lcfr."""
     return learned(tabular.lcfr(), networks)
 
 
@@ -274,5 +274,8 @@ def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     aliases=("Deep ECFR+", "deep exponential CFR+"),
 )
 def deep_ecfr_plus(networks: Networks, kappa: float = 5.0) -> UpdateRule:
-    """Deep exponential CFR+: deep_ecfr, older data relabelled with max(V, 0); weights t. Exact fit: ecfr_plus."""
+    """Deep exponential CFR+: deep_ecfr with older data relabelled with max(V, 0). Exact fit: ecfr_plus.
+
+    Average weights t.
+    """
     return _exponential(tabular.ecfr_plus(kappa=kappa), networks, kappa, relabel=True)

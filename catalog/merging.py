@@ -35,7 +35,7 @@ def _buckets(path: str, game: Game, **settings: Any) -> np.ndarray:
     aliases=("suit isomorphism", "lossless abstraction"),
 )
 def suits() -> Abstraction:
-    """Lossless buckets: infosets that a symmetry of the game maps onto each other, as permutations of suits in poker.
+    """Lossless buckets: infosets that symmetries of the game map onto each other, such as permutations of suits.
 
     An equilibrium of the merged game is also an equilibrium of the original game. Symmetries are found in the sequence
     form, so symmetries other than permutations of suits are used, too. Games whose symmetries exchange actions are not

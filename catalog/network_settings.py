@@ -17,7 +17,8 @@ class NetworkOptions:
         model: ``"mlp"``; ``"cards"``, for card games: a branch for cards and one for bets, whose numbers of layers are
             fixed; or ``"table"``, an exact table in place of each network.
         average: form of the average policy: ``"network"``, a policy network; ``"value_networks"``, the value networks
-            of all fits, each weighted by its reach; or ``"table"``, the sampled average, as in a tabular rule.
+            of all fits, each weighted by the player's reach under its policy; or ``"table"``, the sampled average, as
+            in a tabular rule.
         device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
         fallback: policy where no advantage is positive: ``"argmax"``, the action with the largest advantage; or
             ``"uniform"``.

@@ -47,7 +47,7 @@ def escher(
     weighted: bool = False,
     preset: str = "fast",
 ) -> Sampler:
-    """One path, the traverser's actions drawn by a fixed policy; regrets from history values, not importance-weighted.
+    """One path by a fixed policy of the traverser; regrets from values of histories, without importance weights.
 
     At each of the traverser's nodes h on the path, the regret of a grows by q(h, a) - sum_b policy(b) q(h, b), where
     q(h, a) is the traverser's value of the history after a. With exact q, which value="oracle" computes by a pass over
@@ -55,10 +55,10 @@ def escher(
     value="table", walks learn q: each sets the value of every node on its path to the mean of the values of the node's
     children. With value="network", a network with the settings ``preset`` is fitted to q, as in the source; with a deep
     rule this is Deep ESCHER. Here, the network learns from one-step backups of its values; in the source, from the
-    outcomes of additional walks. Increments of sampled averages have weight 1/(the fixed policy's reach). weighted=True
-    is an ablation: it divides regrets by the fixed policy's reach. On games by OpenSpiel's states, value="network" and
-    explores="actions" are needed; the network then has an output for each action, and learns by tree backup from
-    separate walks.
+    outcomes of additional walks. A sampled average divides the increments of a policy by the fixed policy's reach.
+    weighted=True is an ablation: it divides regrets by the fixed policy's reach, too. On games by OpenSpiel's states,
+    value="network" and explores="actions" are needed; the network then has an output for each action, and learns by
+    tree backup from separate walks.
     """
     network = history_network(preset) if value == "network" else None
     return Sampler(

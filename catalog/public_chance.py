@@ -30,7 +30,7 @@ def public_chance() -> Sampler:
     aliases=("OPCS", "opponent public chance sampling"),
 )
 def opponent_public_chance() -> Sampler:
-    """One drawn private state of the opponent; all of the traverser's. The rest as in public_chance."""
+    """One drawn private state of the opponent, all private states of the traverser; otherwise as public_chance."""
     return Sampler(chance="opponent", opponent="all")
 
 
@@ -41,5 +41,5 @@ def opponent_public_chance() -> Sampler:
     aliases=("SPCS", "self public chance sampling"),
 )
 def self_public_chance() -> Sampler:
-    """One drawn private state of the traverser; all of the opponent's. The rest as in public_chance."""
+    """One drawn private state of the traverser, all private states of the opponent; otherwise as public_chance."""
     return Sampler(chance="own", opponent="all")

@@ -50,10 +50,10 @@ def scheduled(
     """R <- D R + r, at least 0 if ``floor``; policy in proportion to (D' R + o r + momentum M)^power.
 
     D = d(t-1, alpha) where R > 0, else d(t-1, beta), with d(k, e) = k^e / (k^e + 1), and 1 where the exponent is
-    None. D' and o are those of iteration t + 1, which plays the policy: D' is its D if o is not 0, else 1; o is
-    ``optimism``, divided by 1 + t / (decay horizon) if there is a ``decay``. M is a running sum of the changes of R:
-    M <- memory M + (R after - R before). The average has the weights t^gamma, and begins after a share ``start`` of the
-    horizon; until then, it is the newest policy. The defaults are CFR+ with quadratic weights.
+    None. D' and o belong to iteration t + 1, which plays the policy: D' is the D of that iteration if o is not 0, else
+    1; o is ``optimism``, divided by 1 + t / (decay horizon) if there is a ``decay``. M is a running sum of the changes
+    of R: M <- memory M + (R after - R before). The average has the weights t^gamma, and begins after a share ``start``
+    of the horizon; until then, it is the newest policy. The defaults are CFR+ with quadratic weights.
     """
     if floor and beta is not None:
         raise ComponentError("with floor=True no regret is negative, so leave out beta, or set floor=False")
@@ -208,7 +208,7 @@ for _name in ("DDCFR", "dynamic DCFR"):
 
 @lru_cache(maxsize=16)
 def _controller(path: Path, modified: int) -> Controller:
-    """Return the controller in a file; the file is read again only if ``modified``, its time in ns, has changed."""
+    """Return the controller in a file, read again only if ``modified``, the file's modification time in ns, differs."""
     return load_controller(path)
 
 

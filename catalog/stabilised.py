@@ -103,10 +103,9 @@ def stable_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range:
     )
 
 
-# The next two functions project onto the vectors without a negative entry whose sum is at least the bound. A plain
-# function can't call another one, so the projection is written out in both. It adds one number, the lift, to all
-# entries and then sets negative entries to 0. The lift is found iteratively: the entries that stay positive must sum to
-# the bound.
+# The next two functions project onto the non-negative vectors whose entries sum to at least the bound. A plain function
+# can't call another one, so the projection is written out in both. It adds one number, the lift, to all entries and
+# then sets negative entries to 0. The lift is found iteratively: the entries that stay positive must sum to the bound.
 
 
 def project_regrets(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
@@ -180,8 +179,8 @@ def match_projection(row, state, parameters, utility_range):  # type: ignore[no-
 def smooth_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
     """PCFR+ with a least sum of regrets: R <- P(R + r); policy in proportion to P(R + r), where r counts again.
 
-    P projects onto the vectors without a negative entry whose sum is at least 1 / step_size: if the positive entries
-    have a smaller sum, P adds the same number to all entries before it sets negative entries to 0. A run begins with
+    P projects onto the non-negative vectors whose entries sum to at least 1 / step_size: if the positive entries have a
+    smaller sum, P adds the same number to all entries before it sets negative entries to 0. A run begins with
     equal regrets that sum to 1 / step_size. Average weights t^gamma. step_size and payoff_range are as in
     stable_pcfr_plus, and payoff_range=0 is the published form.
     """

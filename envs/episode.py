@@ -95,8 +95,8 @@ class EpisodeSpec:
         """Return a specification with these games, budgets and options, after checking them and compiling the games.
 
         Args:
-            games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one. It may
-                also be a specification; the given budget and options then replace those in it.
+            games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one; or a
+                specification, in which the given budget and options replace its own.
             budget: budget of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}``, or a list of
                 budgets, from which each episode draws one. The default is 1,000 iterations, or the budgets of the
                 specification.

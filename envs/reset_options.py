@@ -40,7 +40,7 @@ def drawn_episode(
         drawn[name] = value if parse is None else parse(value)
         if not any(_is_same(drawn[name], choice) for choice in choices.get(name, ())):
             all_options = "; ".join(f"{option} ({', '.join(map(str, values))})" for option, values in choices.items())
-            raise RLCCFRError(f"reset() takes the options {all_options}; not {name}={brief(value)}")
+            raise RLCCFRError(f"reset() takes the options {all_options}, not {name}={brief(value)}")
     return drawn
 
 

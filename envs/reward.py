@@ -45,7 +45,7 @@ class Costs(NamedTuple):
         log: e on the scale ``log``: 1 for the uniform policy's exploitability, 1/8 less for each decade below that, and
             0 from eight decades below on. For an exploitability above the uniform policy's, e exceeds 1.
         linear: e on the scale ``linear``: the exploitability as a multiple of the uniform policy's.
-        units: e on the scale ``units``: the exploitability in the game's units, or in big blinds if it has blinds.
+        units: e on the scale ``units``: the exploitability in the game's units, or in big blinds if the game has them.
         speed: s, in [0, 1]; see :func:`speed_cost`.
     """
 
@@ -95,7 +95,7 @@ def reward(alpha: Number, beta: Number, error: Number, speed: Number) -> Number:
     Args:
         alpha: weight of e.
         beta: weight of s.
-        error: e, on the scale that the weights are for.
+        error: e, on the scale to which the weights apply.
         speed: s.
 
     Returns:
@@ -148,7 +148,7 @@ class Preset:
     def __post_init__(self) -> None:
         for alpha, beta in self.weights:
             if not (0 <= alpha <= 1 and 0 <= beta <= 1 and alpha + beta > 0):
-                raise RLCCFRError(f"weights must lie in [0, 1] and not both be 0, not alpha={alpha}, beta={beta}")
+                raise RLCCFRError(f"weights must lie in [0, 1], and can't both be 0: change alpha={alpha}, beta={beta}")
         if self.scale not in SCALES:
             raise RLCCFRError(
                 f"scale must be {', '.join(map(repr, SCALES[:-1]))} or {SCALES[-1]!r}, not {self.scale!r}"
@@ -236,12 +236,12 @@ def costs(measurement: Measurement) -> Costs:
 
 
 def rewards(measurement: Measurement, of: Preset) -> tuple[float, float, float]:
-    """Return R of agents A, B and C, each at most 1."""
+    """Return R of agents A, B and C for a measurement, each at most 1."""
     return of.rewards(costs(measurement))
 
 
 def mean_reward(measurement: Measurement, of: Preset) -> float:
-    """Return R̄, the mean of the three agents' rewards, by which algorithms are compared."""
+    """Return R̄ for a measurement, the mean of the three agents' rewards, by which algorithms are compared."""
     return of.mean_reward(costs(measurement))
 
 

@@ -88,7 +88,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     An algorithm that can't run raises no error: e is then the uniform policy's, s is 1, and ``info["status"]`` says
     why.
 
-    **End of the episode.** It terminates after its last segment, and is never truncated. A failed run does not end it.
+    **End of the episode.** The episode terminates after its last segment, even if its run has failed before, and is
+    never truncated.
 
     **Options of reset.** Each option that is not set is drawn; a value that is set must be one that can be drawn.
 
@@ -124,8 +125,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     The full record, with its curve, is ``env.unwrapped.evaluator.result(info["cell_id"])``.
 
     Args:
-        games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one. It may also
-            be an ``EpisodeSpec``.
+        games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one; or an
+            ``EpisodeSpec``.
         budget: budget of an episode, or a list of budgets, from which each episode draws one. The default is 1,000
             iterations, or the budgets of the specification.
         options: :class:`rlccfr.envs.EpisodeOptions`.

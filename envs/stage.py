@@ -94,7 +94,7 @@ class SelectorStageEnv(SelectorEnv):
         algorithms = self._partners_algorithms()
         if not algorithms:
             raise RLCCFRError(
-                f"no algorithm of the catalog with the partners {named_partners} can run here: choose others"
+                f"no algorithm of the catalog with the partners {named_partners} can run here: choose other partners"
             )
         self._partners_algorithm = algorithms[0]  # the agent's pick replaces its component on the agent's axis
 

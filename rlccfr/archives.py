@@ -35,7 +35,7 @@ _READERS = {
     "rlccfr-network-policy": "rlccfr.NetworkPolicy.load",
     "rlccfr-solver": "rlccfr.Solver.load",
 }
-"""The function that reads files of a format, for messages; formats are without their version."""
+"""Functions that read files of other formats, for messages, keyed by a format's name without its version."""
 
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -133,7 +133,9 @@ def check_format(found: object, wanted: str, path: Path | str, kind: str) -> Non
         remedy = f"name another file, or read this one by {_READERS[name]}" if name in _READERS else "name another file"
         raise CheckpointError(f"{path} is not a {kind} file, since its format is {found!r}: {remedy}")
     if found != wanted:
-        raise CheckpointError(f"{path} has format {found!r}; this version reads {wanted!r}")
+        raise CheckpointError(
+            f"{path} has format {found!r}, but this version reads {wanted!r}: use the version that wrote the file"
+        )
 
 
 def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> None:
@@ -181,7 +183,11 @@ def _check_count(archive: zipfile.ZipFile, file: BinaryIO) -> None:
 
 
 def _declared_size(file: IO[bytes]) -> int:
-    """Return the number of bytes that an array's file should have according to its header."""
+    """Return the number of bytes that an array's file should have according to its header.
+
+    Raises:
+        ValueError: the header can't be read, or the array holds Python objects or nothing.
+    """
     begin = io.BytesIO(file.read(_LEAST))
     try:
         shape, _, dtype = _HEADERS[np.lib.format.read_magic(begin)](begin)

@@ -129,7 +129,7 @@ def picks_of(controller: Controller, observation: np.ndarray) -> np.ndarray:
     """
     seen = np.asarray(observation, np.float32)
     if seen.shape != (len(OBSERVATION),):
-        raise RLCCFRError(f"an observation has {len(OBSERVATION)} numbers, not the shape {seen.shape}")
+        raise RLCCFRError(f"an observation must have the shape ({len(OBSERVATION)},), not {seen.shape}")
     picks = []
     inputs = seen
     for agent, count in enumerate(controller.counts):

@@ -124,9 +124,9 @@ class Form:
         catalogs: names of the catalogs whose algorithms run on these games; the first is the default. Empty if there is
             no such catalog.
 
-        policy: class of their policies, a subclass of :class:`rlccfr.Policy`.
-        run_tables: class of their runs' tables, a :class:`RunTables`.
-        steppers: tuple of their kinds of iteration, :class:`rlccfr.engine.stepper.StepperKind`.
+        policy: class of the games' policies, a subclass of :class:`rlccfr.Policy`.
+        run_tables: class of the tables of a run, a :class:`RunTables`.
+        steppers: tuple of the kinds of iteration, each a :class:`rlccfr.engine.stepper.StepperKind`.
         check_components: function ``(game, rule, sampler, abstraction, options)`` that raises
             :class:`rlccfr.ComponentError` if the components or options do not run on the game.
         merge: function ``(game, buckets)`` that merges infosets into buckets; see :mod:`rlccfr.games.merging.cache`.
@@ -153,7 +153,7 @@ class Form:
         played_pairs: function ``(first, second, game, pairs, seed)`` that plays pairs of games between two policies,
             and yields player 0's payoffs in both games of each pair; see
             :func:`rlccfr.policies.matches.played_match`.
-        instead: advice, for messages, in place of each part that the form lacks, by the attribute's name.
+        instead: what users should do where the form lacks a part, for messages, by the name of the part's attribute.
     """
 
     title: str
@@ -260,7 +260,7 @@ class Game(Protocol):
 
     @property
     def pot(self) -> float | None:
-        """Chips in the pot at the start; a target may be given in per cent of them. None for most games."""
+        """Chips in the pot at the start; a target may be given in per cent of the pot. None for most games."""
 
     @property
     def opponent_payoffs(self) -> OpponentPayoffs:

@@ -42,7 +42,7 @@ FIRST_LOOK = 0.01
 """Least CPU seconds after which a run's time to a target is first predicted."""
 
 CLEAR_MARGIN = 2.0
-"""A run gives way to a linear program only if more than this multiple of the program's predicted time is left."""
+"""A run gives way to a linear program only if it is predicted to need more than this multiple of the program's time."""
 
 LOOK = 4.0
 """About how many exact iterations it takes to measure the average policy."""
@@ -54,7 +54,7 @@ SLOPES = (0.5, 4.0)
 """Range to which that exponent is limited where it is computed from points."""
 
 LITTLE = 0.03
-"""Share of a run's time that measuring the average policy ("looks") may always take."""
+"""Share of a run's time that measurements of the average policy ("looks") may take in any case."""
 
 LONGEST_STEP = 2.5
 """Largest factor by which the iterations may grow from one look to the next."""
@@ -123,7 +123,7 @@ class Limit:
             expected = whole_number(expected, "horizon", 1, BudgetError)
         if until is None:
             if expected is not None:
-                raise BudgetError("horizon= belongs to a target: give until=; a budget tells how long the run is")
+                raise BudgetError("horizon= is only for a run to a target: give until=, or leave out horizon=")
             return cls(unit, amount, None, 0.0, engine.stepper.nodes_per_iteration)
         start = uniform_exploitability(engine.game)
         target = target_of(engine.game, until)
@@ -402,7 +402,7 @@ class ProgramWatch:
 
     Attributes:
         says_sooner: the answer of the last check.
-        seconds_left: CPU seconds that the run was last predicted to need still; infinite without a prediction.
+        seconds_left: further CPU seconds that the run was last predicted to need; infinite without a prediction.
     """
 
     def __init__(self, solver: Solver, target: float | None, program_seconds: float, run_seconds: float = 0.0) -> None:

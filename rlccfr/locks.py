@@ -12,9 +12,10 @@ A lock is given in one of these forms:
 - a mapping from a player, 0 or 1, to any of these, which then locks only this player's decisions;
 - a list of these, which apply together. If two of them lock the same decision, they must give the same probabilities.
 
-The *locked game* is solved, in which the lock's policies are a part of the rules. So nobody can respond at a locked
+A run solves the *locked game*, in which the lock's policies are part of the rules. So no player can respond at a locked
 infoset: values, best responses, exploitability and targets are those of the locked game. A policy that a run returns is
-one of the game itself: it has the lock's probabilities at locked infosets, and can be used wherever other policies can.
+a policy of the game itself: it has the lock's probabilities at locked infosets, and can be used wherever other policies
+can.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Lock:
     Attributes:
         game: the game, without a lock.
         entries: (k,) the entries of the game's tables that belong to locked infosets, ascending.
-        probabilities: (k,) probability of each; those of an infoset sum to 1.
+        probabilities: (k,) probability of each entry; the probabilities of an infoset sum to 1.
     """
 
     game: Any
@@ -144,7 +145,7 @@ class LockReader(Protocol):
 
 
 def locked(game: Any, lock: Any) -> Any:
-    """Return a game with a lock, which can be used wherever the game can.
+    """Return a game with a lock; it can be used wherever the game without a lock can.
 
     Args:
         game: a game.

@@ -28,7 +28,7 @@ LARGEST = 400
 UNITS = {"iteration": "iterations", "nodes": "histories touched", "cpu_seconds": "engine CPU seconds"}
 COLOURS = {0: "#0072b2", 1: "#d55e00", CHANCE: "0.6"}  # Okabe and Ito's, safe for colour-blind readers
 ACTIONS = ("#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d1d", "#7a869a")
-"""Colours of a game's first actions, Okabe and Ito's first."""
+"""Colours of a game's first actions; the first six are Okabe and Ito's."""
 
 NAMES = {0: "player 0", 1: "player 1", CHANCE: "chance"}
 
@@ -123,7 +123,7 @@ def draw_curve(
         RLCCFRError: ``x`` is not one of the three.
     """
     if x not in UNITS:
-        raise RLCCFRError(f"a curve is drawn over {', '.join(UNITS)}, not over {x!r}")
+        raise RLCCFRError(f"x must be one of {', '.join(UNITS)}, not {x!r}")
     if axes is None:
         axes = new_axes()
         axes.set_title(title)

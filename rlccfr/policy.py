@@ -230,8 +230,8 @@ class Policy:
         actions are equally good, so the response takes the first one there.
 
         Args:
-            player: the player who responds, 0 or 1; the other one keeps its policy, so that the values of the returned
-                policy are those of the response. By default, both players respond to this policy.
+            player: the player who responds, 0 or 1; the other player keeps this policy, so that the values of the
+                returned policy are those of the response. By default, both players respond to this policy.
 
         >>> import rlccfr
         >>> policy = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
@@ -343,7 +343,7 @@ class Policy:
         return to_openspiel(self.game, self.probabilities)
 
     def to_bot(self, player: int, seed: int = 0) -> Any:
-        """Return a bot of OpenSpiel's that plays the policy, for its tournaments and evaluators.
+        """Return a bot that plays the policy, for OpenSpiel's tournaments and evaluators.
 
         Args:
             player: the seat that the bot takes, 0 or 1.
@@ -403,7 +403,7 @@ class Policy:
 
         Raises:
             RLCCFRError: the suffix does not name a format.
-            TypeError: the game is not a compiled one.
+            TypeError: ``game`` is not a compiled game.
             CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
             GameError: the game that the file names can't be loaded.
             PolicyError: the numbers are not probabilities.

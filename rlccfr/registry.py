@@ -228,7 +228,7 @@ class Registry(Generic[C]):
                 raise ComponentError(f"{self.kind} {id!r} is registered already; choose another id")
             if not id.isidentifier():
                 raise ComponentError(
-                    f"{self.kind} {id!r}: an id has letters, digits and underscores, and no digit first"
+                    f"{self.kind} {id!r}: an id must be a Python identifier, such as my_rule: choose another id"
                 )
             self._check_hyperparameters(id, factory, {"bounds": bounds or {}, "later": later})
             self._require_free(id, aliases)

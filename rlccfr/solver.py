@@ -78,7 +78,7 @@ class Solver:
         control: controller that chooses the rule's settings: ``"shipped"``, ``"schedule"``, a file, or an object.
         blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies;
             on the way to a target, such mixtures are tried where they are likely to reach the target. If they do not
-            fit into memory for a public-tree game, the run is without them, with a warning.
+            fit into memory for a public-tree game, a warning says so, and the run makes none.
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games. ``"int16"``
             takes half the memory, for exact passes: in tests on spots, exploitability was at most 1.1 times as high,
             plus 0.02 % of the pot.
@@ -92,7 +92,7 @@ class Solver:
     Raises:
         ComponentError: an unknown component, an invalid value, or components that can't be combined.
         PolicyError: the lock does not fit the game.
-        TypeError: ``game`` is not a game, such as :func:`rlccfr.load_game` returns.
+        TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
 
     Example:
         >>> import rlccfr
@@ -165,7 +165,7 @@ class Solver:
 
         A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability, which is
         checked at each point of the curve; ``RunResult.reached`` tells whether it was reached. A run without a budget
-        also ends if it has stalled: if tenfold work has hardly lowered the exploitability.
+        also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
 
         Args:
             iterations: number of iterations.
@@ -305,7 +305,7 @@ class Solver:
         """
         if not self._engine.stepper.is_finite():
             raise OverflowedError(
-                f"{self!r} has overflowed, or a function gave NaN: its tables hold numbers that are not finite; use "
+                f"{self!r} has overflowed, or a function returned NaN: its tables have numbers that are not finite; use "
                 "milder hyperparameters, or check the functions of your own components"
             )
         average_values = self.values()

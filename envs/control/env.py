@@ -85,7 +85,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     **Reward.** The decades by which the segment lowers the exploitability of the average policy: log10 before less
     log10 after. The rewards of an episode add up to the decades of the whole run, from the uniform policy on.
 
-    **End of the episode.** It terminates with the run, after ``horizon`` iterations, and is never truncated.
+    **End of the episode.** The episode terminates with the run, after ``horizon`` iterations, and is never truncated.
 
     **Options of reset.** Each option that is not set is drawn; a value that is set must be one that can be drawn.
 

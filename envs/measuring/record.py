@@ -140,7 +140,7 @@ def thinned(record: Mapping[str, Any], budgets: Sequence[Budget] = ()) -> dict[s
     before and after each power of ten of CPU seconds are kept, too, so that results under such a budget do not change.
 
     Args:
-        budgets: budgets whose results must be readable off the curve. If there are any, only the points that these
+        budgets: budgets whose results can then be read off the curve. If there are any, only the points that these
             results need, and the last point, are kept.
     """
     without_traceback = {**record, "traceback": ""}

@@ -30,7 +30,7 @@ def covers(record: Mapping[str, Any], budget: Budget) -> bool:
 
 
 def between_points(amounts: float | np.ndarray, spent: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return a curve's values at amounts between its points, interpolated: log(value) is linear in log(amount).
+    """Return a curve's values at the given amounts, interpolated: log(value) is linear in log(amount).
 
     Before the first point, the value is the first point's; after the last point, the last point's.
 

@@ -143,7 +143,7 @@ class Store:
             path: path of the file, by default ``measurements.parquet`` in the store. The store's other files are kept.
             small: whether to write fewer points of each curve, in single precision, for publishing (see
                 :func:`thinned`).
-            budgets: with ``small``, the budgets whose results must be readable off the curves; by default, enough
+            budgets: with ``small``, the budgets whose results can then be read off the curves; by default, enough
                 points for every budget are kept.
             ids: cell ids of the records to write, if they exist; by default all.
 

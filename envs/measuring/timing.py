@@ -228,7 +228,7 @@ def compare(
 
 
 def cost_of_comparing(seconds: float) -> float:
-    """Return about how many CPU seconds plain CFR and :func:`compare` take for a run of ``seconds`` CPU seconds."""
+    """Return the approximate CPU seconds of plain CFR and :func:`compare` for a run of ``seconds`` CPU seconds."""
     slices = LEAST_SECONDS + SHARE * seconds
     rounds = ROUNDS * (max(seconds, LEAST_SECONDS) + LEAST_SECONDS) if seconds < REPEAT_BELOW else 0.0
     return slices + rounds

@@ -16,7 +16,7 @@ from rlccfr.interrupts import interrupts_blocked
 from rlccfr.plugins import loaded
 
 LOCALHOST = "127.0.0.1"
-"""Address of a local Dask cluster, which no other machine reaches."""
+"""Address of a local Dask cluster, which no other machine can reach."""
 
 
 class Executors(NamedTuple):

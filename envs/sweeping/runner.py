@@ -128,7 +128,7 @@ class Runner:
         self._losses[job] = self._losses.get(job, 0) + 1
         if self._losses[job] < TRIES:
             return True
-        error = f"its worker was killed {TRIES} times; it may need more memory than there is"
+        error = f"the run's worker was killed {TRIES} times; the run may need more memory than is available"
         self._keep(job, make_record(job.request(), job.id, "failed", error=error))
         return False
 

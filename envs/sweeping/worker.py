@@ -227,7 +227,7 @@ def _deadline(seconds: float) -> Callable[[float], None]:
 
     def check(share: float) -> None:
         if time.process_time() > end:
-            raise _TookTooLongError(f"{share:.0%} done after {seconds:g} CPU seconds")
+            raise _TookTooLongError(f"stopped after {seconds:g} CPU seconds, with {share:.0%} of the run done")
 
     return check
 

@@ -70,9 +70,9 @@ class Abstraction(Component):
     def key(self) -> Hashable:
         """Key under which the merged game of these buckets is cached.
 
-        For a ``functools.partial`` with settings that can be hashed, it is the wrapped function with these settings.
-        For any other function of a registered component, it is the component's id and hyperparameters, because the
-        component's factory may make a new function each time. Otherwise, it is the function itself.
+        For a ``functools.partial`` with settings that can be hashed, the key is the wrapped function with these
+        settings. For any other function of a registered component, the key is the component's id and hyperparameters,
+        because the component's factory may make a new function each time. Otherwise, the key is the function itself.
         """
         buckets = self.buckets
         if isinstance(buckets, partial):

@@ -54,7 +54,7 @@ class Component:
         return {"id": self.id, **self.hyperparameters}
 
     def same_as(self, other: Component) -> bool:
-        """Return whether both have the same kind and spec; a component without an id equals only itself."""
+        """Return whether both components have the same kind and spec; one without an id equals only itself."""
         return self is other or (bool(self.id) and type(self) is type(other) and self.spec == other.spec)
 
 

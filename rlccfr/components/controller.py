@@ -46,7 +46,7 @@ PROGRESS = ("iterations", "horizon", "share")
 
 OF_GAME = ("mean_actions", "most_actions", "depth", "chance", "ends")
 OBSERVATION = OF_RUN + OF_GAME
-"""Names of the entries of an observation, (24,): first those of a run, then those of its game.
+"""Names of the entries of an observation, (24,): first entries about the run, then entries about the game.
 
 :mod:`rlccfr.kernels.control.observe` defines them.
 """
@@ -76,7 +76,7 @@ CHOICES: tuple[np.ndarray, ...] = (
         ]
     ),
 )
-"""Each agent's choices in the controllers that this library trains, in the form of :class:`Controller`'s ``choices``.
+"""Each agent's choices in the controllers that this library trains; shapes as for ``choices`` of :class:`Controller`.
 """
 
 Layer = tuple[np.ndarray, np.ndarray]
@@ -114,7 +114,7 @@ class Controller:
                 raise ComponentError(f"a choice for {agent} must be {len(settings)} numbers: {', '.join(settings)}")
         shapes = [self._sizes(networks) for networks in self.members]
         if any(shape != shapes[0] for shape in shapes):
-            raise ComponentError("the members' networks have different shapes")
+            raise ComponentError("all members' networks must have the same shapes")
         if not all(np.isfinite(array).all() for networks in self.members for array in _arrays(networks)):
             raise ComponentError("a network has weights or biases that are not finite: train it again")
 
@@ -171,7 +171,7 @@ class Controller:
         for controller in controllers:
             pairs = zip(first.choices, controller.choices, strict=True)
             if not all(np.array_equal(first_choices, choices) for first_choices, choices in pairs):
-                raise ComponentError("the controllers have different choices")
+                raise ComponentError("controllers to be joined must have the same choices")
         return cls(first.choices, tuple(networks for controller in controllers for networks in controller.members))
 
     def __repr__(self) -> str:
@@ -235,5 +235,5 @@ class Controller:
 
 
 def _arrays(networks: Networks) -> Iterator[np.ndarray]:
-    """Yield the networks' weights and biases, layer by layer."""
+    """Yield the networks' weights and biases, network by network and layer by layer."""
     return (array for network in networks for layer in network for array in layer)

@@ -18,7 +18,7 @@ SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_
 
 
 MOMENTUM_COLUMNS = ("weight", "memory", "power")
-"""Names of the columns that follow instead if the rule has momentum."""
+"""Names of the columns that take the place of the parameters' columns if the rule has momentum."""
 
 
 MOMENTUM_BOUNDS = {"momentum.memory": (0.0, 1.0), "momentum.power": (1.0, math.inf)}

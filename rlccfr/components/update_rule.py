@@ -81,21 +81,22 @@ class UpdateRule(Component):
         regularise: plain function ``f(values, policy, reach, state, parameters, utility_range)`` that may change the
             counterfactual ``values`` of an infoset's actions, (A,), and returns the infoset's value, which is passed
             up: infosets further up see regularised values, too. ``policy``, (A,), is the policy that was played.
-            ``reach``, (A,), is the player's own reach of each action: the product of the probabilities with which it
-            played its actions on the way, this one included. Needs ``exact_only``; excludes models, best responses,
-            several threads and public trees. None leaves the values as they are, and an infoset's value is their
-            mean under ``policy``.
+            ``reach``, (A,), is the player's own reach of each action: the product of the probabilities with which the
+            player played its actions up to and including this one. Needs ``exact_only``; excludes models, best
+            responses, several threads and public trees. With None, the values stay as they are, and an infoset's value
+            is their mean under ``policy``.
         parameters: schedules whose values ``reweight``, ``policy_map`` and ``regularise`` receive as an array.
-        arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first. They
-            are kept while another rule runs.
+        arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first. The
+            tables are kept while another rule runs.
         average_weight: one of ``arrays``, which multiplies each action's increment; needs ``exact_only``.
         uses_mass: whether exact passes must compute ``mass``; without it, ``mass`` is undefined in exact passes. Walks
             always compute it.
         fallback: policy of regret matching if no regret is positive: ``"uniform"``; or ``"argmax"``, the action with
             the largest regret (uniform if all regrets are equal).
         exact_only: whether the rule runs by exact passes only, because it is not sound with estimated regrets.
-        symmetric: whether the rule's functions treat all actions alike: permuted rows get the same results, permuted.
-            Exact passes may then run over classes of infosets; see ``reduce`` of :class:`rlccfr.Solver`.
+        symmetric: whether the rule's functions treat all actions alike: if an infoset's rows are permuted, the results
+            are permuted in the same way. Exact passes may then run over classes of infosets; see ``reduce`` of
+            :class:`rlccfr.Solver`.
         simultaneous: whether the rule is defined only for updates of both players against the same policies. Runs of
             the rule then make such updates, whatever the run's option says. Needs ``exact_only``; excludes models and
             public trees.
@@ -196,7 +197,7 @@ class UpdateRule(Component):
         """Check that the rule with networks would equal the tabular rule if the networks fitted exactly.
 
         Raises:
-            ComponentError: it would not.
+            ComponentError: the rule would differ.
         """
         only_matches_regrets = self.policy_map is None and self.average_weight is None and self.prediction is ZERO
         if not only_matches_regrets or self.floor not in (0.0, -np.inf):
@@ -224,7 +225,7 @@ class UpdateRule(Component):
         return cls(prediction=UNIT, exact_only=True, momentum=momentum, controller=controller)
 
     def same_as(self, other: Component) -> bool:
-        """Return whether both have the same spec and the same controller object.
+        """Return whether both rules have the same spec and the same controller object.
 
         Controllers are not compared by file, because a controller's file may have changed since it was read.
         """
