@@ -112,9 +112,9 @@ def apdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> UpdateRule:
 
 
 # Columns of VAD-CFR's tables.
-BOOSTED_REGRET = 0  # r, larger where it is positive
+BOOSTED_REGRET = 0  # r, times VAD_BOOST where it is positive
 VOLATILITY = 1  # running mean of the largest |r|
-POLICY_WEIGHT = 2  # weight of the policy in the average, up to t^2
+POLICY_WEIGHT = 2  # weight of the policy in the average, without the factor t^2
 
 # Places in VAD-CFR's parameters.
 ITERATION = 0

@@ -122,7 +122,7 @@ def dcfr_plus(alpha: float = 1.5, c: float = 1.0, gamma: float = 4.0) -> UpdateR
 
 # Columns of ECFR's tables.
 REGRETS = 0  # sum of instantaneous regrets
-REACH = 1  # sum of the reach that weights them
+REACH = 1  # sum of the masses, by which instantaneous regrets are weighted
 LOG_WEIGHT = 2  # log W
 
 

@@ -147,7 +147,7 @@ class Solver:
         self._cpu_seconds = 0.0
         self._blending_seconds = 0.0
         self._curve: list[CurvePoint] = []
-        self._measured: tuple[tuple[Any, ...], Values] | None = None  # at the last look: how far the run was, values
+        self._measured: tuple[tuple[Any, ...], Values] | None = None  # at the last measurement: progress, values
 
     def run(
         self,
@@ -305,8 +305,8 @@ class Solver:
         """
         if not self._engine.stepper.is_finite():
             raise OverflowedError(
-                f"{self!r} has overflowed, or a function returned NaN: its tables have numbers that are not finite; use "
-                "milder hyperparameters, or check the functions of your own components"
+                f"{self!r} has overflowed, or a function returned NaN: its tables hold numbers that are not finite; "
+                "use milder hyperparameters, or check the functions of your own components"
             )
         average_values = self.values()
         now = (self._engine.iteration, self._engine.nodes)  # an unfinished iteration moves the average policy, too

@@ -372,7 +372,7 @@ class _Work:
         elif not math.isnan(self.run_seconds):
             self.reasons[-1] += f", predicted to take {_in_words(self.run_seconds)}"
             if result.reached:
-                # Other time includes that of loading and compiling kernels, which is not predicted.
+                # Only iterations are compared: other parts, such as compiling kernels, are not predicted.
                 self.reasons[-1] += _surprise(self.run_seconds, self.spent["iterations"])
         return self._solution_with(
             method="iterations",

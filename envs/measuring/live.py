@@ -140,7 +140,7 @@ class LiveEvaluator(Evaluator):
         record = self._recall(cell)
         if record is None:
             record = self._failed_before(request, cell) or self._attempt(request, cell)
-            # The id was computed from the file before the run, which may have read a newer one.
+            # The id was computed from the controller's file before the run; the run may have read a newer file.
             if any(map(from_file, request.cells)) and self._id_of(request) != cell:
                 raise RLCCFRError("the controller's file has changed during the run: measure a copy of the file")
             record = self._keep_first(cell, record)

@@ -87,7 +87,7 @@ class Runner:
                         running[executor.submit(measure, job)] = job
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     self._take(future, running.pop(future), lost)
-        except BrokenExecutor:  # while submitting a job
+        except BrokenExecutor:  # it broke while a job was being submitted
             lost.append(job)
         except KeyboardInterrupt:  # a pool's workers ignore it, and a run may take half an hour
             _end_workers(executor)

@@ -154,7 +154,7 @@ def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResu
     """Perform the run; a tabular run also gets curve points at ten CPU times per decade, besides the usual ones."""
     limits = job.limits
     if job.learns:
-        # Iterations first: the run's number of iterations depends on timing only if these take less than the seconds.
+        # Iterations first: the total number depends on timing only if these end before the least seconds have passed.
         result = solver.run(iterations=limits.iterations, progress=progress)
         seconds_left = limits.seconds - result.cpu_seconds
         return solver.run(seconds=seconds_left, progress=progress) if seconds_left > 0 else result

@@ -122,7 +122,7 @@ class Sampler(Component):
             raise ComponentError("give an inclusion function or a subset_size, not both")
         if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
             raise ComponentError("a mixture needs traverser='one', without probes and baselines")
-        # Mixes of internal and external walks, and the unit of exploration.
+        # Mixes of internal and external walks, and what exploration makes equally likely.
         takes = (self.traverser, self.chance, self.opponent)
         is_external = takes == ("all", "one", "one")
         if self.internal_share and (not is_external or self.exact or self.probe or self.baseline_rate):
