@@ -155,8 +155,7 @@ def solve(
     Raises:
         BudgetError: the target or the budget is invalid, or both kinds of budget are given.
         ComponentError: the number of threads is invalid.
-        GameError: the game is unknown, or can't be solved.
-        PolicyError: the lock does not fit the game.
+        GameError, PolicyError: the game is unknown or can't be solved; or the lock does not fit the game.
         TypeError: ``game`` is neither a game nor a name.
 
     Examples:
