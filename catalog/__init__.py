@@ -8,9 +8,9 @@ deep            the paper's deep update rules (8): the tabular rules with networ
 samplers        the paper's samplers (7)
 abstractions    the paper's abstractions (3)
 extended        rules and samplers added later: predictive and scheduled rules, Hedge, mixed sampling
-scheduled       rules with free exponents, or exponents that move by a schedule or a controller
+scheduled       rules whose exponents are free, or change by a schedule or a controller
 adaptive        rules that adapt to the regrets that an infoset has seen: APCFR+, VAD-CFR and others
-stabilised      rules that keep regrets away from 0: stable and smooth PCFR+, extragradient CFR+
+stabilised      rules that keep regrets away from 0: stable PCFR+, smooth PCFR+, extragradient CFR+
 last_iterate    rules whose last policy converges: RTCFR+
 public_chance   samplers that draw public outcomes, or private states, once for all histories
 one_path        samplers of one path: balanced exploration, ESCHER, DREAM

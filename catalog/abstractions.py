@@ -47,12 +47,12 @@ def rcfr(
     """Regression CFR: the policy follows from a function f(infoset, action) that is fitted to the regrets.
 
     f is one model per player, which sees the information state tensor and the action. It is trained on R / max |R|
-    after every update. The targets are the rule's own regrets; with bootstrap, the fitted values replace them. A fit
-    costs as much as thousands of walks, so an iteration makes many walks. The average weights each policy by its exact
-    reach. Under a deep rule, the rule's networks take the form of f: they give one number per infoset and action,
-    instead of one vector per infoset. They keep the rule's settings, and the settings of rcfr are not used. Differs
-    from the first source in using networks instead of regression trees, and from both sources in the rules and samplers
-    that it combines with.
+    after every update, where R are the rule's regrets; with bootstrap, the fitted values then replace R. A fit costs as
+    much as thousands of walks, so an iteration makes many walks. The average weights each policy by its exact reach.
+    Under a deep rule, the rule's networks take the form of f: they give one number per infoset and action, instead of
+    one vector per infoset. They keep the rule's settings, and the settings of rcfr are not used. Differs from the first
+    source in using networks instead of regression trees, and from both sources in combining with other rules and
+    samplers.
     """
     regressor = Approximator(
         kind=model,  # type: ignore[arg-type]  # checked there

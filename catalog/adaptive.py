@@ -1,8 +1,8 @@
 """Update rules that adapt their steps to the regrets that an infoset has seen.
 
-Each keeps numbers of its own at every infoset, in the tables that the rule names in ``arrays``. A number that belongs
-to an infoset as a whole is repeated in the row of each of its actions, so that permuting the actions leaves it
-unchanged. Plain functions can't call each other, so some lines appear in two of them.
+Each rule keeps numbers of its own at every infoset, in the tables that the rule names in ``arrays``. A number that
+belongs to an infoset as a whole is repeated in the row of each action, so that permuting the actions does not change
+it. Plain functions can't call each other, so some lines appear in two functions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from math import sqrt
 
 import numpy as np
 
-from rlccfr.catalog.extended import XU_2024, falling
+from rlccfr.catalog.extended import XU_2024, linear_ramp
 from rlccfr.catalog.scheduled import LI_2026, MENG_2025, late_decay
 from rlccfr.catalog.update_rules import decay, discount, proved
 from rlccfr.components import UNIT, Guarantee, Schedule, UpdateRule
@@ -27,11 +27,11 @@ STEPS = 2  # sum over iterations of |R after - R before|^2
 
 
 def sum_changes_and_steps(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Add to an infoset's sums how far r is from the last r, and how far R <- max(D R + r, 0) moves.
+    """Add |r - last r|^2 and |R after - R before|^2 to an infoset's two sums, where R after is max(D R + r, 0).
 
     Args:
         parameters: D of this iteration.
-        regret: R before the iteration.
+        regret: R before this iteration.
     """
     changes = 0.0
     steps = 0.0
@@ -91,7 +91,7 @@ def apcfr_plus(gamma: float = 2.0) -> UpdateRule:
     """Asymmetric PCFR+: R <- max(R + r, 0); policy in proportion to max(R + r / (1 + a), 0).
 
     a = sqrt(sum of |r - last r|^2 / sum of |R - last R|^2), at most 5, over an infoset's iterations: the worse the last
-    regrets predict the next, the less they count. Average weights t^gamma.
+    r predicts the next, the less it counts. Average weights t^gamma.
     """
     return _asymmetric(UNIT, gamma)
 
@@ -105,16 +105,16 @@ def apcfr_plus(gamma: float = 2.0) -> UpdateRule:
 def apdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> UpdateRule:
     """Asymmetric PDCFR+: R <- max(D R + r, 0); policy in proportion to max(D' R + r / (1 + a), 0).
 
-    D = d(t-1, alpha) and D' = d(t, alpha) as in pdcfr_plus, a as in apcfr_plus; average weights t^gamma. Meng et al.
-    name this rule; the appendix that defines it was not available, so it is derived here.
+    D = d(t-1, alpha) and D' = d(t, alpha) with d as in dcfr, a as in apcfr_plus; average weights t^gamma. Meng et al.
+    name this rule, but the appendix that defines it was not available. So the rule is derived here.
     """
     return _asymmetric(discount(alpha), gamma)
 
 
 # Columns of VAD-CFR's tables.
-BOOSTED_REGRET = 0  # r, larger where it is positive
+BOOSTED_REGRET = 0  # r, times VAD_BOOST where it is positive
 VOLATILITY = 1  # running mean of the largest |r|
-POLICY_WEIGHT = 2  # weight of the policy in the average, up to t^2
+POLICY_WEIGHT = 2  # weight of the policy in the average, without the factor t^2
 
 # Places in VAD-CFR's parameters.
 ITERATION = 0
@@ -127,7 +127,7 @@ VAD_POWER = 1.5
 
 
 def discount_by_volatility(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Set r so that R + r is VAD-CFR's next R, whose discounts depend on an infoset's volatility.
+    """Set r such that R + r is VAD-CFR's next R, whose discounts depend on the infoset's volatility.
 
     The source's listing also bounds alpha, beta, gamma and the square root, but these bounds have no effect.
     """
@@ -141,10 +141,10 @@ def discount_by_volatility(instant_regret, mass, state, parameters, utility_rang
         average = max(average, state[a, VOLATILITY])  # equal in all rows
     average = largest if t == 1.0 else 0.1 * largest + 0.9 * average
     volatility = min(1.0, average / 2.0)
-    # 2. The more volatile, the more of the past is forgotten.
+    # 2. The more volatile the regrets, the more of the past is forgotten.
     alpha = 1.5 - 0.5 * volatility
     beta = -0.1 - 0.5 * volatility
-    # 3. The average weighs a policy the less, the larger the newest regret is; t^2 of the weight is the rule's decay.
+    # 3. The policy's weight in the average, which depends on the newest regrets; its factor t^2 is the rule's decay.
     gamma = 2.0 + 1.5 * min(1.0, largest / 2.0)
     weight = t ** (gamma - 2.0) / (1.0 + largest**1.5) * sqrt(1.0 + largest / 2.0)
     # 4. Regrets, bounded from below.
@@ -163,7 +163,7 @@ def match_volatile_regrets(row, state, parameters, utility_range):  # type: igno
 
     Args:
         row: R, overwritten by the policy.
-        parameters: those of the iteration that plays the policy; its number is t + 1.
+        parameters: those of iteration t + 1, which plays the policy.
     """
     t = parameters[ITERATION] - 1.0
     average = 0.0
@@ -202,12 +202,13 @@ def vad_cfr(horizon: int = 1000, payoff_range: float = 4.0) -> UpdateRule:
     """Volatility-adaptive discounted CFR: R <- max(D R + r, -20); policy in proportion to max(D' R + o r, 0)^1.5.
 
     Here r stands for the instantaneous regret, times 1.1 where it is positive. m is the largest absolute instantaneous
-    regret at an infoset, E its running mean (0.1 m + 0.9 E), and v = min(1, E/2). D = d(t, 1.5 - v/2) where R >= 0,
-    else d(t, -0.1 - v/2); D' is the same with the new R; o = (1 - v/2) / (1 + 10 (t - 1) / horizon). The average begins
-    after half the horizon, and is the newest policy until then, so set horizon to the run's number of iterations. Its
-    weights are t^g (1 + m/2)^0.5 / (1 + m^1.5), with g = 2 + 1.5 min(1, m/2) and the newest m. The constants are
-    regrets, in units in which the game's payoffs have the range payoff_range. The published form is
-    vad_cfr(payoff_range=0), in the game's own units. It shares one E among all infosets; here, each has its own.
+    regret at an infoset, without that factor; E is its running mean, E <- 0.1 m + 0.9 E; and v = min(1, E/2). With d as
+    in dcfr, D = d(t, 1.5 - v/2) where R >= 0, else d(t, -0.1 - v/2). D' is the same with the new R, and
+    o = (1 - v/2) / (1 + 10 (t - 1) / horizon). The average begins after half the horizon, and is the newest policy
+    until then, so set horizon to the run's number of iterations. The weights of the average are
+    t^g (1 + m/2)^0.5 / (1 + m^1.5), with g = 2 + 1.5 min(1, m/2) and the newest m. All regrets, and so the constants,
+    are in units in which the game's payoffs have the range payoff_range; payoff_range=0 stands for the game's own
+    units, as published. The source shares one E among all infosets; here, each infoset has its own.
     """
     return UpdateRule(
         average_decay=late_decay(2.0, horizon // 2),
@@ -226,7 +227,7 @@ TREND = 0  # running mean of R
 
 
 def weigh_by_signs(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Weigh r by the signs of R and r, and add R to its running mean."""
+    """Multiply r by a weight that depends on the signs of R and r, and add R to its running mean."""
     for a in range(len(instant_regret)):
         state[a, TREND] = 0.1 * regret[a] + 0.9 * state[a, TREND]
         weight = 1.0
@@ -260,13 +261,13 @@ def _moving_discount(first: float, last: float, horizon: int) -> Schedule:
 
     The published rule has t here, where ``scheduled_discount`` has t - 1.
     """
-    exponent = falling(first, last, horizon // 2)
+    exponent = linear_ramp(first, last, horizon // 2)
     return lambda t: 1.0 / (1.0 + t ** -exponent(t))
 
 
 def _compounded_decay(horizon: int) -> Schedule:
-    """Return the decay of S <- d(t, g) S + t^g x policy, in units of the newest policy; g moves from 1 to 5."""
-    gamma = falling(1.0, 5.0, horizon // 2)
+    """Return the decay of S <- d(t, g) S + t^g policy, rescaled to a newest weight of 1; g moves from 1 to 5."""
+    gamma = linear_ramp(1.0, 5.0, horizon // 2)
     kept = _moving_discount(1.0, 5.0, horizon)
 
     def schedule(t: np.ndarray) -> np.ndarray:
@@ -287,10 +288,10 @@ def _compounded_decay(horizon: int) -> Schedule:
 def aod_cfr(horizon: int = 1000) -> UpdateRule:
     """Asymmetric optimistic discounted CFR: R <- D R + c r; policy in proportion to max(R + (R - S) / 2, 0)^2.
 
-    S is a running mean of R, S <- 0.1 R + 0.9 S after each policy. p moves from 0 to 1 over half the horizon. D is
-    d(t, 1 + 1.5 p) where R > 0, else d(t, (1 - p) / 2). c is 1.1 where R > 0 and r > 0, 0.9 where R > 0 > r, 0.7 where
-    R < 0 < r, 1.2 where both are negative, else 1. The average's sum is multiplied by d(t, 1 + 4 p) before the policy
-    is added with the weight t^(1 + 4 p).
+    S is a running mean of R: S <- 0.1 R + 0.9 S after each policy. p moves linearly from 0 to 1 over half the horizon.
+    With d as in dcfr, D is d(t, 1 + 1.5 p) where R > 0, else d(t, (1 - p) / 2). c is 1.1 where R > 0 and r > 0, 0.9
+    where R > 0 > r, 0.7 where R < 0 < r, 1.2 where both are negative, else 1. The policy sum is multiplied by
+    d(t, 1 + 4 p) before the policy is added with the weight t^(1 + 4 p).
     """
     return UpdateRule(
         positive_discount=_moving_discount(1.0, 2.5, horizon),

@@ -31,7 +31,7 @@ PUBLIC_SAMPLERS = ("public_chance", "opponent_public_chance", "self_public_chanc
 
 
 class Cell(NamedTuple):
-    """One algorithm: a triple of component ids. Columns, ids and some methods call it a cell.
+    """One algorithm: a triple of component ids. Columns, ids and some methods call an algorithm a cell.
 
     Example:
         >>> from rlccfr.catalog import Cell
@@ -87,7 +87,7 @@ class Catalog:
     """The components to choose from, in the order of the action indices.
 
     A component is given by its id, or by its id with hyperparameters: ``"deep_cfr(preset='sweep')"``. An alias is
-    replaced by its id.
+    replaced by the component's id.
 
     Attributes:
         update_rules, samplers, abstractions: ids on each axis.
@@ -138,9 +138,9 @@ class Catalog:
 
     @classmethod
     def extended(cls) -> Catalog:
-        """Return the paper's catalog with five update rules and four samplers added to it: 21 x 11 x 3.
+        """Return the paper's catalog with five more update rules and four more samplers: 21 x 11 x 3.
 
-        They are those of :mod:`rlccfr.catalog.extended`, except for ``mixed_internal``.
+        The additions are all components of :mod:`rlccfr.catalog.extended` except for ``mixed_internal``.
         """
         return cls.paper().plus(MORE_RULES, MORE_SAMPLERS)
 
@@ -163,7 +163,7 @@ class Catalog:
     def public(cls) -> Catalog:
         """Return the components that run on public trees: 10 update rules x 5 samplers x 2 abstractions.
 
-        Of the samplers, four draw chance, and ``none`` stands for exact passes.
+        Four of the samplers draw chance outcomes, and ``none`` stands for exact passes.
         """
         rules = [id for id in TABULAR_RULES + MORE_RULES if id not in NO_SCHEDULES]
         return cls(tuple(rules), (*PUBLIC_SAMPLERS, "chance", "none"), ("cfr_br", "none"))
@@ -193,7 +193,7 @@ class Catalog:
     def with_networks(self, preset: str) -> Catalog:
         """Return the same catalog with other network settings in the paper's deep rules.
 
-        A deep rule that is given with hyperparameters stays as it is, and so does a deep rule that is not the paper's.
+        Only rules without given hyperparameters change: ``"deep_cfr"``, but not ``"deep_cfr(average='table')"``.
 
         Args:
             preset: name of the network settings.
@@ -250,7 +250,7 @@ class Catalog:
             cell = cell.canonical
         for id, ids in zip(cell, self.axes, strict=True):
             if id not in ids:
-                raise ComponentError(f"{id!r} is not in this catalog; it has {', '.join(ids)}")
+                raise ComponentError(f"{id!r} is not in this catalog: choose one of {', '.join(ids)}")
         rule, sampler, abstraction = (ids.index(id) for id, ids in zip(cell, self.axes, strict=True))
         return rule, sampler, abstraction
 

@@ -40,7 +40,7 @@ class Work(NamedTuple):
 
     Attributes:
         key: its BibTeX key.
-        phrase: phrase by which the work is recognised in the text of a component's source; empty if there is none.
+        phrase: phrase whose occurrence in a component's source means this work; empty if there is none.
         bibtex: its BibTeX entry.
     """
 
@@ -70,11 +70,11 @@ def cite(*things: str | Component | Sequence[Any] | Solver | ExactSolution) -> s
 
 
 def works_of(entry: Entry[Any]) -> list[Work]:
-    """Return the works that a component's source names.
+    """Return the works that a component's source names; for a rule derived from another rule, those of the other rule.
 
     If the source names no work, return an entry with the source's text, or nothing if the source is this library.
     """
-    # A rule that is derived from another one cites the works of that one.
+    # A rule that is derived from another rule cites the works of the other rule.
     if base := re.match(r"derived here from (\w+)", entry.source):
         return works_of(_entry(base[1]))
     named_works = [work for work in works() if work.phrase and work.phrase in entry.source]
@@ -87,7 +87,7 @@ def works_of(entry: Entry[Any]) -> list[Work]:
 
 @cache
 def works() -> tuple[Work, ...]:
-    """Return all works that the library and its components name."""
+    """Return all works in the library's file of references."""
     text = (files("rlccfr.catalog") / "data" / "references.bib").read_text(encoding="utf-8")
     all_works = []
     for entry in re.findall(r"^@\w+\{.*?^\}$", text, re.MULTILINE | re.DOTALL):

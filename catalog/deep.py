@@ -2,12 +2,15 @@
 
 In the mass form, the value network V fits mean advantages, weighted by the reach of chance and the opponent (the
 mass). N V then takes the place of the regret, where N is the mass of all data. So a deep rule equals its tabular rule
-under two conditions: its fit is exact after every iteration, and both rules play the same policy where no regret is
-positive. The settings ``sweep`` and ``fast`` fit only every few iterations. Where no regret is positive, deep rules
-play the best action, as Brown et al. do, unless their option ``fallback`` is "uniform".
+under two conditions: the networks fit exactly after every iteration, and both rules play the same policy where no
+regret is positive. The settings ``sweep`` and ``fast`` fit only every few iterations. Where no regret is positive, deep
+rules play the action with the largest regret, as Brown et al. do, unless the option ``fallback`` is "uniform".
 
-The published bootstrapped form fits a sum of advantages that have been divided by the mass. Rules that have this form
+The published bootstrapped form fits a sum of advantages that have been divided by the mass. Rules with such a form
 offer it as mode="bootstrapped".
+
+In the docstrings below, "relabelled with V" means that data older than the last fit take that fit's V as their targets,
+and "exact fit" names the tabular rule that a deep rule equals under the two conditions.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ _LATER = ("fallback", "full_memory", "kept_networks", "retrain", "retrain_horizo
 
 
 def _common_hyperparameters() -> dict[str, inspect.Parameter]:
-    """Return the hyperparameters of every deep rule; where a size is None, the size in ``preset`` is used."""
+    """Return the hyperparameters that every deep rule has, by name; a size of None means the size in ``preset``."""
     options = {name: (kind, getattr(NetworkOptions(), name)) for name, kind in _OPTIONS.items()}
     sizes = {name: (kind | None, None) for name, kind in _SIZES.items()}
     # In the order in which users see them: those changed most often come first.
@@ -77,10 +80,11 @@ def deep_rule(
     guarantee: Guarantee | None = None,
     aliases: Sequence[str] = (),
 ) -> Callable[[Factory], Factory]:
-    """Return a decorator that registers a deep rule: a function of networks and of the rule's hyperparameters.
+    """Return a decorator that registers a deep rule, given as a function of networks and the rule's hyperparameters.
 
-    The registered rule has the function's hyperparameters, followed by ``preset`` and the fields of
-    :class:`NetworkSettings` and :class:`NetworkOptions`.
+    The function's first parameter is ``networks``, and it returns :func:`learned` of a rule and the networks. The
+    registered rule has the function's other parameters as hyperparameters, and ``preset`` and the fields of
+    :class:`NetworkSettings` and :class:`NetworkOptions` after them.
 
     Args:
         id, source, aliases: as for :func:`rlccfr.registry.update_rule`.
@@ -120,9 +124,13 @@ def deep_rule(
 
 
 def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode: str = "mass") -> UpdateRule:
-    """Return a tabular rule with networks; where no advantage is positive, it plays the best action (Brown et al.).
+    """Return a tabular rule with networks in place of its tables, as in this module's docstring.
+
+    Where no advantage is positive, the rule plays the action with the largest advantage (Brown et al.).
 
     Args:
+        rule: the tabular rule.
+        networks: settings of the networks.
         relabel: whether older data take the last fit's values as targets; see :class:`Networks`.
         mode: ``"mass"``, or ``"bootstrapped"`` for the published form.
 
@@ -145,12 +153,12 @@ def deep_cfr(networks: Networks) -> UpdateRule:
     """Deep CFR: V fits all advantages so far, each weighted by its mass; uniform average. Exact fit: cfr.
 
     V is the value network; the mass of an advantage is the reach of chance and the opponent. Differs from the source in
-    four points. The networks are plain layers over the information state tensor; model='cards' has the networks of the
-    source's appendix C, but embeds each card as a whole, without parts for rank and suit. All data that an infoset gets
-    between two fits are summed into one row, which changes the loss by a constant. A fit continues from the last fit's
-    weights, unless retrain_from_scratch is set. The policy network is trained during the run, not at its end. On
-    hold'em's public tree, cards have parts for rank and suit, and each visit is a row. Each visit is a row on games by
-    OpenSpiel's states, too.
+    four points. (1) The networks are plain layers over the information state tensor; model='cards' has the networks of
+    the source's appendix C, but embeds each card as a whole, without parts for rank and suit. (2) All data that an
+    infoset gets between two fits are summed into one row, which changes the loss by a constant. (3) A fit continues
+    from the last fit's weights, unless retrain_from_scratch is set. (4) The policy network is trained during the run,
+    not at its end. On hold'em's public tree, embeddings of cards do have parts for rank and suit. There, and on games
+    by OpenSpiel's states, each visit of an infoset is a row, as in the source.
     """
     return learned(tabular.cfr(), networks)
 
@@ -169,7 +177,7 @@ for _name in ("SD-CFR", "single deep CFR"):
 def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
     """Deep CFR+: older data are relabelled with max(V, 0) at every fit; average weights t^gamma. Exact fit: cfr_plus.
 
-    mode="bootstrapped": V fits max(V, 0) + the newest advantages, on only the newest data, as in the source.
+    mode="bootstrapped": V fits max(last V, 0) + the newest advantages, on only the newest data, as in the source.
     """
     return learned(tabular.cfr_plus(gamma), networks, relabel=True, mode=mode)
 
@@ -181,7 +189,7 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
     aliases=("Deep LCFR", "deep linear CFR"),
 )
 def deep_lcfr(networks: Networks) -> UpdateRule:
-    """Deep linear CFR: deep_cfr with weight t for the data of iteration t, in both networks. Exact fit: lcfr."""
+    """Deep linear CFR: deep_cfr whose value and policy networks weigh data of iteration t by t. Exact fit: lcfr."""
     return learned(tabular.lcfr(), networks)
 
 
@@ -194,7 +202,7 @@ def deep_lcfr(networks: Networks) -> UpdateRule:
 def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
     """Deep linear CFR+: older data have weight (t-1)/t and are relabelled with max(V, 0). Exact fit: lcfr_plus.
 
-    mode="bootstrapped": V fits (t-1)/t max(V, 0) + the newest advantages, on only the newest data.
+    mode="bootstrapped": V fits (t-1)/t max(last V, 0) + the newest advantages, on only the newest data.
     """
     return learned(tabular.lcfr_plus(gamma), networks, relabel=True, mode=mode)
 
@@ -209,8 +217,8 @@ def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -
 def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRule:
     """Deep DCFR: older data have weight d(t-1, alpha) and are relabelled with V. Exact fit: dcfr.
 
-    Where V is negative, the label is V d(t-1, beta) / d(t-1, alpha). So V times the mass of all data, which stands for
-    the regret, shrinks by d(t-1, beta), as a negative regret does.
+    d is as in dcfr. Where V is negative, the label is V d(t-1, beta) / d(t-1, alpha). So V times the mass of all data,
+    which stands for the regret, is multiplied by d(t-1, beta), as a negative regret is. Average weights t^gamma.
     """
     return learned(tabular.dcfr(alpha, beta, gamma), networks, relabel=True)
 
@@ -224,15 +232,16 @@ def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: 
 def deep_dcfr_plus(
     networks: Networks, alpha: float = 2.0, c: float = 1.0, gamma: float = 2.0, mode: str = "mass"
 ) -> UpdateRule:
-    """Deep DCFR+: older data have weight d(t-1, alpha) and are relabelled with max(V, 0). Exact fit: dcfr_plus.
+    """Deep DCFR+: older data have weight k^alpha / (k^alpha + c) and the labels max(V, 0). Exact fit: dcfr_plus.
 
-    mode="bootstrapped": V fits d(t-1, alpha) max(V, 0) + the newest advantages, on only the newest data.
+    k = t - 1; average weights t^gamma. mode="bootstrapped": V fits k^alpha / (k^alpha + c) max(last V, 0) + the newest
+    advantages, on only the newest data.
     """
     return learned(tabular.dcfr_plus(alpha, c, gamma), networks, relabel=True, mode=mode)
 
 
 def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel: bool) -> UpdateRule:
-    """Return a rule whose ECFR weights come from a second network, which fits the unweighted mean advantages."""
+    """Return ECFR with networks: its weights W come from a second network, fitted to the unweighted mean advantages."""
 
     def weights(mean_advantage: np.ndarray) -> np.ndarray:
         factors: np.ndarray = np.exp(kappa * np.clip(mean_advantage, -1.0, 1.0))
@@ -250,9 +259,9 @@ def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel:
     aliases=("Deep ECFR", "deep exponential CFR"),
 )
 def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
-    """Deep exponential CFR: V fits W r, and the policy matches W V; uniform average. Exact fit: ecfr.
+    """Deep exponential CFR: V fits W r; policy in proportion to W max(V, 0); uniform average. Exact fit: ecfr.
 
-    W = exp(kappa m / payoff range), where m is a second network, fitted to the unweighted advantages as in deep_cfr.
+    W = exp(kappa m / payoff range), where m is a second network, fitted to the unweighted r as V is in deep_cfr.
     """
     return _exponential(tabular.ecfr(kappa=kappa), networks, kappa, relabel=False)
 
@@ -265,5 +274,8 @@ def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     aliases=("Deep ECFR+", "deep exponential CFR+"),
 )
 def deep_ecfr_plus(networks: Networks, kappa: float = 5.0) -> UpdateRule:
-    """Deep exponential CFR+: deep_ecfr with old data relabelled max(V, 0); average weights t. Exact fit: ecfr_plus."""
+    """Deep exponential CFR+: deep_ecfr with older data relabelled with max(V, 0). Exact fit: ecfr_plus.
+
+    Average weights t.
+    """
     return _exponential(tabular.ecfr_plus(kappa=kappa), networks, kappa, relabel=True)

@@ -34,7 +34,7 @@ _SEARCHED = Guarantee(exact_open="schedules found by search; no theorem", sample
 def pcfr_plus(gamma: float = 2.0) -> UpdateRule:
     """Predictive CFR+: R <- max(R + r, 0); policy in proportion to max(R + r, 0), where r counts again.
 
-    Average weights t^gamma; the source's are t^2. With samplers, the newest estimate is a noisy prediction.
+    Average weights t^gamma; in the source, t^2. With samplers, r is an estimate, so that the prediction is noisy.
     """
     return UpdateRule(floor=0.0, average_decay=decay(gamma), prediction=UNIT)
 
@@ -48,12 +48,12 @@ def pcfr_plus(gamma: float = 2.0) -> UpdateRule:
 def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> UpdateRule:
     """Predictive discounted CFR+: R <- max(D R + r, 0); policy in proportion to max(D' R + r, 0).
 
-    D = d(t-1, alpha) and D' = d(t, alpha) as in dcfr; average weights t^gamma.
+    D = d(t-1, alpha) and D' = d(t, alpha) with d as in dcfr; average weights t^gamma.
     """
     return UpdateRule(positive_discount=discount(alpha), floor=0.0, average_decay=decay(gamma), prediction=UNIT)
 
 
-def falling(first: float, last: float, horizon: int) -> Schedule:
+def linear_ramp(first: float, last: float, horizon: int) -> Schedule:
     """Return the schedule that moves linearly from ``first`` to ``last`` over the horizon, and then stays constant."""
     return lambda t: first + (last - first) * np.minimum((t - 1.0) / horizon, 1.0)
 
@@ -72,24 +72,24 @@ def scheduled_discount(exponent: Schedule) -> Schedule:
     "hs_pcfr_plus", source=f"{ZHANG_2024}, section 4 (HS-PCFR+(30))", guarantee=_SEARCHED, aliases=("HS-PCFR+",)
 )
 def hs_pcfr_plus(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
-    """PCFR+ with a moving exponent: gamma falls by 5 over the horizon."""
-    weights = scheduled_decay(falling(gamma, gamma - 5.0, horizon))
+    """PCFR+ whose decay of the average, ((t-1)/t)^g, has an exponent g that falls from gamma by 5 over the horizon."""
+    weights = scheduled_decay(linear_ramp(gamma, gamma - 5.0, horizon))
     return UpdateRule(floor=0.0, average_decay=weights, prediction=UNIT)
 
 
 @update_rule("hs_dcfr", source=f"{ZHANG_2024}, section 4 (HS-DCFR(30))", guarantee=_SEARCHED, aliases=("HS-DCFR",))
 def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
-    """DCFR with moving exponents over the horizon: alpha from 1 to 4, beta from -1 to -3, gamma down by 5."""
+    """DCFR whose exponents move linearly over the horizon: alpha from 1 to 4, beta from -1 to -3, gamma down by 5."""
     return UpdateRule(
-        positive_discount=scheduled_discount(falling(1.0, 4.0, horizon)),
-        negative_discount=scheduled_discount(falling(-1.0, -3.0, horizon)),
-        average_decay=scheduled_decay(falling(gamma, gamma - 5.0, horizon)),
+        positive_discount=scheduled_discount(linear_ramp(1.0, 4.0, horizon)),
+        negative_discount=scheduled_discount(linear_ramp(-1.0, -3.0, horizon)),
+        average_decay=scheduled_decay(linear_ramp(gamma, gamma - 5.0, horizon)),
     )
 
 
 def weigh_exponentially(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
     """Set the policy proportional to exp(eta R), with eta = scale sqrt(8 ln A / t) / utility range for A actions."""
-    best = row[0]  # subtracted, so that no exponential overflows
+    best = row[0]  # the largest R, which is subtracted so that no exponential overflows
     for a in range(len(row)):
         best = max(best, row[a])
     rate = parameters[0] * sqrt(8.0 * log(len(row)) / parameters[1]) / utility_range
@@ -117,9 +117,9 @@ def hedge(scale: float = 1.0) -> UpdateRule:
 
 @sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)", guarantee=UNBIASED, aliases=("robust sampling",))
 def robust_k(k: int = 1) -> Sampler:
-    """A random subset of k of the traverser's actions at each infoset, uniformly drawn; the rest as external sampling.
+    """A uniformly drawn subset of k of the traverser's actions at each infoset; otherwise as external sampling.
 
-    If k is at least the number of actions, this is external sampling.
+    At an infoset with at most k actions, all of them are visited.
     """
     if k < 1:
         raise ComponentError(f"k must be at least 1, not {k!r}")
@@ -132,12 +132,12 @@ def all_by_schedule(policy, count, visits, parameters):  # type: ignore[no-untyp
 
 
 def linear_share(horizon: int) -> Schedule:
-    """Return the schedule 1 - t/T of the share of external walks, 0 from t = T on; here, t counts from 0."""
+    """Return the schedule 1 - t/T of the share of external walks, and 0 from t = T on; T is the horizon, t from 0."""
     return lambda t: np.maximum(1.0 - (t - 1.0) / horizon, 0.0)
 
 
 def halving_share(half_life: float) -> Schedule:
-    """Return the schedule 2^(-t/H) of the share of external walks; here, t counts from 0."""
+    """Return the schedule 2^(-t/H) of the share of external walks; H is the half-life, t counts from 0."""
     return lambda t: 2.0 ** (-(t - 1.0) / half_life)
 
 
@@ -156,8 +156,9 @@ def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
     """External sampling with probability 1 - t/T, else outcome sampling; drawn once per walk, or at every node.
 
-    T is the horizon, and t counts from 0. Differs from the source, whose outcome sampling is on-policy (exploration 0):
-    it never samples actions of probability 0 again, which biases the estimates. So the least exploration here is 0.05.
+    T is the horizon, and t counts from 0. Differs from the source in outcome sampling, which is on-policy there
+    (exploration 0): actions of probability 0 are never sampled again, which biases the estimates. Here, the least
+    exploration is 0.05.
     """
     return _mixed(linear_share(horizon), exploration, per_node)
 
@@ -171,7 +172,7 @@ def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool =
 def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_node: bool = False) -> Sampler:
     """External sampling with probability 2^(-t/H), else outcome sampling; drawn once per walk, or at every node.
 
-    H is half_life, and t counts from 0. Differs from the source, whose outcome sampling is on-policy; see mixed_linear.
+    H is half_life, and t counts from 0. Differs from the source in outcome sampling, as mixed_linear does.
     """
     return _mixed(halving_share(half_life), exploration, per_node)
 
@@ -195,9 +196,9 @@ def mixed_internal(rho: float = 0.5, exploration: float = 0.6) -> Sampler:
 def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-def]
     """Return the probability of external sampling: 1 - P(c < largest average probability) P(confident).
 
-    The cut-off c has the distribution Beta(60, 10). For whole parameters, its distribution function is a binomial sum:
-    I_x(60, 10) = sum over j >= 60 of C(69, j) x^j (1-x)^(69-j). P(confident) is 1 at an infoset with enough visits; at
-    other infosets, :func:`confidence` gives it.
+    The cut-off c has the distribution Beta(60, 10), whose distribution function is a binomial sum, since the parameters
+    are whole: I_x(60, 10) = sum over j >= 60 of C(69, j) x^j (1-x)^(69-j). P(confident) is 1 at an infoset with more
+    visits than the second parameter; at other infosets it is the first parameter, a value of :func:`confidence`.
     """
     total = 0.0
     largest = 0.0
@@ -219,7 +220,7 @@ def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-
 
 
 def confidence(horizon: int, half_life: float) -> Schedule:
-    """Return the schedule that is 1 after T/2, and 1 - 2^(-t/H) until then; here, t counts from 0."""
+    """Return the schedule 1 - 2^(-t/H) until t = T/2, and 1 after that; T is the horizon, H the half-life, t from 0."""
     return lambda t: np.where(t - 1.0 > horizon / 2, 1.0, 1.0 - 2.0 ** (-(t - 1.0) / half_life))
 
 
@@ -236,9 +237,9 @@ def mixed_locus(
 
     The average policy is nearly pure if its largest probability exceeds a cut-off drawn from Beta(60, 10). It counts as
     well known by any of three criteria: after half the horizon; with probability 1 - 2^(-t/H), where H is half_life and
-    t counts from 0; or at an infoset with more than ``visits`` visits. Differs from the source, which tries each of the
-    three alone, and draws the second once per iteration (here at every node). The source's outcome sampling is also
-    on-policy; see mixed_linear.
+    t counts from 0; or at an infoset with more than ``visits`` visits. Differs from the source in three points: the
+    source tries each criterion alone, makes the random draw of the second once per iteration (here at every node), and
+    has on-policy outcome sampling, as in mixed_linear.
     """
     return Sampler(
         traverser="one",

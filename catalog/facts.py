@@ -18,13 +18,14 @@ class Facts(NamedTuple):
     """Facts about one algorithm.
 
     Attributes:
-        guarantee: level of the published guarantee that the average policy's exploitability goes to 0.
-            ``"conditional on fit"`` means that the models' errors may keep it above 0.
+        guarantee: level of the published guarantee that the exploitability of the run's result goes to 0. ``"high
+            probability"`` is the level with samplers. ``"conditional on fit"`` means that the models' errors may keep
+            the exploitability above 0.
         reason: theorem, or the reason why there is none.
-        deterministic: whether it draws nothing at random on any game.
-        cost: cost of an iteration: ``"tree"`` (all histories) or ``"walk"`` (some of them), and what is added, as in
+        deterministic: whether the algorithm draws nothing at random on any game.
+        cost: cost of an iteration: ``"tree"`` (all histories) or ``"walk"`` (some histories), and what is added, as in
             ``"walk + best responses"`` or ``"tree + fit"``.
-        needs: packages that it needs besides NumPy and Numba; all of them come with the installation.
+        needs: packages that the algorithm needs besides NumPy and Numba; all of them come with the installation.
     """
 
     guarantee: Level

@@ -19,7 +19,7 @@ class Family:
             serves only for validation or tests.
         validation: validation games, never trained on, but used to choose the training method (ADR 16). Of the paper's
             games, three-card Kuhn is a training game; the others are validation games.
-        test: test games, never trained on, and measured only when everything had been decided.
+        test: test games, never trained on, and measured only after the training method had been chosen.
     """
 
     name: str

@@ -22,9 +22,9 @@ PERTURBATION = 3  # gamma of the iteration that plays the policy
 
 
 def regularise_towards_reference(values, policy, reach, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Subtract mu (x - reference's x) from each action's value; return the mean under the unperturbed policy.
+    """Subtract mu (x - x') from each action's value, and return the mean value under the unperturbed policy s.
 
-    x is the player's own reach of the action, and the reference's x its reach under the reference policy.
+    x is the player's own reach of the action, and x' the player's reach under the reference policy.
     """
     mu = parameters[REGULARISATION]
     if parameters[PAYOFF_RANGE] > 0.0:
@@ -64,10 +64,10 @@ def rtcfr_plus(mu: float = 1e-3, gamma: float = 1e-10, period: int = 100, payoff
     """Reward transformation CFR+: R <- max(R + g - <g, s>, 0); s in proportion to R; the last policy is the result.
 
     The policy (1 - gamma A) s + gamma is played, where A is the number of actions. g is an action's counterfactual
-    value, less mu (x - x'): x is the player's own reach of the action, and x' that under a reference policy, which is
-    the uniform policy at first. <g, s> is passed up as the infoset's value. Every ``period`` iterations, the policy
-    that is played becomes the reference policy, and gamma is halved. If payoff_range is 0, mu is in the game's own
-    units, as published; otherwise, in units in which the game's payoffs have the range payoff_range.
+    value, less mu (x - x'): x is the player's own reach of the action, and x' the player's reach under a reference
+    policy. The value <g, s> of the infoset is passed up. The reference policy is uniform at first; every ``period``
+    iterations, the policy that is played becomes the reference policy, and gamma is halved. If payoff_range is 0, mu is
+    in the game's own units, as published; otherwise, in units in which the game's payoffs have the range payoff_range.
     """
     return UpdateRule(
         floor=0.0,

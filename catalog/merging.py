@@ -19,7 +19,7 @@ _LOSSY = "buckets lose information: only the exploitability inside the abstracti
 
 
 def _buckets(path: str, game: Game, **settings: Any) -> np.ndarray:
-    """Return a game's buckets, computed by the function at ``path``; its module is imported only when it is called."""
+    """Return a game's buckets; the module of the function at ``path``, which computes them, is imported only now."""
     buckets: np.ndarray = resolve_name(path)(game, **settings)
     return buckets
 
@@ -35,10 +35,11 @@ def _buckets(path: str, game: Game, **settings: Any) -> np.ndarray:
     aliases=("suit isomorphism", "lossless abstraction"),
 )
 def suits() -> Abstraction:
-    """Lossless buckets: infosets that the game's symmetries make equal, as permutations of suits do in poker.
+    """Lossless buckets: infosets that symmetries of the game map onto each other, such as permutations of suits.
 
-    An equilibrium of the merged game is also one of the original game. Symmetries are found in the sequence form, so
-    symmetries other than those of suits are used, too. Games whose symmetries exchange actions are not supported.
+    An equilibrium of the merged game is also an equilibrium of the original game. Symmetries are found in the sequence
+    form, so symmetries other than permutations of suits are used, too. Games whose symmetries exchange actions are not
+    supported.
     """
     return Abstraction(buckets=partial(_buckets, "rlccfr.games.merging.symmetric:symmetric_buckets"))
 
@@ -59,10 +60,10 @@ def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
     that players have perfect recall. Boards are not distinguished. So the exploitability in the game itself stays above
     0, however long the run is; only the exploitability inside the abstraction goes to 0. The game must have a public
     tree and showdowns. On a game that is solved by its public tree, samplers draw buckets, and all rules without
-    networks run; the abstract game deals no public cards, so public_chance draws nothing.
-    With respond, each player learns against a best response in the game itself, which has no buckets: CFR-BR, Johanson
-    et al., AAAI 2012. CFR-BR converges to the least exploitable policies that the buckets allow. It needs exact passes
-    and rules without networks; both players are updated at once.
+    networks run; the abstract game deals no public cards, so public_chance draws nothing. With respond, each player
+    learns against a best response in the game itself, without buckets: CFR-BR, Johanson et al., AAAI 2012. CFR-BR
+    converges to the least exploitable policies that the buckets allow. It needs exact passes and rules without
+    networks; both players are updated at once.
     """
     equity_buckets = partial(_buckets, "rlccfr.games.merging.percentiles:equity_buckets", buckets=buckets)
     return Abstraction(best_response=respond, buckets=equity_buckets)
@@ -79,8 +80,8 @@ def equity(buckets: int = 5, respond: bool = False) -> Abstraction:
 def kmeans(buckets: int = 5, features: str = "histogram", respond: bool = False) -> Abstraction:
     """Buckets of private states by k-means on what their hand strengths may become; needs scikit-learn.
 
-    features is "histogram", the cumulative histogram in ten bins of the hand strength after the last public card, or
-    "moments", the means of the strength and of its square. All else is as in equity. Differs from the source in the
+    features is "histogram", the cumulative histogram, in ten bins, of the hand strength after the last public card; or
+    "moments", the means of this strength and of its square. All else is as in equity. Differs from the source in the
     distance: here, the squared distance of cumulative histograms; there, the earth mover's distance of histograms.
     """
     if features not in ("histogram", "moments"):

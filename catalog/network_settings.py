@@ -11,24 +11,27 @@ from rlccfr.networks.settings import Approximator, Average, FullMemory, Kind, Ne
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOptions:
-    """Forms of networks and of their training to choose from; hyperparameters that every deep rule has.
+    """Options of networks and of their training; hyperparameters that every deep rule has.
 
     Attributes:
         model: ``"mlp"``; ``"cards"``, for card games: a branch for cards and one for bets, whose numbers of layers are
             fixed; or ``"table"``, an exact table in place of each network.
         average: form of the average policy: ``"network"``, a policy network; ``"value_networks"``, the value networks
-            of all fits, each weighted by its reach; or ``"table"``, the sampled average, as in a tabular rule.
+            of all fits, each weighted by the player's reach under its policy; or ``"table"``, the sampled average, as
+            in a tabular rule.
         device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
-        fallback: policy where no advantage is positive: the best action, or the uniform policy.
-        full_memory: what happens to new rows when the memory is full: ``"reservoir"`` keeps a random sample of all
-            rows, ``"window"`` the newest ones.
-        kept_networks: largest number of value networks that are kept, by reservoir sampling; 0 keeps all.
-        retrain: probability f(t) that a fit of advantages takes place when it is due after iteration t: ``"always"``;
+        fallback: policy where no advantage is positive: ``"argmax"``, the action with the largest advantage; or
+            ``"uniform"``.
+        full_memory: which rows are kept once the memory is full: ``"reservoir"``, a random sample of all rows; or
+            ``"window"``, the newest rows.
+        kept_networks: largest number of each player's value networks that ``average="value_networks"`` keeps, by
+            reservoir sampling; 0 keeps all.
+        retrain: probability that a fit of advantages takes place when it is due after iteration t: ``"always"``, 1;
             ``"linear"``, 1 - t/retrain_horizon; or ``"exponential"``, 2^(-t/retrain_horizon). (Meyer 2021.)
         retrain_horizon: number of iterations in the two formulas of ``retrain``.
-        skipped_steps: number of training steps that replace a fit which does not take place. They use only the data
-            since the last fit; with ``model="table"``, the means of these data replace the table's entries at their
-            infosets.
+        skipped_steps: number of training steps in place of a fit that does not take place. These steps use only the
+            data since the last fit; with ``model="table"``, the means of these data replace the table's entries at
+            their infosets.
     """
 
     model: Kind = "mlp"
@@ -42,7 +45,7 @@ class NetworkOptions:
     skipped_steps: int = 0
 
     def probability(self, iteration: int) -> float:
-        """Return the probability that a fit is made when it is due, after the given iteration."""
+        """Return the probability that a fit that is due after the given iteration takes place."""
         if self.retrain == "linear":
             return max(0.0, 1.0 - iteration / self.retrain_horizon)
         if self.retrain == "exponential":
@@ -57,8 +60,8 @@ class NetworkSettings:
     Attributes:
         hidden, layers: width and number of hidden layers.
         traversals: number of walks per player and iteration, if the sampler walks.
-        train_steps, policy_steps: number of steps per fit of advantages, and per fit of the average policy.
-        batch_size: number of infosets per step; all of them if there are fewer.
+        train_steps, policy_steps: number of training steps per fit of advantages, and per fit of the average policy.
+        batch_size: number of rows of data per training step; all rows if there are fewer.
         memory: largest number of rows kept for each network.
         learning_rate: learning rate of Adam.
         retrain_from_scratch: whether each fit of advantages begins with new weights.
@@ -77,7 +80,7 @@ class NetworkSettings:
     train_every: int = 5
 
     def networks(self, options: NetworkOptions | None = None) -> Networks:
-        """Return :class:`Networks` with these settings and with options, by default ``NetworkOptions()``.
+        """Return :class:`Networks` with these settings and the given options, by default ``NetworkOptions()``.
 
         Raises:
             ComponentError: an invalid value.
@@ -135,16 +138,17 @@ NETWORK_SETTINGS = {
     ),
     "states": replace(FAST, layers=3, traversals=200, train_steps=100, policy_steps=100, train_every=1),
 }
-"""Network settings by name: for little, normal and plenty of time; of Steinberger (2019); for hold'em; for states.
+"""Network settings by name.
 
-``paper`` and ``steinberger`` have Steinberger's sizes for Leduc poker, and differ in the start of value networks. With
-``paper``, each fit begins with new weights, as in Brown et al. With ``steinberger``, it begins with the weights of the
-previous fit, as in Steinberger. Both differ from Steinberger in the network of the average policy: there, it is trained
-from scratch at each measured iteration, for 5,000 steps; here, it continues from its last weights, for ``policy_steps``
-after each fit. Steinberger's data have linear weights, as in deep_lcfr.
+``sweep``, ``fast`` and ``paper`` are for little, normal and plenty of time. ``paper`` and ``steinberger`` have
+Steinberger's (2019) sizes for Leduc poker, and differ in the start of value networks. With ``paper``, each fit begins
+with new weights, as in Brown et al. With ``steinberger``, each fit begins with the weights of the previous fit, as in
+Steinberger. Both differ from Steinberger in the network of the average policy: there, it is trained from scratch at
+each measured iteration, for 5,000 steps; here, it continues from its last weights, for ``policy_steps`` steps at each
+fit. Steinberger's data have linear weights, as in deep_lcfr.
 
-``states`` is for games by OpenSpiel's states, whose walks take most of the time. ``holdem`` is for games with millions
-of infosets, of which few are met twice; use it with ``model="cards"``.
+``states`` is for games by OpenSpiel's states, in which walks take most of the time. ``holdem`` is for games with
+millions of infosets, few of which are visited twice; use it with ``model="cards"``.
 """
 
 

@@ -47,18 +47,18 @@ def escher(
     weighted: bool = False,
     preset: str = "fast",
 ) -> Sampler:
-    """One path, the traverser's actions drawn by a fixed policy; regrets from history values, not importance-weighted.
+    """One path by a fixed policy of the traverser; regrets from values of histories, without importance weights.
 
     At each of the traverser's nodes h on the path, the regret of a grows by q(h, a) - sum_b policy(b) q(h, b), where
     q(h, a) is the traverser's value of the history after a. With exact q, which value="oracle" computes by a pass over
     the tree, the mean of these increments is the infoset's regret times the fixed policy's reach. With
     value="table", walks learn q: each sets the value of every node on its path to the mean of the values of the node's
     children. With value="network", a network with the settings ``preset`` is fitted to q, as in the source; with a deep
-    rule this is Deep ESCHER. The network here
-    learns from expected values one action later, that of the source from the outcomes of additional walks. Increments
-    of sampled averages have weight 1/(the fixed policy's reach). weighted=True is an ablation: it divides regrets by
-    the fixed policy's reach. On games by OpenSpiel's states, value="network" and explores="actions" are needed; the
-    network then has an output for each action, and learns by tree backup from walks of its own.
+    rule this is Deep ESCHER. Here, the network learns from one-step backups of its values; in the source, from the
+    outcomes of additional walks. A sampled average divides the increments of a policy by the fixed policy's reach.
+    weighted=True is an ablation: it divides regrets by the fixed policy's reach, too. On games by OpenSpiel's states,
+    value="network" and explores="actions" are needed; the network then has an output for each action, and learns by
+    tree backup from separate walks.
     """
     network = history_network(preset) if value == "network" else None
     return Sampler(
@@ -77,11 +77,12 @@ def escher(
 def dream(exploration: float = 0.5, preset: str = "fast", weighted: bool = True) -> Sampler:
     """One path, as in outcome sampling, with baselines of histories that a network learns; with deep_lcfr, it is DREAM.
 
-    The network, with the settings ``preset``, learns from expected values one action later. Differs from the source,
-    which needs no model of the game: here, terminal payoffs and the probabilities of chance are used. The number of
-    walks is the setting traversals of the deep rule or, with a tabular rule, of ``preset``. On games by OpenSpiel's
-    states, the network learns by tree backup from walks of its own, whose number is that of ``preset``. weighted=False
-    is an ablation without a bound: it does not divide regrets by the probability of the traverser's draws.
+    The network, with the settings ``preset``, learns from one-step backups of its values. Differs from the source,
+    which needs no model of the game: here, terminal payoffs and chance probabilities are used. The number of walks is
+    the setting traversals of the deep rule or, with a tabular rule, of ``preset``. On games by OpenSpiel's states, the
+    network learns by tree backup from separate walks, whose number is the setting traversals of ``preset``.
+    weighted=False is an ablation without a regret bound: it does not divide regrets by the probability of the
+    traverser's draws.
     """
     network = history_network(preset)
     return Sampler(traverser="one", exploration=exploration, baseline="network", weighted=weighted, network=network)
@@ -91,7 +92,7 @@ def history_network(preset: str) -> HistoryNetwork:
     """Return the settings of a network that values histories.
 
     Args:
-        preset: name of the settings of deep rules' networks from which they are taken.
+        preset: name of the settings of deep rules, from which the model and the numbers of walks and fits are taken.
 
     Raises:
         ComponentError: an unknown name.

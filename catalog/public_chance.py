@@ -18,7 +18,7 @@ JOHANSON_2012 = (
 def public_chance() -> Sampler:
     """One drawn outcome where both players see what chance does; all private states, and all actions of both players.
 
-    In the game, only chance outcomes may be hidden. All outcomes after the last decision are visited.
+    Only chance outcomes may be hidden in the game. After the last decision, all chance outcomes are visited.
     """
     return Sampler(chance="public", opponent="all")
 
@@ -30,7 +30,7 @@ def public_chance() -> Sampler:
     aliases=("OPCS", "opponent public chance sampling"),
 )
 def opponent_public_chance() -> Sampler:
-    """One drawn private state of the opponent; all of the traverser's. The rest as in public_chance."""
+    """One drawn private state of the opponent, all private states of the traverser; otherwise as public_chance."""
     return Sampler(chance="opponent", opponent="all")
 
 
@@ -41,5 +41,5 @@ def opponent_public_chance() -> Sampler:
     aliases=("SPCS", "self public chance sampling"),
 )
 def self_public_chance() -> Sampler:
-    """One drawn private state of the traverser; all of the opponent's. The rest as in public_chance."""
+    """One drawn private state of the traverser, all private states of the opponent; otherwise as public_chance."""
     return Sampler(chance="own", opponent="all")

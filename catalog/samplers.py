@@ -67,7 +67,10 @@ def probing(exploration: float = 0.6) -> Sampler:
 
 
 def average_strategy_inclusion(policy, count, parameters, probability):  # type: ignore[no-untyped-def]
-    """Set each action's probability to min(1, max(epsilon, (beta + tau s(a)) / (beta + sum s))); s is ``count``."""
+    """Set each action's probability to min(1, max(epsilon, (beta + tau s(a)) / (beta + sum s))), where s is ``count``.
+
+    The parameters are epsilon, beta and tau.
+    """
     total = 0.0
     for a in range(len(count)):
         total += count[a]
@@ -86,7 +89,8 @@ def average_strategy_inclusion(policy, count, parameters, probability):  # type:
 def average_strategy(epsilon: float = 0.05, beta: float = 1e6, tau: float = 1000.0) -> Sampler:
     """External sampling that draws each of the traverser's actions independently, by its share of the average policy.
 
-    The share is that of an average with uniform weights, so that a rule's averaging does not rescale beta and tau.
+    Action a is visited with probability min(1, max(epsilon, (beta + tau s(a)) / (beta + sum s))). s is the policy sum
+    with equal weights of all iterations, so that the rule's own averaging does not rescale beta and tau.
     """
     return Sampler(traverser="subset", inclusion=average_strategy_inclusion, parameters=(epsilon, beta, tau))
 
@@ -107,11 +111,11 @@ def variance_reduced(
 ) -> Sampler:
     """Outcome sampling with a learned baseline for every action of both players, bootstrapped.
 
-    A baseline moves toward the value that the action's walk returned. (Moving toward the importance-weighted estimate
-    diverges.) Differs from the source in having one baseline per infoset and action. key="history" has the baselines of
-    the source, one per history and action, and also one per chance outcome. With key="oracle", the baselines are the
-    exact values of histories, which leave the least variance. weighted=False is an ablation without a bound: it does
-    not divide regrets by the probability of the traverser's draws.
+    A baseline moves by the share ``rate`` toward the value that the action's walk returned. (Moving toward the
+    importance-weighted estimate diverges.) Differs from the source in having one baseline per infoset and action.
+    key="history" has the baselines of the source, one per history and action, and also one per chance outcome. With
+    key="oracle", the baselines are the exact values of histories, which leave the least variance. weighted=False is an
+    ablation without a regret bound: it does not divide regrets by the probability of the traverser's draws.
     """
     return Sampler(traverser="one", exploration=exploration, baseline_rate=rate, baseline=key, weighted=weighted)
 

@@ -50,10 +50,10 @@ def scheduled(
     """R <- D R + r, at least 0 if ``floor``; policy in proportion to (D' R + o r + momentum M)^power.
 
     D = d(t-1, alpha) where R > 0, else d(t-1, beta), with d(k, e) = k^e / (k^e + 1), and 1 where the exponent is
-    None. D' and o are those of iteration t + 1, which plays the policy: D' is its D if o is not 0, else 1; o is
-    ``optimism``, divided by 1 + t / (decay horizon) if there is a ``decay``. M is a running sum of the changes of R:
-    M <- memory M + (R after - R before). The average has the weights t^gamma, and begins after a share ``start`` of the
-    horizon; until then, it is the newest policy. The defaults are CFR+ with quadratic weights.
+    None. D' and o belong to iteration t + 1, which plays the policy: D' is the D of that iteration if o is not 0, else
+    1; o is ``optimism``, divided by 1 + t / (decay horizon) if there is a ``decay``. M is a running sum of the changes
+    of R: M <- memory M + (R after - R before). The average has the weights t^gamma, and begins after a share ``start``
+    of the horizon; until then, it is the newest policy. The defaults are CFR+ with quadratic weights.
     """
     if floor and beta is not None:
         raise ComponentError("with floor=True no regret is negative, so leave out beta, or set floor=False")
@@ -87,7 +87,7 @@ def momentum_dcfr(
 ) -> UpdateRule:
     """DCFR with momentum: R <- D R + r; policy in proportion to max(R + momentum M, 0)^power.
 
-    M is a running sum of the changes of R: M <- memory M + (R after - R before). It tells how far R is ahead of its
+    M is a running sum of the changes of R: M <- memory M + (R after - R before). M tells how far R is ahead of its
     running mean, so the policy anticipates R. D = d(t-1, alpha) where R > 0, else d(t-1, beta), as in dcfr; average
     weights t^gamma. The rule needs no horizon. It converges fastest with updates in alternation, which are the default.
     """
@@ -95,7 +95,7 @@ def momentum_dcfr(
 
 
 def fading(optimism: float, decay: float | None, horizon: int) -> Schedule:
-    """Return the schedule of an optimism that is halved after ``decay`` horizons; constant if ``decay`` is None."""
+    """Return the schedule of an optimism that has halved after ``decay`` horizons; constant if ``decay`` is None."""
     if not optimism:
         return ZERO
     if decay is None:
@@ -104,7 +104,10 @@ def fading(optimism: float, decay: float | None, horizon: int) -> Schedule:
 
 
 def late_decay(gamma: float, start: float) -> Schedule:
-    """Return the decay of an average of all policies after iteration ``start``, with the weights t^gamma."""
+    """Return the decay of an average of the policies after iteration ``start``, with the weights t^gamma.
+
+    Until then, the average is the newest policy.
+    """
     weights_decay = decay(gamma)
     return lambda t: np.where(t > start + 1.0, weights_decay(t), 0.0)
 
@@ -124,7 +127,7 @@ def sapcfr_plus(asymmetry: float = 2.0, gamma: float = 2.0) -> UpdateRule:
 
 
 def through(*knots: tuple[float, float], horizon: float) -> Schedule:
-    """Return the schedule that joins knots by straight lines and is constant beyond them.
+    """Return the schedule that joins knots by straight lines, and is constant before the first and after the last knot.
 
     Args:
         knots: pairs (share of the horizon, value), with ascending shares.
@@ -143,8 +146,8 @@ def ddcfr_schedule(horizon: int = 1000) -> UpdateRule:
     """DCFR with the mean exponents that the network of dynamic DCFR chose.
 
     At a tenth, half and all of the horizon, alpha is 1.1, 2.4 and 4.2, beta is -1.1, -2.1 and -2, and gamma is 5, 3.7
-    and 0.006; in between, they are linear. The source's network sees exploitability as well, but its choices hardly
-    depend on exploitability.
+    and 0.006; in between, the exponents are linear. The source's network also sees exploitability, but its choices
+    hardly depend on it.
     """
     return UpdateRule(
         positive_discount=scheduled_discount(through((0.1, 1.1), (0.5, 2.4), (1.0, 4.2), horizon=horizon)),
@@ -161,7 +164,7 @@ def restarting_decay(gamma: float, base: int) -> Schedule:
 
     def schedule(t: np.ndarray) -> np.ndarray:
         iterations_done = t - 1.0
-        # The exponent of the last power of the base; 1e-12 makes up for rounding at a power itself.
+        # The exponent of the last power of the base; 1e-12 compensates for rounding at the power itself.
         exponent = np.floor(np.log(np.maximum(iterations_done, 1.0)) / np.log(base) + 1e-12)
         since_power = np.where(iterations_done > 0, iterations_done - float(base) ** exponent, 0.0)
         return np.where(since_power > 0, (since_power / (since_power + 1.0)) ** gamma, 0.0)
@@ -205,7 +208,7 @@ for _name in ("DDCFR", "dynamic DCFR"):
 
 @lru_cache(maxsize=16)
 def _controller(path: Path, modified: int) -> Controller:
-    """Read a controller; read it again only if its file's time of modification, in nanoseconds, has changed."""
+    """Return the controller in a file, read again only if ``modified``, the file's modification time in ns, differs."""
     return load_controller(path)
 
 
@@ -216,12 +219,12 @@ def _controller(path: Path, modified: int) -> Controller:
     version=4,
 )
 def controlled(controller: str = SHIPPED) -> UpdateRule:
-    """Discounts, floor, prediction and average weights as in scheduled, chosen during the run by a controller.
+    """Discounts, floor, prediction, momentum and average weights as in scheduled, chosen in the run by a controller.
 
-    The controller is shipped (trained networks), schedule (a schedule for each length of runs), or a file that
-    `rlccfr train --control` wrote. It chooses before the first iteration, at horizon / 2^k iterations, and at three
-    quarters and seven eighths of the horizon; if the run's length is not fixed, at each doubling of the iterations. The
-    rule needs exact passes. Without blends, its result is each player's best of up to four average policies from the
-    last eighth of the run.
+    The controller is shipped (trained networks), schedule (a schedule for each length of runs), or a file or directory
+    that `rlccfr train --control` wrote. It chooses before the first iteration, at horizon / 2^k iterations, and at
+    three quarters and seven eighths of the horizon; if the run's length is not fixed, at each doubling of the
+    iterations. The rule needs exact passes. Without blends, its result is each player's best of up to four average
+    policies from the last eighth of the run.
     """
     return UpdateRule.controlled_by(controller_named(controller))

@@ -1,9 +1,10 @@
-"""Rules that keep regrets away from 0, where small changes of regrets are large changes of policies.
+"""Rules that keep regrets away from 0, where small changes of regrets cause large changes of policies.
 
-A policy is in proportion to regrets, so the nearer the regrets of an infoset are to 0, the further the next
-instantaneous regrets move the policy. These rules predict regrets, and bound their sums from below. By default, the
-bound is relative to the range of payoffs. The published rules multiply all instantaneous regrets by a step size eta,
-and have the bound 1. Only the ratio of the two matters, so here the bound is 1 / eta, and regrets are not multiplied.
+A policy is in proportion to regrets, so the nearer the regrets R of an infoset are to 0, the further the next
+instantaneous regrets r move the policy. These rules predict r, and bound from below the largest R of an infoset
+(stable_pcfr_plus) or the sum of its R over actions (the other rules). By default, the bound is relative to the range of
+payoffs. The published rules multiply all r by a step size eta, and have the bound 1. Only the ratio of the two matters,
+so here the bound is 1 / eta, and r is not multiplied.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ FARINA_2023 = "Farina et al., Regret matching+: (in)stability and fast convergen
 # Places in the parameters. The bound is the sum of a multiple of the payoff range and a number in the game's units.
 BOUND_IN_RANGES = 0
 BOUND_IN_UNITS = 1
-# Rules that project have two more: the factors of r in the step of R, and in the prediction of the next r.
+# Rules that project have two more parameters: the factors of r in the step of R, and in the prediction of the next r.
 STEP = 2
 PREDICTION = 3
 
@@ -32,7 +33,9 @@ _NO_REGRET_AT_INFOSETS = proved("Farina et al. 2023, at every infoset")
 
 
 def bound_of_regrets(step_size: float, payoff_range: float) -> tuple[Schedule, Schedule]:
-    """Return the schedules of the two parts of the bound 1 / step_size of regrets.
+    """Return the schedules of the two parts of the bound 1 / step_size: one in payoff ranges, one in the game's units.
+
+    One of the two parts is 0.
 
     Args:
         payoff_range: the bound is in units in which payoffs have this range; 0 for the game's own units.
@@ -43,7 +46,7 @@ def bound_of_regrets(step_size: float, payoff_range: float) -> tuple[Schedule, S
 
 
 def restart_low_regrets(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Set r so that R + r is the next R: max(R + r, 0), or the bound for all actions if none of these exceeds it."""
+    """Set r such that R + r is the next R: max(R + r, 0), or the bound for all actions if no such value exceeds it."""
     bound = parameters[BOUND_IN_RANGES] * utility_range + parameters[BOUND_IN_UNITS]
     largest = regret[0]
     for a in range(len(regret)):
@@ -82,10 +85,11 @@ def match_prediction(row, state, parameters, utility_range):  # type: ignore[no-
 def stable_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
     """PCFR+ with restarts: R <- max(R + r, 0); policy in proportion to max(R + r, 0), where r counts again.
 
-    Where no regret of an infoset exceeds the bound 1 / step_size, all of them are set to the bound, and the next policy
-    is uniform. So is the start of a run. Average weights t^gamma. The bound is in units in which the game's payoffs
-    have the range payoff_range; payoff_range=0 stands for the game's own units, as published, in which the step size
-    depends on the game. The step size was chosen here, on Kuhn, Leduc, Goofspiel and Liar's dice with four faces.
+    If no regret of an infoset exceeds the bound 1 / step_size, all of its regrets are set to the bound, and the next
+    policy is uniform. A run begins with such regrets. Average weights t^gamma. The bound is in units in which the
+    game's payoffs have the range payoff_range; payoff_range=0 stands for the game's own units, as published, and the
+    step size must then suit the game. The default step size was chosen for this library, on Kuhn, Leduc, Goofspiel and
+    Liar's dice with four faces.
     """
     return UpdateRule(
         floor=0.0,
@@ -99,14 +103,13 @@ def stable_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range:
     )
 
 
-# The next two functions project onto the vectors without a negative entry whose sum is at least the bound. A plain
-# function can't call another one, so the projection is written out in both. It adds one number, the lift, to all
-# entries and then sets negative ones to 0. The lift is found iteratively: the entries that stay positive must sum to
-# the bound.
+# The next two functions project onto the non-negative vectors whose entries sum to at least the bound. A plain function
+# can't call another one, so the projection is written out in both. It adds one number, the lift, to all entries and
+# then sets negative entries to 0. The lift is found iteratively: the entries that stay positive must sum to the bound.
 
 
 def project_regrets(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Set r so that R + r is the next R: the projection of R + step r."""
+    """Set r such that R + r is the next R: the projection of R + step r."""
     bound = parameters[BOUND_IN_RANGES] * utility_range + parameters[BOUND_IN_UNITS]
     actions = len(regret)
     past = 0.0
@@ -176,10 +179,10 @@ def match_projection(row, state, parameters, utility_range):  # type: ignore[no-
 def smooth_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
     """PCFR+ with a least sum of regrets: R <- P(R + r); policy in proportion to P(R + r), where r counts again.
 
-    P projects onto the vectors without a negative entry whose sum is at least 1 / step_size: if the positive entries
-    have a smaller sum, it adds the same number to all entries before it sets negative ones to 0. A run begins with
-    equal regrets of this sum. Average weights t^gamma. step_size and payoff_range are as in stable_pcfr_plus, and
-    payoff_range=0 is the published form.
+    P projects onto the non-negative vectors whose entries sum to at least 1 / step_size: if the positive entries have a
+    smaller sum, P adds the same number to all entries before it sets negative entries to 0. A run begins with
+    equal regrets that sum to 1 / step_size. Average weights t^gamma. step_size and payoff_range are as in
+    stable_pcfr_plus, and payoff_range=0 is the published form.
     """
     return UpdateRule(
         floor=0.0,
@@ -194,12 +197,12 @@ def smooth_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range:
 
 
 def in_probes(t: np.ndarray) -> np.ndarray:
-    """Return the schedule that is 1 in the first iteration of each step, the probe, and 0 in the second."""
+    """Schedule that is 1 in the first iteration of each step, the probe, and 0 in the second."""
     return t % 2.0
 
 
 def after_probes(t: np.ndarray) -> np.ndarray:
-    """Return the schedule that is 0 in the first iteration of each step, the probe, and 1 in the second."""
+    """Schedule that is 0 in the first iteration of each step, the probe, and 1 in the second."""
     return 1.0 - t % 2.0
 
 
@@ -218,11 +221,11 @@ def decay_by_steps(gamma: float) -> Schedule:
 def extragradient_cfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range: float = 1.0) -> UpdateRule:
     """CFR+ by extragradient steps: a probe W = P(R + r), then R <- P(R + r') with the regrets r' of W's policy.
 
-    A step takes two iterations, each of which costs as much as one of another rule. In the first, the probe, the policy
-    in proportion to R is played, and R stays the same. In the second, the policy in proportion to W is played. Only
-    policies of the second kind are averaged, with the weights k^gamma for the k-th step. Both players are updated
-    against the same policies. P, step_size and payoff_range are as in smooth_pcfr_plus, and payoff_range=0 is the
-    published form.
+    A step takes two iterations, each of which costs as much as an iteration of another rule. In the first, the probe,
+    the policy in proportion to R is played, and R stays the same. In the second, the policy in proportion to W is
+    played. Only the policies in proportion to W are averaged, with the weight k^gamma in the k-th step. Both players
+    are updated against the same policies. P, step_size and payoff_range are as in smooth_pcfr_plus, and payoff_range=0
+    is the published form.
     """
     return UpdateRule(
         floor=0.0,

@@ -1,7 +1,7 @@
 """The tabular update rules of the paper's catalog.
 
-They use the library's convention that the newest regret and the newest policy have weight 1. Multiplying the past by
-(t-1)/t is the same as giving iteration t the weight t. ``t`` counts from 1.
+They use the library's convention that the newest regrets and the newest policy have weight 1. Multiplying the earlier
+sum by (t-1)/t is the same as giving iteration t the weight t. ``t`` counts from 1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def decay(gamma: float) -> Schedule:
 
 
 def discount(exponent: float, offset: float = 1.0) -> Schedule:
-    """Return the schedule d(t-1) = (t-1)^e / ((t-1)^e + offset), with 0 at t = 1, where there is no past."""
+    """Return the schedule d(t-1) = (t-1)^e / ((t-1)^e + offset), with 0 at t = 1; e is ``exponent``."""
 
     def schedule(t: np.ndarray) -> np.ndarray:
         # Computed as 1 / (1 + offset (t-1)^-e), whose power may round to 0 but never overflows for e >= 0.
@@ -63,8 +63,8 @@ def cfr() -> UpdateRule:
 def cfr_plus(gamma: float = 1.0) -> UpdateRule:
     """CFR+: R <- max(R + r, 0); average weights t^gamma.
 
-    Differs from the source in clipping an infoset's regrets after those of all its histories are added, instead of
-    after each history's, and in having no averaging delay.
+    Differs from the source in setting negative regrets to 0 once the regrets of all histories of an infoset have been
+    added, instead of after each history, and in having no averaging delay.
     """
     return UpdateRule(floor=0.0, average_decay=decay(gamma))
 
@@ -122,12 +122,15 @@ def dcfr_plus(alpha: float = 1.5, c: float = 1.0, gamma: float = 4.0) -> UpdateR
 
 # Columns of ECFR's tables.
 REGRETS = 0  # sum of instantaneous regrets
-REACH = 1  # sum of the reach that weights them
+REACH = 1  # sum of the masses, by which instantaneous regrets are weighted
 LOG_WEIGHT = 2  # log W
 
 
 def weigh_by_mean_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Multiply r by W = exp(kappa clip(m / utility_range, -1, 1)), with the mean advantage m before this iteration."""
+    """Multiply r by W = exp(kappa clip(m / utility_range, -1, 1)), and then update W.
+
+    m is the action's mean advantage over the iterations before this one.
+    """
     for a in range(len(instant_regret)):
         weight = exp(state[a, LOG_WEIGHT])
         state[a, REGRETS] += instant_regret[a]
@@ -149,10 +152,10 @@ def match_weighted_regrets(row, state, parameters, utility_range):  # type: igno
 
 
 def weigh_by_own_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Set r to W r, where W = exp(L), L = r - mean r, clipped at +-10; negative r may be set to W beta instead.
+    """Set r to W r, where W = exp(L), and L is r - mean r, clipped at +-10; negative r may be set to W beta instead.
 
-    The parameters are beta, and 1 if negative r are set to W beta, else 0. The average uses the newest W;
-    for player 1, this is the W of the previous iteration.
+    The parameters are beta, and 1 if negative r are set to W beta, else 0. The average uses the newest W; for player 1,
+    this is the W of the previous iteration.
     """
     mean = 0.0
     for a in range(len(instant_regret)):
@@ -208,12 +211,12 @@ _DERIVED_HERE = Guarantee(exact_open="O(1/sqrt T) by this library's own derivati
 def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> UpdateRule:
     """Exponential CFR: R <- R + W r; policy in proportion to W R+; uniform average.
 
-    W = exp(kappa m / payoff range), where m is the action's mean advantage over the past iterations. A weight that is
-    fixed before r is seen keeps the regret O(sqrt T), even with sampled r. Two other modes have no guarantee, and need
-    exact passes. Their W comes from the r of the same iteration: W = exp(L), L = r - mean r over the actions, clipped
+    W = exp(kappa m / payoff range), where m is the action's mean advantage over the past iterations. Since W is fixed
+    before r is seen, the regret stays O(sqrt T), even with sampled r. Two other modes have no guarantee, and need exact
+    passes. Their W comes from the r of the same iteration: W = exp(L), where L is r - mean r over the actions, clipped
     at +-10; and the average policy is weighted by W. mode="rlccfr" is the form of Keshavarzi, Navidi and Tefagh:
-    R <- R + W r. mode="published" is the form of Li et al.: the same, but R <- R + W beta where r is negative. Of Li et
-    al., only the abstract and later accounts were available.
+    R <- R + W r. mode="published" is the form of Li et al.: the same, but R <- R + W beta where r is negative. Only the
+    abstract of Li et al. and later accounts were available.
     """
     return _exponential(mode, kappa, beta, -np.inf, 0.0)
 

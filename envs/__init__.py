@@ -1,8 +1,9 @@
 """The Gymnasium environments in which selectors and controllers learn, and the evaluators that measure for them.
 
 Importing this module registers ``rlccfr/Selector-v0``, ``rlccfr/SelectorFlat-v0``, ``rlccfr/SelectorStage-v0`` and
-``rlccfr/Control-v0``. So does importing ``rlccfr``, before Gymnasium or after it. The usual ways of Gymnasium work:
-``import rlccfr; gymnasium.register_envs(rlccfr)``, or ``gymnasium.make("rlccfr:rlccfr/Selector-v0")`` alone.
+``rlccfr/Control-v0`` with Gymnasium. So does importing ``rlccfr``, once Gymnasium is imported, too. The usual ways of
+Gymnasium work: ``import rlccfr; gymnasium.register_envs(rlccfr)``, or just
+``gymnasium.make("rlccfr:rlccfr/Selector-v0")``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from rlccfr.games.names import GameName, as_name, form_named
 from rlccfr.registry import REGISTRIES, parse, registries_with, unknown
 
 SEPARATOR = re.compile(r"\+\s*(?=[^\W\d])(?![^(]*\))")
-"""A plus sign between components: outside brackets, with a name after it. Any other belongs to a name, such as CFR+."""
+"""A plus sign between components: outside brackets, with a name after it. Other plus signs belong to names (CFR+)."""
 
 NAMED: Mapping[str, Callable[[], Catalog]] = {
     "paper": Catalog.paper,
@@ -35,7 +35,8 @@ def catalog_from_text(text: str) -> Catalog:
 
     The string lists components, and may begin with the name of a catalog. Without such a name, the catalog has only the
     listed components. If no sampler is listed, the sampler is ``none``, and likewise for abstractions; a listed
-    ``none`` is added to both. A hyperparameter may have several values, which stand for as many components.
+    ``none`` is added to both. A hyperparameter may have several values, ``dcfr(alpha=1|2)``; each value then gives a
+    component.
 
     Raises:
         RLCCFRError: a component is unknown or appears twice, or there is no update rule.
@@ -115,8 +116,8 @@ def _by_axis(specs: Sequence[str]) -> list[list[str]]:
 def _each_value(spec: str) -> list[str]:
     """Return ``dcfr(alpha=1)`` and ``dcfr(alpha=2)`` for ``dcfr(alpha=1|2)``, and a component without ``|`` as it is.
 
-    All combinations are returned if several hyperparameters have several values. Anything that is not a component is
-    returned unchanged; :func:`rlccfr.registry.parse` then raises an error.
+    If several hyperparameters have several values, all combinations are returned. A string that is not a component is
+    returned unchanged; :func:`rlccfr.registry.parse` then raises an error for it.
     """
     id, bracket, arguments = spec.partition("(")
     if not bracket or "|" not in arguments:

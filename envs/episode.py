@@ -34,8 +34,8 @@ class EpisodeOptions(TypedDict, total=False):
     """Episode options besides games and budgets: keyword arguments of environments, teams and recommendation tables.
 
     Attributes:
-        segments: number of decisions per episode. The budget is split evenly, and the solver keeps its tables from
-            segment to segment. The default is 1.
+        segments: number of decisions per episode, one per segment of the run. The budget is split evenly, and the
+            solver keeps its tables from segment to segment. The default is 1.
         preset: reward weights of the agents: a name of :data:`rlccfr.envs.reward.PRESETS`, a ``Preset``, one pair
             (alpha, beta) for all agents, or three pairs. If a list of names, of ``Preset`` objects or of triples of
             pairs is given, each episode draws one entry. The default is ``"accuracy"``.
@@ -95,8 +95,8 @@ class EpisodeSpec:
         """Return a specification with these games, budgets and options, after checking them and compiling the games.
 
         Args:
-            games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one. It may
-                also be a specification; the given budget and options then replace those in it.
+            games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one; or a
+                specification, in which the given budget and options replace its own.
             budget: budget of an episode, ``{"unit": "iterations" | "seconds" | "nodes", "amount": ...}``, or a list of
                 budgets, from which each episode draws one. The default is 1,000 iterations, or the budgets of the
                 specification.
@@ -250,10 +250,12 @@ def parse_scale(value: str) -> Scale:
 
 
 def parse_catalog(value: CatalogLike) -> Catalog:
-    """Return a catalog, given by lists or by a string; see :func:`rlccfr.envs.catalog_text.catalog_from_text`.
+    """Return a catalog, given by lists of ids or by a string; return a ``Catalog`` as it is.
+
+    :func:`rlccfr.envs.catalog_text.catalog_from_text` reads the string.
 
     Raises:
-        RLCCFRError: the value has neither form, a component is unknown or appears twice, or an axis is empty.
+        RLCCFRError: the value has none of these forms, a component is unknown or appears twice, or an axis is empty.
     """
     if isinstance(value, Catalog):
         return value
@@ -262,7 +264,10 @@ def parse_catalog(value: CatalogLike) -> Catalog:
     fields = {"update_rules", "samplers", "abstractions"}
     if not isinstance(value, Mapping) or set(value) != fields or any(isinstance(ids, str) for ids in value.values()):
         names = ", ".join(map(repr, NAMED))
-        raise RLCCFRError(f"catalog must be {names}, a Catalog, or lists of ids by {sorted(fields)}, not {value!r}")
+        raise RLCCFRError(
+            f"catalog must be {names}, a Catalog, or a dict with a list of ids for each of "
+            f"{', '.join(sorted(fields))}, not {value!r}"
+        )
     return Catalog(**{axis: tuple(ids) for axis, ids in value.items()})
 
 

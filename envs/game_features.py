@@ -29,8 +29,8 @@ REFERENCE_ITERATIONS = (10, 1000)
 class GameFeatures(NamedTuple):
     """The features of a game, each scaled to [0, 1].
 
-    Shipped teams and choosers were trained on exactly these numbers: if a field is added, their files can't be used
-    until they are trained again.
+    Shipped teams and choosers were trained on exactly these numbers: if a field is added, teams and choosers must be
+    trained again.
 
     In a public-tree game, ``histories`` counts private states at public nodes, the two shares are of public nodes, and
     ``leaf_density`` is 1.
@@ -129,7 +129,7 @@ SAMPLER_FEATURES = (
 ABSTRACTION_FEATURES = ("known", "best_response", "network")
 
 _DRAWN_OF_CHANCE = {"all": 0.0, "public": 0.25, "own": 0.5, "opponent": 0.75, "one": 1.0}
-"""The feature ``samples_chance``: the more is drawn, the larger it is; all values need to be distinct."""
+"""The feature ``samples_chance`` by a sampler's ``chance``: the more is drawn, the larger; no two are equal."""
 
 COMPONENT_FEATURES = (RULE_FEATURES, SAMPLER_FEATURES, ABSTRACTION_FEATURES)
 """Names of the features of update rules, samplers and abstractions."""
@@ -138,7 +138,7 @@ COMPONENT_FEATURES = (RULE_FEATURES, SAMPLER_FEATURES, ABSTRACTION_FEATURES)
 def component_features(axis: int, component: str | Component) -> np.ndarray:
     """Return the features of a component: float32, shape (number of features,), named by :data:`COMPONENT_FEATURES`.
 
-    If the component of an id can't be made (a missing extra, a broken plugin), only ``known`` is set.
+    If an id's component can't be made (a missing extra, a broken plugin), ``known`` is 1 and all other features are 0.
 
     Args:
         axis: 0, 1, 2 for update rule, sampler, abstraction.
@@ -231,7 +231,7 @@ def _values(schedule: Schedule) -> list[float]:
 
 
 def _exponents(discount: Schedule) -> list[float]:
-    """Return e / (1 + |e|) at the reference iterations t, where the discount is ((t-1)/t)^e."""
+    """Return e / (1 + |e|) at each reference iteration t, where e is such that the discount at t is ((t-1)/t)^e."""
     exponents = []
     for t, value in zip(REFERENCE_ITERATIONS, _values(discount), strict=True):
         exponent = math.log(value) / math.log((t - 1) / t) if value > 0 else math.inf

@@ -29,9 +29,9 @@ class Progress(NamedTuple):
         segment: index of the segment to decide on, from 0.
         segments: number of segments of the episode.
         previous: algorithm of the previous segment; None at the first.
-        error_cost: e at the end of the last segment, always on the log scale; 1 before the first segment.
-        error_slope: change of e over the last segment.
-        speed_cost: s since the episode's start; 0 before the first segment.
+        error_cost: error cost e at the end of the last segment, always on the log scale; 1 before the first segment.
+        error_slope: change of that e over the last segment.
+        speed_cost: speed cost s since the episode's start; 0 before the first segment.
         failed: whether the run failed; e on the log scale and s are then 1.
     """
 
@@ -89,7 +89,7 @@ def uniform_feature(uniform: float) -> float:
 
 
 def uniform_of_feature(feature: np.ndarray) -> np.ndarray:
-    """Return the uniform policy's exploitability, (...), from numbers, (...), that :func:`uniform_feature` returned."""
+    """Return the uniform policy's exploitability, (...), from values, (...), of :func:`uniform_feature`."""
     return np.asarray(10.0 ** (_UNIFORM_DECADES * (feature - 0.5)))
 
 
@@ -118,14 +118,14 @@ def observe(
     progress: Progress = Progress(),  # noqa: B008  (immutable)
     picks: Sequence[str | Component] = (),
 ) -> np.ndarray:
-    """Return an agent's observation before its pick; an unknown value is 0, and so is its flag.
+    """Return an agent's observation before its pick; values that are not known yet are 0.
 
     Args:
         game: features of the game, from :meth:`GameFeatures.of`.
         uniform: exploitability of the uniform policy, in the game's units, or in big blinds where there are blinds.
         budget, preset: budget and reward weights of the whole episode.
         progress: progress of the episode, by default that at its beginning.
-        picks: picks at this decision so far, in the order update rule, sampler, abstraction: none, one, two or three.
+        picks: 0 to 3 picks at this decision so far, ids or components, in the order update rule, sampler, abstraction.
 
     Returns:
         New float32 array of shape (OBSERVATION_SIZE,); :data:`FEATURE_NAMES` names its numbers.

@@ -21,7 +21,7 @@ WIDTH, HEIGHT, DPI = 640, 400, 100
 """Size of the picture in pixels, and its pixels per inch."""
 
 MOST_COLUMNS = 12
-"""Largest number of segments whose settings are written side by side; of a longer run, the last segments are."""
+"""Largest number of segments whose settings are written side by side; a longer run shows only its last segments."""
 
 
 def as_text(heading: str, history: list[tuple[Cell, Measurement, float]]) -> str:
@@ -46,7 +46,7 @@ def as_text(heading: str, history: list[tuple[Cell, Measurement, float]]) -> str
 
 
 def as_picture(heading: str, record: Mapping[str, Any] | None, uniform: float) -> np.ndarray:
-    """Draw a record's curve: exploitability by iteration, on logarithmic scales.
+    """Draw a record's curve, exploitability by iteration, on logarithmic scales.
 
     Args:
         heading: title of the picture.

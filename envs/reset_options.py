@@ -24,13 +24,13 @@ def drawn_episode(
         choices: values from which a setting is drawn, by the setting's name.
         options: options of the environment's ``reset``: the user's values by the setting's name, or None.
         rng: random generator, from which one number is drawn per setting, in the order of ``choices``.
-        parsers: functions that turn a user's value into one like those of ``choices``, by the setting's name.
+        parsers: functions that convert a user's value to the form of ``choices``, by the setting's name.
 
     Returns:
         A value for each setting, by its name.
 
     Raises:
-        RLCCFRError: the options are not a dict, or have an unknown name, or a value that is not among the choices.
+        RLCCFRError: the options are not a dict, have an unknown name, or have a value that is not among the choices.
     """
     drawn = {name: values[int(rng.integers(len(values)))] for name, values in choices.items()}
     if options is not None and not isinstance(options, Mapping):
@@ -40,7 +40,7 @@ def drawn_episode(
         drawn[name] = value if parse is None else parse(value)
         if not any(_is_same(drawn[name], choice) for choice in choices.get(name, ())):
             all_options = "; ".join(f"{option} ({', '.join(map(str, values))})" for option, values in choices.items())
-            raise RLCCFRError(f"reset() takes the options {all_options}; not {name}={brief(value)}")
+            raise RLCCFRError(f"reset() takes the options {all_options}, not {name}={brief(value)}")
     return drawn
 
 

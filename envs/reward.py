@@ -3,8 +3,8 @@
 The formula is that of Keshavarzi, Navidi and Tefagh, "Combining CFR-based algorithms with deep reinforcement learning
 techniques", in which e is the exploitability itself. Here e has one of three scales; each preset names its scale.
 
-One function holds the formula, :func:`reward`, for numbers and arrays alike; its cost alpha e + beta s is
-:func:`weighted_cost`. A measurement becomes e and s in :func:`costs`.
+Only :func:`reward` computes the formula, for numbers and arrays alike; its cost alpha e + beta s is
+:func:`weighted_cost`. :func:`costs` computes e and s from a measurement.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class Costs(NamedTuple):
     """The costs of a run: the error cost e on each scale, and the speed cost s.
 
     Attributes:
-        log: e on the scale ``log``: 1 for the uniform policy's exploitability, less by 1/8 for each decade below that,
-            and 0 from eight decades on. For an exploitability above the uniform policy's, e exceeds 1.
+        log: e on the scale ``log``: 1 for the uniform policy's exploitability, 1/8 less for each decade below that, and
+            0 from eight decades below on. For an exploitability above the uniform policy's, e exceeds 1.
         linear: e on the scale ``linear``: the exploitability as a multiple of the uniform policy's.
-        units: e on the scale ``units``: the exploitability in the game's units, or in big blinds if it has blinds.
+        units: e on the scale ``units``: the exploitability in the game's units, or in big blinds if the game has them.
         speed: s, in [0, 1]; see :func:`speed_cost`.
     """
 
@@ -95,7 +95,7 @@ def reward(alpha: Number, beta: Number, error: Number, speed: Number) -> Number:
     Args:
         alpha: weight of e.
         beta: weight of s.
-        error: e, on the scale that the weights are for.
+        error: e, on the scale to which the weights apply.
         speed: s.
 
     Returns:
@@ -109,14 +109,14 @@ def reward(alpha: Number, beta: Number, error: Number, speed: Number) -> Number:
 
 
 class Worth(NamedTuple):
-    """What algorithms are ranked by when one is recommended; worths compare field by field.
+    """The numbers by which algorithms are ranked for a recommendation; two worths are compared field by field.
 
-    An algorithm that has not converged thus ranks below all that have, whatever its reward. The reward alone is not
-    enough: it is linear in e, so with enough weight on speed, a run no better than the uniform policy would win.
+    So an algorithm that has not converged ranks below all that have converged, whatever its reward. The reward alone
+    would not do: it is linear in e, so with enough weight on speed, a run no better than the uniform policy would win.
 
     Attributes:
-        converged: 1.0 if all runs have converged or the weights ask for speed alone, else 0.0; summed over games.
-        reward: R̄, the mean over the runs; summed over games.
+        converged: 1.0 if all runs have converged or only speed has weight, else 0.0. For several games, the sum.
+        reward: R̄, averaged over the runs. For several games, the sum.
     """
 
     converged: float
@@ -148,7 +148,7 @@ class Preset:
     def __post_init__(self) -> None:
         for alpha, beta in self.weights:
             if not (0 <= alpha <= 1 and 0 <= beta <= 1 and alpha + beta > 0):
-                raise RLCCFRError(f"weights must lie in [0, 1] and not both be 0, not alpha={alpha}, beta={beta}")
+                raise RLCCFRError(f"weights must lie in [0, 1], and can't both be 0: change alpha={alpha}, beta={beta}")
         if self.scale not in SCALES:
             raise RLCCFRError(
                 f"scale must be {', '.join(map(repr, SCALES[:-1]))} or {SCALES[-1]!r}, not {self.scale!r}"
@@ -159,7 +159,7 @@ class Preset:
 
     @property
     def speed_alone(self) -> bool:
-        """Whether the weights ask for speed alone; only then may an algorithm be recommended that has not converged."""
+        """Whether only speed has weight; only then can an algorithm that has not converged be recommended."""
         return all(alpha == 0 for alpha, _ in self.weights)
 
     def rewards(self, costs: Costs) -> tuple[float, float, float]:
@@ -173,7 +173,7 @@ class Preset:
         return sum(self.rewards(costs)) / len(self.weights)
 
     def worth(self, runs: Sequence[Costs]) -> Worth:
-        """Return what an algorithm is ranked by, from the costs of its runs, at least one run."""
+        """Return the worth of an algorithm, by which it is ranked, from the costs of its runs (at least one)."""
         converged = self.speed_alone or all(costs.converged for costs in runs)
         return Worth(float(converged), math.fsum(map(self.mean_reward, runs)) / len(runs))
 
@@ -203,10 +203,10 @@ def preset(name: str) -> Preset:
 
 
 def speed_cost(throughput: float, reference_throughput: float) -> float:
-    """Return the cost s in [0, 1] of a throughput: 0.5 at the speed of plain exact CFR, 0.01 at a hundred times it.
+    """Return the cost s in [0, 1] of a throughput: 0.5 at the speed of plain exact CFR, 0.01 at a hundred times that.
 
-    The paper's Table 4 prints iterations per second, while its reward subtracts s. Both are consistent if s is a cost
-    that falls as throughput rises. Since s depends only on the ratio of two throughputs, it is independent of the
+    The paper's Table 4 reports iterations per second, while its reward subtracts s. The two are consistent if s is a
+    cost that falls as throughput rises. Since s depends only on the ratio of two throughputs, s hardly depends on the
     machine.
     """
     return 1.0 / (1.0 + throughput / reference_throughput)
@@ -216,7 +216,7 @@ def costs(measurement: Measurement) -> Costs:
     """Return the costs of a measurement.
 
     A failed run has found no policy, so its e is the uniform policy's, and its s is 1. If the uniform policy is an
-    equilibrium, e on the scales ``log`` and ``linear`` is 0 for an exploitability of 0, and 1 for any other.
+    equilibrium, e on the scales ``log`` and ``linear`` is 0 for an exploitability of 0, and 1 for any larger one.
     """
     uniform = measurement.uniform_exploitability
     if not measurement.ok:
@@ -236,17 +236,17 @@ def costs(measurement: Measurement) -> Costs:
 
 
 def rewards(measurement: Measurement, of: Preset) -> tuple[float, float, float]:
-    """Return R of agents A, B and C, each at most 1."""
+    """Return R of agents A, B and C for a measurement, each at most 1."""
     return of.rewards(costs(measurement))
 
 
 def mean_reward(measurement: Measurement, of: Preset) -> float:
-    """Return R̄, the mean of the three agents' rewards, by which algorithms are compared."""
+    """Return R̄ for a measurement, the mean of the three agents' rewards, by which algorithms are compared."""
     return of.mean_reward(costs(measurement))
 
 
 def costs_on_all_scales(log_errors: np.ndarray, speeds: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """Return costs, (..., 4) with the fields of :class:`Costs`, from e on the log scale and from s.
+    """Return costs, (..., 4), whose last axis has the fields of :class:`Costs`, from e on the log scale and s.
 
     Args:
         log_errors: e on the scale ``log``, (...).
@@ -258,7 +258,7 @@ def costs_on_all_scales(log_errors: np.ndarray, speeds: np.ndarray, uniform: np.
 
 
 def mean_costs(costs: np.ndarray, of: Preset) -> np.ndarray:
-    """Return 1 - R̄, (...), for costs (..., 4) with the fields of :class:`Costs`; less is better."""
+    """Return 1 - R̄, (...), for costs, (..., 4), whose last axis has the fields of :class:`Costs`; less is better."""
     # R is linear in the weights, so that the mean of the agents' costs is the cost under their mean weights.
     mean_alpha, mean_beta = np.mean(of.weights, axis=0)
     error = costs[..., Costs._fields.index(of.scale)]

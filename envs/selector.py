@@ -88,7 +88,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     An algorithm that can't run raises no error: e is then the uniform policy's, s is 1, and ``info["status"]`` says
     why.
 
-    **End of the episode.** It terminates after its last segment, and is never truncated. A failed run does not end it.
+    **End of the episode.** The episode terminates after its last segment, even if its run has failed before, and is
+    never truncated.
 
     **Options of reset.** Each option that is not set is drawn; a value that is set must be one that can be drawn.
 
@@ -102,7 +103,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     =============== ============================================================ ==================
 
     **Info.** ``reset`` returns the episode's ``game``, ``engine_seed``, ``budget``, ``preset`` and ``scale``. ``step``
-    returns JSON scalars; if the run failed, measured numbers are None and counts are 0.
+    returns JSON scalars. If the run failed, measured numbers are None, and counts are 0.
 
     ================================================= =============================================================
     Key                                               Meaning
@@ -124,8 +125,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     The full record, with its curve, is ``env.unwrapped.evaluator.result(info["cell_id"])``.
 
     Args:
-        games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one. It may also
-            be an ``EpisodeSpec``.
+        games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one; or an
+            ``EpisodeSpec``.
         budget: budget of an episode, or a list of budgets, from which each episode draws one. The default is 1,000
             iterations, or the budgets of the specification.
         options: :class:`rlccfr.envs.EpisodeOptions`.
@@ -137,7 +138,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         catalog: algorithms to pick from.
         evaluator: source of measurements.
         episodes: all of the above, as an ``EpisodeSpec``.
-        game, budget, preset, engine_seed: those of the current episode.
+        game, budget, preset, engine_seed: values of the current episode.
 
     Example:
         >>> import gymnasium
@@ -244,7 +245,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         if not self._has_begun or len(self._history) >= self.segments:
             reason = "is over" if self._has_begun else "has not begun"
             raise RLCCFRError(f"the episode {reason}: call reset() first")
-        # The request has the algorithms of all segments so far; an evaluator continues the run or looks it up.
+        # The request has the algorithms of all segments so far; the evaluator continues the run or looks up the result.
         algorithm = self._algorithm(action)
         measured = self.evaluator.measure(self.request(algorithm))
         run_costs = costs(measured)
@@ -285,15 +286,15 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return Request(self.game, (*earlier_algorithms, algorithm), self.budget, self.segments, self.engine_seed)
 
     def action_masks(self) -> np.ndarray:
-        """Return which indices of an action can run here: bool, shape (sum(catalog.shape),), one axis after the other.
+        """Return which components can run here: bool, shape (sum(catalog.shape),), one axis after the other.
 
-        An index can run if at least one algorithm that has it can run.
+        A component can run if at least one algorithm with this component can run.
         """
         available = self._available().reshape(self.catalog.shape)
         return np.concatenate([available.any(axis=(1, 2)), available.any(axis=(0, 2)), available.any(axis=(0, 1))])
 
     def render(self) -> Any:
-        """Return a string, or an image (height, width, 3) of uint8, as ``render_mode`` asks; else None."""
+        """Return the episode as a string or an image, (height, width, 3) of uint8; None without a ``render_mode``."""
         heading = f"{self.game}, {self.budget}, {self.segments} segment(s), reward weights {self.preset}"
         if self.render_mode == "ansi":
             return as_text(heading, self._history)
@@ -311,7 +312,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         """Return the reward weights that a user names for an episode.
 
         A name or numbers do not determine the scale of e. If a preset of this environment has the same name and
-        weights, its scale is used; otherwise, the default scale of the name or numbers.
+        weights, the preset's scale is used; otherwise, the default scale of the name or numbers.
         """
         named = parse_preset(value)
         if isinstance(value, Preset):
@@ -403,7 +404,7 @@ class SelectorFlatEnv(SelectorEnv):
 
 
 def checked_index(action: Any, count: int, hint: str = "") -> int:
-    """Return the action as an int.
+    """Return the action as an int, after checking that it is below ``count``.
 
     Args:
         action: a number, or an array of one number.

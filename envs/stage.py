@@ -19,8 +19,8 @@ RANDOM = "random"
 class SelectorStageEnv(SelectorEnv):
     """``rlccfr/SelectorStage-v0``: :class:`SelectorEnv` in which one agent picks and gets its own R.
 
-    Partners pick for the two other axes at the beginning of each segment; the agent sees the picks that come before its
-    own turn.
+    Partners pick for the two other axes at the beginning of each segment. The agent sees the picks for earlier axes, in
+    the order update rule, sampler, abstraction.
 
     **Action.** ``Discrete``; an index into the components of ``stage``.
 
@@ -32,8 +32,8 @@ class SelectorStageEnv(SelectorEnv):
     ``"abstraction"``   0 .. ``catalog.shape[2] - 1``
     =================== ==================================
 
-    **Observation.** As that of :class:`SelectorEnv`, but with the picks made before the agent's turn; after the last
-    segment there are no picks.
+    **Observation.** That of :class:`SelectorEnv`, with the picks made before the agent's turn; after the last segment
+    there are no picks.
 
     ========== =============================== ==========================================
     Index      Meaning                         Known to
@@ -45,14 +45,15 @@ class SelectorStageEnv(SelectorEnv):
 
     **Reward.** The agent's own R = 1 - (alpha e + beta s), with the weights of its axis: ``info["reward_<stage>"]``.
 
-    **End of the episode.** As that of :class:`SelectorEnv`.
+    **End of the episode.** As in :class:`SelectorEnv`.
 
     **Options of reset.** Those of :class:`SelectorEnv`. The partners are arguments of the environment.
 
     Args:
         stage: axis of the agent, ``"update_rule"``, ``"sampler"`` or ``"abstraction"``.
         partners: for each other axis, an id of the catalog, or ``"random"`` (the default). In each segment, an
-            algorithm is drawn from those that can run and have the given ids; random partners pick its components.
+            algorithm is drawn from those that can run and have the given ids; a random partner picks the component
+            that this algorithm has on the partner's axis.
         kwargs: arguments of :class:`SelectorEnv`.
 
     Attributes:
@@ -93,9 +94,9 @@ class SelectorStageEnv(SelectorEnv):
         algorithms = self._partners_algorithms()
         if not algorithms:
             raise RLCCFRError(
-                f"no algorithm of the catalog with the partners {named_partners} can run here: choose others"
+                f"no algorithm of the catalog with the partners {named_partners} can run here: choose other partners"
             )
-        self._partners_algorithm = algorithms[0]  # the agent's pick replaces its component of the stage
+        self._partners_algorithm = algorithms[0]  # the agent's pick replaces its component on the agent's axis
 
     def action_masks(self) -> np.ndarray:
         """Return which components can run with the partners' picks: bool, shape (number of the stage's components,)."""

@@ -4,10 +4,10 @@ import os
 import sys
 
 LEAST_BYTES = 600_000_000
-"""Bytes of address space that the libraries and a small game need."""
+"""Bytes of address space that the libraries and a small game need on any machine."""
 
 BYTES_PER_CORE = 90_000_000
-"""Further bytes that OpenBLAS needs for each core. With less than the sum, OpenBLAS loops forever, or LLVM aborts."""
+"""Further bytes that OpenBLAS needs for each core. If memory falls short, OpenBLAS loops forever, or LLVM aborts."""
 
 
 def main() -> None:
@@ -33,10 +33,7 @@ def main() -> None:
 
 
 def low_limit() -> str | None:
-    """Return a message about a memory limit that is too low for the libraries to load; None if no limit is too low.
-
-    The limits are those that ``ulimit -v`` and ``ulimit -d`` set, on systems that have them.
-    """
+    """Return a message if ``ulimit -v`` or ``-d`` allows too little memory for the libraries to load; else None."""
     try:
         import resource
     except ImportError:  # Windows

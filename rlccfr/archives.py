@@ -21,13 +21,13 @@ MOST_EXPANSION = 1032
 """Largest ratio of a part's size to its compressed size: deflate's limit, see https://zlib.net/zlib_tech.html."""
 
 _LEAST = 2**16
-"""Size that is always allowed, since an empty part compresses to almost nothing; also the longest header."""
+"""Bytes that a part may have however few its compressed bytes are; also the longest header of an array."""
 
 _END = 22
 """Bytes of the record at the end of an archive without a comment; bytes 10 and 11 are the number of parts."""
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compression methods that are read. With others, zipfile expands a whole block at once, however large."""
+"""Compression methods that are accepted. With other methods, zipfile expands a whole block at once, however large."""
 
 _READERS = {
     "rlccfr-policy": "rlccfr.Policy.load",
@@ -35,7 +35,7 @@ _READERS = {
     "rlccfr-network-policy": "rlccfr.NetworkPolicy.load",
     "rlccfr-solver": "rlccfr.Solver.load",
 }
-"""What reads files of some formats, for messages."""
+"""Functions that read files of other formats, for messages, keyed by a format's name without its version."""
 
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -45,15 +45,21 @@ _HEADERS = {
 
 @contextlib.contextmanager
 def opened_archive(source: Path | io.BytesIO) -> Iterator[Mapping[str, np.ndarray]]:
-    """Open an archive; each array is read when it is asked for.
+    """Open an archive for a block of code.
+
+    Args:
+        source: path of the archive, or its bytes.
+
+    Yields:
+        The arrays by name; each array is read when it is accessed.
 
     Raises:
         OSError: the archive can't be read.
         ValueError: the number or the sizes of its parts are not as declared, a part is compressed but not by deflate,
             or an array holds Python objects.
         CheckpointError: its arrays take more memory than is available.
-        Exception: the file is not an archive, or is damaged in another way; what NumPy and zipfile raise has no common
-            base.
+        Exception: the file is not an archive, or is damaged in another way; the errors of NumPy and zipfile have no
+            common base.
     """
     with source.open("rb") if isinstance(source, Path) else contextlib.nullcontext(source) as file:
         if isinstance(source, Path):
@@ -99,7 +105,7 @@ def has_format(path: Path, wanted: str) -> bool:
     """Return whether a file can be read and is an archive whose JSON header names the format ``wanted``.
 
     Raises:
-        CheckpointError: it is an archive whose arrays take more memory than is available.
+        CheckpointError: the archive's arrays take more memory than is available.
     """
     try:
         with opened_archive(path) as archive:
@@ -115,22 +121,35 @@ def check_format(found: object, wanted: str, path: Path | str, kind: str) -> Non
 
     Args:
         found: the format that the header names.
-        wanted: the format that is read, ending in a hyphen and a number.
+        wanted: the format that this version reads, ending in a hyphen and a number.
+        path: the file, for messages.
         kind: what the file should hold, such as ``"solver"``, for messages.
 
     Raises:
-        CheckpointError: it holds something else, or was written by another version.
+        CheckpointError: the file holds something else, or was written by another version.
     """
     name = str(found).rpartition("-")[0]
     if name != wanted.rpartition("-")[0]:
         remedy = f"name another file, or read this one by {_READERS[name]}" if name in _READERS else "name another file"
         raise CheckpointError(f"{path} is not a {kind} file, since its format is {found!r}: {remedy}")
     if found != wanted:
-        raise CheckpointError(f"{path} has format {found!r}; this version reads {wanted!r}")
+        raise CheckpointError(
+            f"{path} has format {found!r}, but this version reads {wanted!r}: use the version that wrote the file"
+        )
 
 
 def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> None:
-    """Check that the arrays of an archive of ``size`` bytes can be as large as it says, and fit into memory."""
+    """Check that the arrays of an archive can be as large as the archive declares, and fit into memory.
+
+    Args:
+        archive: the archive.
+        size: its number of bytes.
+        source: path of the archive, for messages, or its bytes.
+
+    Raises:
+        ValueError: a part can't be as large as declared.
+        CheckpointError: the arrays take more memory than is available.
+    """
     parts, left = archive.infolist(), available_memory()
     if sum(part.compress_size for part in parts) > size:
         raise ValueError("its parts overlap")
@@ -151,20 +170,28 @@ def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> No
 
 
 def _check_count(archive: zipfile.ZipFile, file: BinaryIO) -> None:
-    """Check that an archive lacks no part: a damaged directory can hide some, which zipfile does not notice."""
+    """Check that an archive has as many parts as it declares; a damaged directory may hide some from zipfile.
+
+    Raises:
+        ValueError: a part is missing.
+    """
     file.seek(-min(_END, file.seek(0, io.SEEK_END)), io.SEEK_END)
     end = file.read(_END)
-    parts = len(archive.infolist()), 2**16 - 1  # the latter stands for any larger number
+    parts = len(archive.infolist()), 2**16 - 1  # the largest number of 16 bits also stands for any larger number
     if end.startswith(b"PK\5\6") and int.from_bytes(end[10:12], "little") not in parts:
         raise ValueError("it does not have as many parts as it says")
 
 
 def _declared_size(file: IO[bytes]) -> int:
-    """Return the number of bytes that an array's file should have according to its header."""
+    """Return the number of bytes that an array's file should have according to its header.
+
+    Raises:
+        ValueError: the header can't be read, or the array holds Python objects or nothing.
+    """
     begin = io.BytesIO(file.read(_LEAST))
     try:
         shape, _, dtype = _HEADERS[np.lib.format.read_magic(begin)](begin)
-    except MemoryError:  # of Python's parser, at thousands of brackets or signs
+    except MemoryError:  # Python's parser raises it for thousands of brackets or signs
         raise ValueError("an array's header can't be read") from None
     if dtype.hasobject or not dtype.itemsize:
         raise ValueError("an array holds Python objects or nothing")

@@ -27,7 +27,7 @@ FORMAT = "rlccfr-solver-1"
 """Name and version of the format, in a file's header."""
 
 MOST_COMPRESSED = 2**28
-"""Bytes of the largest solver that is compressed; compressing takes about 30 times as long as writing."""
+"""Largest number of bytes that are compressed; compressing a solver takes about 30 times as long as writing it."""
 
 
 LOCK_ENTRIES = "lock_entries"
@@ -63,7 +63,7 @@ def _restored(kind: type[Solver], data: bytes, threads: int, game: Game) -> Solv
 
 
 def _arrays(solver: Solver) -> dict[str, np.ndarray]:
-    """Return a solver's tables, with a header that describes its game, components and options.
+    """Return a solver's tables by name, with a header that describes its game, components and options.
 
     Raises:
         CheckpointError: a component has no id.
@@ -131,7 +131,14 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
 
 
 def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int, game: Game | None) -> Solver:
-    """Read a solver; messages call the source ``name``.
+    """Read a solver.
+
+    Args:
+        source: path of the file, or its bytes.
+        name: what messages call the source.
+        kind: class of the solver.
+        threads: number of threads for exact passes.
+        game: a game that may be the solver's; see :func:`_locked_as`.
 
     Raises:
         CheckpointError: the solver was saved in another format, or its game, components or buckets have changed since.
@@ -153,7 +160,7 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
 
 
 def _is_whole(path: Path) -> bool:
-    """Return whether the checksums of an archive agree; the archive is read in small pieces."""
+    """Return whether the parts of an archive have their checksums; the archive is read in small pieces."""
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.testzip() is None
@@ -162,10 +169,15 @@ def _is_whole(path: Path) -> bool:
 
 
 def _game_of(spec: dict[str, Any], name: str, candidate: Game | None) -> Game:
-    """Return a saved run's game: ``candidate`` if it is that game, to save time, or else the game loaded anew.
+    """Return a saved run's game: ``candidate`` if its content is the same, to save time; otherwise load the game.
+
+    Args:
+        spec: the saved description of the game, from which its hash is removed.
+        name: what messages call the saved run.
+        candidate: a game that may be the run's; None to load the game.
 
     Raises:
-        CheckpointError: the game has changed since.
+        CheckpointError: the game has changed since the run was saved.
     """
     from rlccfr.games.names import load_game
     from rlccfr.games.openspiel import compile_game
@@ -187,8 +199,9 @@ def _locked_as(saved: Mapping[str, np.ndarray], spec: dict[str, Any], name: str,
     """Return a saved run's game with the run's lock, if it has one; see :func:`_game_of`.
 
     Args:
+        saved: the arrays of the saved run, by name.
         candidate: a game that may be the run's, with or without its lock, and is then used to save time; None to load
-            the game anew.
+            the game.
 
     Raises:
         CheckpointError: the candidate has another lock, or the game has changed.
@@ -207,7 +220,7 @@ def _locked_as(saved: Mapping[str, np.ndarray], spec: dict[str, Any], name: str,
 
 
 def _versions(solver: Solver) -> list[int]:
-    """Return the versions of the components' definitions."""
+    """Return the versions of the definitions of update rule, sampler and abstraction."""
     return [
         update_rules[solver.update_rule.id].version,
         samplers[solver.sampler.id].version,

@@ -31,7 +31,9 @@ def save_controller(controller: Controller, path: str | Path, training: Mapping[
     """Write a controller to a file, whole or not at all.
 
     Args:
-        training: how it was trained, ready for JSON; None if that is not known.
+        controller: the controller; its weights are saved in single precision.
+        path: the file.
+        training: how the controller was trained, ready for JSON; None if that is not known.
 
     Raises:
         CheckpointError: the file can't be written.
@@ -63,7 +65,8 @@ def load_controller(path: str | Path) -> Controller:
         path: the file, or the directory of a training run.
 
     Raises:
-        CheckpointError: the file is missing, damaged or of another kind, or was made for other observations.
+        CheckpointError: the file is missing, damaged or of another kind, or its controller was trained on other
+            observations.
     """
     return _read(file_of(Path(path)))[0]
 
@@ -73,7 +76,7 @@ def not_a_controller(control: object) -> str:
     names = ", ".join(map(repr, CONTROLLER_NAMES))
     message = f"control must be {names}, a controller's file or a Controller, not {brief(control)}"
     if type(control).__module__.startswith(("stable_baselines3.", "sb3_contrib.")):
-        message += "; rlccfr.agents.controller_from_sb3 makes a Controller of an agent"
+        message += "; rlccfr.agents.controller_from_sb3 converts an agent to a Controller"
     return message
 
 
@@ -103,7 +106,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
             check_format(header["format"], FORMAT, path, "controller")
         if observation != OBSERVATION:
             raise CheckpointError(
-                f"the controller in {path} was trained on observations that this version does not make; train it again"
+                f"the controller in {path} was trained on other observations than this version's; train it again"
             )
         choices = tuple(arrays[f"{agent}/choices"] for agent in AGENTS)
         num_members = len({name.split("/")[1] for name in arrays} - {"choices"})
@@ -114,7 +117,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     except RLCCFRError:
         raise
     except FileNotFoundError:
-        unfinished = sorted(path.parent.glob(f"*/{FILE_NAME}"))  # of the parts of a training run that has not ended
+        unfinished = sorted(path.parent.glob(f"*/{FILE_NAME}"))  # members of a training run that has not ended
         example = f", such as {unfinished[0]}" if unfinished else ""
         raise CheckpointError(
             f"there is no controller file at {path}; give {', '.join(map(repr, CONTROLLER_NAMES))} or a file that "
@@ -125,8 +128,8 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
     except Exception as error:  # damaged archives fail in many modules, without a common base
         if _is_agent_of_sb3(path):
             raise CheckpointError(
-                f"{path} is an agent of Stable-Baselines3; load it with that library, and make a controller of it by "
-                "rlccfr.agents.controller_from_sb3"
+                f"{path} is an agent of Stable-Baselines3; load it with that library, and convert it to a controller "
+                "by rlccfr.agents.controller_from_sb3"
             ) from error
         raise CheckpointError(
             f"{path} is not a complete controller file ({what_failed(error)}); name one that `rlccfr train --control` "
@@ -135,12 +138,13 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
 
 
 def _with_momentum(arrays: Mapping[str, np.ndarray], observation: Sequence[str]) -> dict[str, np.ndarray]:
-    """Convert the arrays of a controller from before momentum to the current format; its picks stay the same.
+    """Return the arrays of a controller without momentum in the current format; its picks stay the same.
 
-    The converted networks ignore the new entries of an observation, and each choice of a prediction gets no momentum.
+    The converted networks ignore the new entries of an observation, and all choices of the agent ``prediction`` get no
+    momentum.
 
     Args:
-        arrays: the arrays of a file, by name.
+        arrays: the arrays of a file in the earlier format, by name.
         observation: names of the entries of the observations that the controller was trained on.
     """
     present = dict(arrays)
@@ -161,7 +165,7 @@ def _with_momentum(arrays: Mapping[str, np.ndarray], observation: Sequence[str])
 
 
 def _is_agent_of_sb3(path: Path) -> bool:
-    """Return whether a file was written by ``save`` of an algorithm of Stable-Baselines3."""
+    """Return whether a file was written by the ``save`` method of an algorithm of Stable-Baselines3."""
     try:
         with zipfile.ZipFile(path) as archive:
             return "_stable_baselines3_version" in archive.namelist()

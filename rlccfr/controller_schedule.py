@@ -1,9 +1,9 @@
 """Controllers that follow a schedule, and a controller's picks for one observation.
 
 A controller is a set of networks (:class:`rlccfr.components.controller.Controller`). A schedule of picks can be written
-as a controller, too: its networks read only the length of the run and the share of it that is done. So the picks that
-another agent made in an episode can be saved in a controller's file, and steer a solver without that agent. A solver
-that follows a schedule need not measure anything during the run.
+as a controller, too: its networks read only the length of the run and the share of the run that is done. So the picks
+that another agent made in an episode can be saved in a controller's file, and control a solver without that agent. A
+solver that follows a schedule need not measure anything during the run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LENGTH = OBSERVATION.index("horizon")
 """
 
 LENGTH_SCALE = 0.25
-"""See :mod:`rlccfr.kernels.control.observe`."""
+"""Scale of the run's length in observations; see :mod:`rlccfr.kernels.control.observe`."""
 
 RAMP = 4.0
 """Ratio of the distance between two decisions to the length of the ramp midway between them; see :func:`_events`."""
@@ -42,9 +42,10 @@ def follow_schedule(
 ) -> Controller:
     """Return a controller whose picks depend on the share of the run that is done, and on nothing else.
 
-    At a decision, it makes the picks of the nearest of ``shares``. In a run of the length for which the schedule was
-    made, these are the schedule's own picks; in a run of another length, the schedule is stretched. The end of a run to
-    a target is not known. The run never counts as more than a quarter done, so it never passes the picks for a quarter.
+    At a decision, the controller makes the picks of the nearest of ``shares``. In a run of the length for which the
+    schedule was made, these are the schedule's own picks; in a run of another length, the schedule is stretched. A run
+    to a target without a ``horizon`` has no known length, and counts as at most a quarter done. So it never gets beyond
+    the picks nearest to the share 1/4.
 
     Args:
         shares: (d,) share of the iterations that are done at each decision, ascending from 0.
@@ -74,9 +75,9 @@ def follow_schedules(
 ) -> Controller:
     """Return a controller whose picks depend on the length of the run and on the share that is done.
 
-    A run follows the schedule whose length is closest to its own in ratio; for what it does at shares that the schedule
-    lacks, see :func:`follow_schedule`. The length of a run to a target is taken to be four times the iterations done,
-    and at least 1,000, so such a run may pass from one schedule to the next.
+    A run follows the schedule whose length is closest to its own in ratio; :func:`follow_schedule` says which picks it
+    makes at shares that the schedule lacks. The length of a run to a target without a ``horizon`` is taken to be four
+    times the iterations done, and at least 1,000, so such a run may move from one schedule to the next.
 
     Args:
         schedules: the shares and the picks of each schedule, keyed by the length of its run in iterations.
@@ -112,9 +113,9 @@ def follow_schedules(
 
 
 def picks_of(controller: Controller, observation: np.ndarray) -> np.ndarray:
-    """Return a controller's picks, (3,), for an observation, (24,): the same that the kernels make in a run.
+    """Return a controller's picks, (3,), for an observation, (24,): the index of each agent's choice.
 
-    As in the kernels, Q-values are computed in single precision.
+    The picks are those of the kernels in a run: Q-values are computed in single precision, too.
 
     Raises:
         RLCCFRError: the observation has another shape.
@@ -128,7 +129,7 @@ def picks_of(controller: Controller, observation: np.ndarray) -> np.ndarray:
     """
     seen = np.asarray(observation, np.float32)
     if seen.shape != (len(OBSERVATION),):
-        raise RLCCFRError(f"an observation has {len(OBSERVATION)} numbers, not the shape {seen.shape}")
+        raise RLCCFRError(f"an observation must have the shape ({len(OBSERVATION)},), not {seen.shape}")
     picks = []
     inputs = seen
     for agent, count in enumerate(controller.counts):
@@ -141,7 +142,7 @@ def picks_of(controller: Controller, observation: np.ndarray) -> np.ndarray:
 
 
 def _q_values(layers: Sequence[Layer], inputs: np.ndarray) -> np.ndarray:
-    """Return the outputs of a network; all layers except the last are rectified."""
+    """Return the outputs of a network, (choices,); all layers except the last are rectified."""
     values = inputs
     for number, (weights, biases) in enumerate(layers, 1):
         values = values @ weights.astype(np.float32) + biases.astype(np.float32)
@@ -154,10 +155,10 @@ def _events(shares: Mapping[int, np.ndarray], num_inputs: int) -> tuple[Layer, L
     """Return two layers with one output, 1 or 0, for each decision of each length; the lengths come in ascending order.
 
     The output of a length's first decision is 1 if the run counts as having this length. The output of a later decision
-    is 1 if, in addition, the run has passed the point at which the picks change to those of this decision. This point
-    lies midway between the decision and the one before. The border between two lengths is their geometric mean. At both
-    kinds of points, a unit of the first layer rises from 0 to 1 along a ramp. The second layer's rectifier cuts off all
-    ramps, so that the outputs are exact at the decisions.
+    is 1 if, in addition, the run has passed the point midway between this decision and the previous one, where the
+    picks change. The border between two lengths is their geometric mean. At each such point and border, a unit of the
+    first layer rises from 0 to 1 along a ramp. The second layer's rectifier cuts off all ramps, so that the outputs are
+    exact at the decisions.
 
     Args:
         shares: for each length, ascending, (d,) share of the iterations that are done at each decision.
@@ -183,7 +184,7 @@ def _events(shares: Mapping[int, np.ndarray], num_inputs: int) -> tuple[Layer, L
         middle += 1 / slope  # a run whose length is exactly at the border follows the shorter schedule, and only that
         excluding[shorter].append(unit(LENGTH, slope, middle))
         excluding[longer].append(unit(LENGTH, -slope, middle))
-    # Units that exclude a decision: 1 or more while the change before it lies ahead.
+    # Units that exclude a decision: 1 or more until the picks change to those of the decision.
     outputs = []
     for length, at in shares.items():
         outputs.append(excluding[length])
@@ -200,8 +201,8 @@ def _preference(picks: Sequence[np.ndarray], count: int) -> Layer:
     """Return the layer that turns the outputs of :func:`_events` into Q-values: 1 for the present pick, 0 for others.
 
     Args:
-        picks: for each length (d,) index of the pick at each decision.
-        count: number of choices.
+        picks: for each length (d,) index of the agent's pick at each decision.
+        count: number of the agent's choices.
     """
     rows = []
     for of_length in picks:

@@ -22,7 +22,7 @@ LONGEST_LIST = 500
 """Largest number of characters of a list of ids in a message."""
 
 LEAST_LIKENESS = 0.72
-"""Least similarity to what was typed, from 0 to 1 by :mod:`difflib`, of a name that a message suggests.
+"""Least similarity, from 0 to 1 as :mod:`difflib` measures it, of a suggested name to the name that was typed.
 
 One wrong letter of four gives 0.75. Two unrelated names often have 0.6 to 0.7.
 """
@@ -53,7 +53,7 @@ class OverflowedError(RLCCFRError, ArithmeticError):
 
 
 class FailedRunError(RLCCFRError, RuntimeError):
-    """A run ended by an error in a component's own function."""
+    """A run that ended with an error in a function of a component."""
 
 
 class CheckpointError(RLCCFRError):
@@ -73,15 +73,15 @@ class InUseError(RLCCFRError):
 
 
 REFUSED_MEMORY = ("can't start new thread", "can't allocate memory", "annot allocate memory", "failed to map segment")
-"""Texts of errors of Python, of PyTorch and of the system's loader that were refused memory."""
+"""Phrases by which Python, PyTorch and the system's loader report that they were refused memory."""
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """Return whether an error, or one that it follows from, says that memory was refused.
+    """Return whether an error, or one of its causes, says that memory was refused.
 
     Few of these errors are a ``MemoryError``: the loader of libraries raises an ``OSError``, a thread that can't start
-    a ``RuntimeError``, and Python itself, while it imports, a ``SystemError``. Errors of this library are not counted,
-    since they say by themselves what to do.
+    a ``RuntimeError``, and Python itself, while it imports, a ``SystemError``. Errors of this library, and their
+    causes, do not count, since the messages of this library already say what to do.
 
     Example:
         >>> from rlccfr.errors import is_out_of_memory
@@ -100,7 +100,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
 
 
 def _says_out_of_memory(error: BaseException) -> bool:
-    """Return whether this error, whatever it follows from, says that memory was refused."""
+    """Return whether this error itself, whatever its causes, says that memory was refused."""
     if isinstance(error, SystemError):
         frames = traceback.extract_tb(error.__traceback__)
         is_in_importer = bool(frames) and frames[-1].filename.startswith("<frozen importlib")
@@ -122,7 +122,7 @@ def whole_number(value: Any, name: str, least: int, failure: type[RLCCFRError]) 
         failure: class of the error that is raised.
 
     Raises:
-        RLCCFRError: the value is not whole, is below ``least`` or exceeds 64 bits; the error is a ``failure``.
+        RLCCFRError: the value is not whole, is below ``least`` or exceeds 64 bits; the error's class is ``failure``.
     """
     try:
         number = operator.index(value)
@@ -145,7 +145,7 @@ def what_failed(error: BaseException, functions: Iterable[Callable[..., Any]] = 
 
     Args:
         functions: third-party functions, whose files are looked for in the error's traceback.
-        otherwise: what replaces the place if the traceback has none of these files.
+        otherwise: text in place of the place if the traceback has none of these files.
     """
     return raised_in(error, {function.__code__.co_filename for function in functions}, otherwise)
 
@@ -156,7 +156,7 @@ def raised_in(error: BaseException, files: Collection[str], otherwise: str = "")
     The place is the last one of the traceback that lies in one of the files.
 
     Args:
-        otherwise: what replaces the place if the traceback has none of the files.
+        otherwise: text in place of the place if the traceback has none of the files.
     """
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     where = f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})" if lines else otherwise
@@ -164,7 +164,7 @@ def raised_in(error: BaseException, files: Collection[str], otherwise: str = "")
 
 
 def choices(name: str, known: Collection[str]) -> str:
-    """Return a hint for an error's message: the nearest of the known names, or all of them."""
+    """Return a hint for an error's message: the most similar known name or, if no name is similar, all known names."""
     near = nearest(name, known)
     if near is not None:
         return f"did you mean {near!r}?"

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and places that only one process at a time may change."""
+"""Files that are written whole or not at all, and files and directories that only one process at a time may change."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from typing import Any, BinaryIO, NamedTuple
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 
 LOCK = ".rlccfr.lock"
-"""Name of the lock file in a held directory, and suffix of the name of the lock file beside a held file."""
+"""Name of the lock file in a held directory; for a held file, suffix of the name of the lock file beside it."""
 
 HOLDER = ".rlccfr.holder"
-"""Name, or suffix of the name, of the file that names the process that holds the lock."""
+"""Name, or suffix as for :data:`LOCK`, of the file that contains a description of the process with the lock."""
 
 LEFT_BEHIND = 3600
-"""Seconds after its last change when a temporary file counts as left behind by a killed process."""
+"""Seconds since its last change after which a temporary file is taken to be left behind by a killed process."""
 
 
 def refuse_devices(file: BinaryIO) -> None:
@@ -45,7 +45,7 @@ def read_bytes(path: Path) -> bytes:
     """Return the content of a file.
 
     Raises:
-        OSError: it can't be read, or is a device.
+        OSError: the file can't be read, or is a device.
     """
     with path.open("rb") as file:
         refuse_devices(file)
@@ -75,13 +75,13 @@ def written_atomically(
 ) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces ``path`` when the block ends: readers see the old file or the new one.
 
-    A device or a pipe is written to directly, because a rename would put a file in its place. The block should do
-    nothing but write, since its OSErrors count as failures to write.
+    A device or a pipe is written to directly, because a rename would put a file in its place. The block should only
+    write, since every OSError in it counts as a failure to write.
 
     Args:
         path: the file; its folder is made if necessary.
         failure: class of the error that is raised.
-        trial: whether only to check that the file can be written; the file stays as it is, but its folder is made.
+        trial: whether only to check that the file can be written. The file then stays as it is, but its folder is made.
 
     Yields:
         The open temporary file.
@@ -208,8 +208,8 @@ def held(directory: Path) -> Iterator[None]:
 def held_file(path: Path) -> Iterator[None]:
     """Keep other processes from writing a file until the block ends, as :func:`held` does for a directory.
 
-    Two hidden files beside it are the lock and the name of its holder. The lock file is not removed, because another
-    process may be waiting for it. A device or a pipe is not held.
+    Two hidden files beside the file contain the lock and a description of its holder. The lock file is not removed,
+    because another process may be waiting for it. A device or a pipe is not locked.
 
     Args:
         path: the file, which need not exist.
@@ -227,7 +227,9 @@ def held_file(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def not_held_by_others(path: Path) -> Iterator[None]:
-    """Run a block that writes a file, unless another process holds the file; no lock is made for a file without one.
+    """Run a block that writes a file if no other process holds the file.
+
+    The file is held during the block only if it already has a lock file; otherwise, none is made.
 
     Raises:
         InUseError: another process holds the file.
@@ -278,7 +280,7 @@ def _held(place: _Place, *, is_new: bool = False) -> Iterator[None]:
 
 
 def _holder(place: _Place) -> str:
-    """Return the name of the process that holds a place."""
+    """Return a description of the process that holds a place, for messages."""
     try:
         text = place.holder.read_text(errors="replace")
     except OSError:  # the process has not written it yet
@@ -302,7 +304,7 @@ def _leave(place: _Place, is_new: bool) -> None:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as compact JSON with sorted keys; values of other types are converted by ``str``.
+    """Return a value as compact JSON with sorted keys; values of types that JSON lacks are converted by ``str``.
 
     Dicts that differ only in the order of their keys give equal strings.
     """
@@ -310,10 +312,10 @@ def as_json(value: Any) -> str:
 
 
 def checksum(value: Any) -> str:
-    """Return a checksum of a value that JSON can hold."""
+    """Return a checksum, 64 hexadecimal digits, of a value that JSON can hold."""
     return hashlib.sha256(as_json(value).encode()).hexdigest()
 
 
 def none_for_nan(value: Any) -> Any:
-    """Return a value that JSON can hold: None for a float that is not finite, everything else as it is."""
+    """Return None for a float that is not finite, which JSON can't hold; return any other value as it is."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,13 +1,13 @@
 """What a form of a game must offer.
 
-The same game can be represented in several *forms*, and each form has passes of its own:
+The same game can be represented in several *forms*, and each form has passes of its own. The two main forms are:
 
 - a *compiled* game (:class:`rlccfr.GameTree`) has a record for each history;
 - a *public-tree* game (:class:`rlccfr.PublicGame`) has arrays over private states at each public node.
 
-The rest of the library knows a game by the protocol :class:`Game`, and the tables of its runs by :class:`RunTables`. It
-does not ask which form a game has. The parts of the library that differ between forms (policies, tables, steppers,
-pages) are named in a :class:`Form`, to which each game refers. To add a form, write these parts and a line in
+The rest of the library uses only the protocols :class:`Game` of a game and :class:`RunTables` of a run's tables,
+whatever the game's form. The parts of the library that differ between forms (policies, tables, steppers, pages) are
+named in a :class:`Form`, to which each game refers. To add a form, write these parts and a line in
 :data:`rlccfr.games.names.FORMS`; docs/architecture.md has a worked sketch.
 """
 
@@ -29,8 +29,8 @@ class OpponentPayoffs(NamedTuple):
     then have the same preferences as in the zero-sum game, so the equilibria are the same.
 
     Attributes:
-        constant: what both players' payoffs add up to, if the slope is 1; 0 in a zero-sum game.
-        slope: number above 0; 1 in a zero-sum or constant-sum game.
+        constant: player 1's payoff where player 0's is 0; if the slope is 1, the sum of both players' payoffs.
+        slope: positive number; 1 in a zero-sum or constant-sum game.
 
     Examples:
         >>> import rlccfr
@@ -67,25 +67,26 @@ PURPOSES = {
     "table": "play against a person",
     "played_pairs": "matches that are played out",
 }
-"""What the optional parts of a :class:`Form` are for, in words for messages."""
+"""What the optional parts of a :class:`Form` are for, as messages describe it."""
 
 
 def in_repr(lock: Any) -> str:
-    """Return what a game's ``repr`` says of its lock; nothing without one."""
+    """Return the part of a game's ``repr`` that describes its lock; an empty string without a lock."""
     return "" if lock is None else f", locked={lock.num_infosets:,}"
 
 
 class TargetRun(NamedTuple):
-    """A run to a target, and the games and targets that it serves.
+    """A run to a target, and the games and targets for which it is used.
 
     Attributes:
         arguments: arguments of :class:`rlccfr.Solver`.
-        law: (a, b, c), if the number of iterations is predicted: its logarithm (base 10) is a + b d + c h, with d the
-            decades from the uniform policy's exploitability to the target, and h the logarithm of the number of
-            histories. A steered run aims at this number.
-        most_decades: largest d that the run serves.
-        least_histories: smallest number of histories of a game that the run serves.
-        chance: True if the run serves only games with chance, False if only games without; None for both.
+        law: coefficients (a, b, c) that predict the number n of iterations: log10 n = a + b d + c log10(histories),
+            where d is the number of decades from the uniform policy's exploitability to the target. A run under a
+            controller is planned for n iterations. None without a prediction.
+        most_decades: largest d for which the run is used.
+        least_histories: smallest number of histories of a game for which the run is used.
+        chance: True if the run is used only for games with chance, False if only for games without chance; None for
+            both.
     """
 
     arguments: Mapping[str, Any]
@@ -95,12 +96,12 @@ class TargetRun(NamedTuple):
     chance: bool | None = None
 
     def serves(self, decades: float, histories: int, has_chance: bool) -> bool:
-        """Return whether the run serves a target some decades away, in a game of some size, with or without chance."""
+        """Return whether the run is used for a target ``decades`` away, in a game with these properties."""
         fits = decades <= self.most_decades and histories >= self.least_histories
         return fits and self.chance in (None, has_chance)
 
     def iterations(self, decades: float, histories: int) -> float:
-        """Return the predicted number of iterations to a target some decades away; NaN without a law."""
+        """Return the predicted number of iterations to a target that is ``decades`` away; NaN without a law."""
         if self.law is None:
             return math.nan
         constant, per_decade, per_size = self.law
@@ -112,43 +113,42 @@ class Form:
     """The parts of the library that serve one form of games.
 
     All strings but ``title`` and ``visited`` are import paths, ``"module:name"``. They are imported when they are first
-    needed, so that a game loads fast and does not depend on the modules that serve it. :meth:`part` returns what they
-    name. The first four are needed for runs. Each of the other paths may be empty; the library then raises an error
-    where the part is needed.
+    needed, so that a game loads fast and does not depend on the modules that serve it. :meth:`part` returns the object
+    that a path names. Runs need ``policy``, ``run_tables``, ``steppers`` and ``check_components``. Each of the other
+    paths may be empty; the library then raises an error where the part is needed.
 
     Attributes:
-        title: the form in words, which complete "the game is represented ..." in messages: "as a matrix".
+        title: words that complete "the game is represented ..." in messages: "as a matrix".
         visited: what passes and walks count, for titles: "histories touched".
         has_histories: whether the games are stored as a tree of histories, which sampled walks, the linear program,
-            OpenSpiel and drawings of the tree need; they are then of the class :class:`rlccfr.GameTree`.
-        catalogs: names of the catalogs whose algorithms run on these games; the first is the default. Empty if no
-            catalog's do.
+            OpenSpiel and drawings of the tree need; the games are then of the class :class:`rlccfr.GameTree`.
+        catalogs: names of the catalogs whose algorithms run on these games; the first is the default. Empty if there is
+            no such catalog.
 
-        policy: class of their policies, a subclass of :class:`rlccfr.Policy`.
-        run_tables: class of their runs' tables, a :class:`RunTables`.
-        steppers: tuple of their kinds of iteration, :class:`rlccfr.engine.stepper.StepperKind`.
+        policy: class of the games' policies, a subclass of :class:`rlccfr.Policy`.
+        run_tables: class of the tables of a run, a :class:`RunTables`.
+        steppers: tuple of the kinds of iteration, each a :class:`rlccfr.engine.stepper.StepperKind`.
         check_components: function ``(game, rule, sampler, abstraction, options)`` that raises
-            :class:`rlccfr.ComponentError` if components or options do not run on them.
-        merge: function ``(game, buckets)`` that merges infosets into buckets.
+            :class:`rlccfr.ComponentError` if the components or options do not run on the game.
+        merge: function ``(game, buckets)`` that merges infosets into buckets; see :mod:`rlccfr.games.merging.cache`.
         lock: class that reads locks and makes locked games, a :class:`rlccfr.locks.LockReader`.
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
         sizes_before_loading: function ``(name)`` that returns what :meth:`Game.sizes` would, as far as it is known, for
             games that take minutes to load; None for other games.
         iteration_cost: function ``(game)`` that predicts the nanoseconds of an exact iteration; needed if the best run
             blends, or if there is a short run.
-        best_run: arguments of :class:`rlccfr.Solver` for the run that reached the least exploitability within budgets;
-            the default where no algorithm is named: ``update_rule`` or ``control``, and ``blend``.
-        run_for: function ``(game)`` that returns such arguments, if they depend on the game. Without it, they are
-            ``best_run``.
-        least_blended: smallest budget, in iterations, with which blending pays; with less, blends cost more than they
-            gain.
-        short_run: arguments of the run that reached the least exploitability within budgets of CPU seconds that allow
-            fewer than ``least_passes`` exact iterations; empty if it is ``best_run`` there, too.
+        best_run: arguments of :class:`rlccfr.Solver` (``update_rule`` or ``control``, and ``blend``) for the run that
+            reached the least exploitability within budgets in measurements; the default where no algorithm is named.
+        run_for: function ``(game)`` that returns such arguments, in place of ``best_run``, if they depend on the game.
+        least_blended: smallest budget, in iterations, for which blends gain more than they cost.
+        short_run: arguments of the run that is best within budgets of CPU seconds that allow fewer than
+            ``least_passes`` exact iterations; empty if ``best_run`` is the best there, too.
         least_passes: see ``short_run``.
-        target_runs: the runs that reached targets soonest; the first that serves a game and its target is used.
+        target_runs: the runs that reached targets soonest in measurements; the first one whose :meth:`TargetRun.serves`
+            is true for a game and its target is used.
         chosen_by: what these runs were chosen by, in words for recommendations where no catalog was measured.
-        states: function ``(policy, needles)`` that yields what players know at each state, and what the policy does
-            there; see :mod:`rlccfr.policies.listing`.
+        states: function ``(policy, needles)`` that yields, for each state whose description contains all ``needles``
+            (lower-case strings), what players know there, and the policy; see :mod:`rlccfr.policies.listing`.
         gains: function ``(policy)`` that returns what players gain by best responses at each state, a
             :class:`rlccfr.policies.gains.LocalGains`.
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
@@ -156,9 +156,10 @@ class Form:
             needed if pages can begin anywhere.
         table: class of the tables at which a person plays against a policy; its arguments are the policy and a random
             generator.
-        played_pairs: function ``(first, second, game, pairs, seed)`` that plays pairs of games of two policies, and
-            yields player 0's payoffs in both games of each pair; see :func:`rlccfr.policies.matches.played_match`.
-        instead: what users can do instead of using a part that the form lacks, by the attribute's name; for messages.
+        played_pairs: function ``(first, second, game, pairs, seed)`` that plays pairs of games between two policies,
+            and yields player 0's payoffs in both games of each pair; see
+            :func:`rlccfr.policies.matches.played_match`.
+        instead: what users should do where the form lacks a part, for messages, by the name of the part's attribute.
     """
 
     title: str
@@ -195,7 +196,7 @@ class Form:
         return dict(self.part("run_for")(game) if self.run_for else self.best_run)
 
     def run_of(self, game: Game, iterations: float) -> dict[str, Any]:
-        """Return the arguments of the best run on a game within a number of iterations."""
+        """Return the arguments of the best run on a game within some iterations: without blends if these are few."""
         arguments = self.best_run_on(game)
         if iterations < self.least_blended:
             arguments.pop("blend", None)
@@ -261,7 +262,7 @@ class Game(Protocol):
 
     @property
     def source(self) -> Mapping[str, Any]:
-        """What a file stores to load the game again: ``name``, and for a compiled game how it was compiled."""
+        """Data that a file needs to load the game again: ``name`` and, for a compiled game, how it was compiled."""
 
     @property
     def content_hash(self) -> str:
@@ -289,7 +290,7 @@ class Game(Protocol):
 
     @property
     def pot(self) -> float | None:
-        """Chips in the pot at the start; a target may be given in per cent of them. None for most games."""
+        """Chips in the pot at the start; a target may be given in per cent of the pot. None for most games."""
 
     @property
     def opponent_payoffs(self) -> OpponentPayoffs:
@@ -342,10 +343,10 @@ class RunTables(Protocol):
 
     @property
     def nodes(self) -> int:
-        """How much was visited so far, counted as :attr:`Form.visited` says."""
+        """Number of histories touched so far, or of what :attr:`Form.visited` names instead."""
 
     def ready_for(self, binding: Any) -> RunTables:
-        """Return the tables with the arrays that other components need; these tables stay valid."""
+        """Return tables with the arrays that other components need; the present tables stay valid."""
 
     def refresh(self, binding: Any) -> None:
         """Bring all entries up to date after a switch of update rules, including those that no walk has visited."""
@@ -360,7 +361,7 @@ class RunTables(Protocol):
         """Overwrite the arrays with those that :meth:`saved` returned, in place, since steppers refer to them.
 
         Returns:
-            The tables to use from now on: these, or a copy with restored parts that can't be changed in place.
+            The tables to use from now on: these, or a copy if some parts can't be changed in place.
         """
 
 

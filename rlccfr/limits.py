@@ -39,28 +39,28 @@ STALLED = 0.9
 """A run has stalled if the exploitability stays above this share of its earlier minimum while work grows tenfold."""
 
 FIRST_LOOK = 0.01
-"""CPU seconds after which a run's time to a target is first predicted."""
+"""Least CPU seconds after which a run's time to a target is first predicted."""
 
 CLEAR_MARGIN = 2.0
-"""A run gives way to a linear program only if more than this multiple of the program's predicted time is left."""
+"""A run gives way to a linear program only if it is predicted to need more than this multiple of the program's time."""
 
 LOOK = 4.0
 """About how many exact iterations it takes to measure the average policy."""
 
 USUAL_SLOPE = 2.5
-"""Power of the iterations with which the exploitability is assumed to fall, where a run has too few points to tell."""
+"""Exponent s of the fall t^-s of exploitability over t iterations, while a run has too few points to compute s."""
 
 SLOPES = (0.5, 4.0)
-"""Range to which that power is limited where it is computed from the points."""
+"""Range to which that exponent is limited where it is computed from points."""
 
 LITTLE = 0.03
-"""Share of a run's time that measuring the average policy ("looks") may always take."""
+"""Share of a run's time that measurements of the average policy ("looks") may take in any case."""
 
 LONGEST_STEP = 2.5
 """Largest factor by which the iterations may grow from one look to the next."""
 
 USUAL_STEP = 10 ** (1 / POINTS_PER_DECADE)
-"""Largest such factor where looks take little time: the factor between two points of a curve."""
+"""Largest factor of that kind where looks take little time: the factor between two points of a curve."""
 
 NEAR = 10.0
 """The exploitability is near a target if it is at most this multiple of it; as curves are not smooth, it may then dip.
@@ -83,7 +83,7 @@ class Limit:
         target: exploitability in the game's units, or None.
         start: the uniform policy's exploitability, from which progress towards a target counts; 0 without a target.
         nodes_per_iteration: number of histories, or of private states, that an iteration by exact passes touches.
-        expected: number of iterations that the target is expected to need; 0 if that is not fixed.
+        expected: number of iterations that the target is expected to need; 0 if not fixed.
     """
 
     unit: str
@@ -123,7 +123,7 @@ class Limit:
             expected = whole_number(expected, "horizon", 1, BudgetError)
         if until is None:
             if expected is not None:
-                raise BudgetError("horizon= belongs to a target: give until=; a budget tells how long the run is")
+                raise BudgetError("horizon= is only for a run to a target: give until=, or leave out horizon=")
             return cls(unit, amount, None, 0.0, engine.stepper.nodes_per_iteration)
         start = uniform_exploitability(engine.game)
         target = target_of(engine.game, until)
@@ -149,7 +149,7 @@ class Limit:
         return self.target is not None and len(points) > 0 and points[-1].exploitability <= self.target
 
     def horizon(self, iterations: int, spent: float, costs: Mapping[str, float]) -> int:
-        """Return the run's horizon: how many iterations it is expected to have in all; 0 if that is not fixed.
+        """Return the run's horizon: the number of iterations that it is expected to have in all; 0 if not fixed.
 
         The horizon of a run to a target is not fixed unless ``expected`` was given. If the run misses its target at the
         expected iteration, the horizon is not fixed from then on.
@@ -157,7 +157,7 @@ class Limit:
         Args:
             iterations: number of iterations done.
             spent: amount of the budget used.
-            costs: what an iteration is expected to use of each budget.
+            costs: amount of each budget that an iteration is expected to use, by the budget's unit.
         """
         if self.target is not None:
             return self.expected if self.iterations_to_end(iterations) else 0
@@ -167,17 +167,17 @@ class Limit:
         return iterations + math.ceil(iterations_left)
 
     def iterations_to_end(self, iterations: int) -> int | None:
-        """Return after how many more iterations the target is expected; None if that is not fixed."""
+        """Return the number of further iterations after which the target is expected; None if not fixed."""
         return self.expected - iterations if iterations < self.expected <= LONGEST_HORIZON else None
 
     def iterations_to_look(self, iterations: int, points: Sequence[CurvePoint]) -> int:
-        """Return after how many more iterations to measure the average policy next, on the way to the target.
+        """Return the number of further iterations after which to measure the average policy, on the way to the target.
 
         The exploitability falls roughly as a power of the iterations. The last two measurements ("looks") give the
         power, and so the iteration at which the target is likely to be reached. The next look is at that iteration,
         unless it is too far ahead to rely on. Steps between looks are long enough that looking takes about as much time
         as the iterations that are done after the target is reached and before the look that notices it. Steps are
-        counted from the last look, since a call of the engine may end before the next one.
+        counted from the last look, since a call of the engine may end before the next look.
 
         If the run has an expected number of iterations, one look is at that iteration.
 
@@ -216,7 +216,7 @@ class Limit:
         return last.iteration * math.pow(last.exploitability / self.target, 1 / slope)
 
     def share(self, spent: float, points: Sequence[CurvePoint]) -> float:
-        """Return the share of a run that is done, of its budget or of the decades from the start to the target."""
+        """Return the share of a run that is done: of the budget or, without one, of the decades to the target."""
         if self.amount < math.inf:
             return min(1.0, spent / self.amount)
         assert self.target is not None
@@ -234,13 +234,13 @@ def uniform_exploitability(game: Game) -> float:
     """Return the uniform policy's exploitability, in the game's units; it is measured once for each game.
 
     Raises:
-        BudgetError: exploitability is not known in the game.
+        BudgetError: exploitability can't be computed in the game.
     """
     if game not in _uniform_exploitabilities:
         if not policy_class(game).are_values_known(game):
             raise BudgetError(
-                f"a target is an exploitability, which is not known in {game.name!r}, as this game can't be compiled: "
-                "leave out the target, and give a budget"
+                f"a target is an exploitability, which can't be computed in {game.name!r}, since the game is too large "
+                "to be compiled: leave out the target, and give a budget"
             )
         _uniform_exploitabilities[game] = policy_class(game).uniform(game).exploitability()
     return _uniform_exploitabilities[game]
@@ -249,8 +249,8 @@ def uniform_exploitability(game: Game) -> float:
 def default_target(game: Game) -> float | None:
     """Return the target for a game where neither a target nor a budget is given, in the game's units.
 
-    It is :data:`DEFAULT_TARGET` times the uniform policy's exploitability, or a larger number if rounding errors demand
-    it. It is None where exploitability is not known; the budget alone then ends the run.
+    The target is :data:`DEFAULT_TARGET` times the uniform policy's exploitability, or a larger number if rounding
+    errors demand it. It is None where exploitability can't be computed; the budget alone then ends the run.
     """
     if not policy_class(game).are_values_known(game):
         return None
@@ -346,7 +346,7 @@ def target_of(game: Game, target: float | str) -> float:
 
 
 def has_stalled(points: Sequence[CurvePoint], least: float) -> bool:
-    """Return whether the last tenfold increase of the work has hardly lowered the least exploitability.
+    """Return whether the last tenfold increase of the histories touched hardly lowered the least exploitability.
 
     Args:
         points: the part of a curve that is examined.
@@ -390,19 +390,19 @@ def seconds_left(points: Sequence[CurvePoint], target: float) -> float | None:
 class ProgramWatch:
     """A check during a run to a target: whether a linear program is predicted to reach the target sooner.
 
-    The check is made again each time that the run's CPU seconds have doubled. Pass the object as ``stop`` to
+    The check is repeated each time the run's CPU seconds have doubled. Pass the object as ``stop`` to
     :meth:`rlccfr.Solver.run`.
 
     Args:
         solver: the solver that runs.
-        target: exploitability in the game's units; without one, the answer is always no.
+        target: exploitability in the game's units; with None, the answer is always no.
         program_seconds: CPU seconds that the linear program is predicted to take.
         run_seconds: CPU seconds that the run was predicted to take; 0 without a prediction. The first check comes only
             after this time: a prediction from many runs is more reliable than one from the beginning of this run.
 
     Attributes:
         says_sooner: the answer of the last check.
-        seconds_left: CPU seconds that the run was last predicted to need; infinite if that is not known.
+        seconds_left: further CPU seconds that the run was last predicted to need; infinite without a prediction.
     """
 
     def __init__(self, solver: Solver, target: float | None, program_seconds: float, run_seconds: float = 0.0) -> None:

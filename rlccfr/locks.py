@@ -12,9 +12,10 @@ A lock is given in one of these forms:
 - a mapping from a player, 0 or 1, to any of these, which then locks only this player's decisions;
 - a list of these, which apply together. If two of them lock the same decision, they must give the same probabilities.
 
-The *locked game* is solved, in which the lock's policies are a part of the rules. So nobody can respond at a locked
+A run solves the *locked game*, in which the lock's policies are part of the rules. So no player can respond at a locked
 infoset: values, best responses, exploitability and targets are those of the locked game. A policy that a run returns is
-one of the game itself: it has the lock's probabilities at locked infosets, and can be used wherever other policies can.
+a policy of the game itself: it has the lock's probabilities at locked infosets, and can be used wherever other policies
+can.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from rlccfr.game import Game, checked_game
 from rlccfr.games.flat_tree import SUM_TOLERANCE
 
 KINDS = "a policy, a table, a function, a file, a mapping from players to these, or a list of these"
-"""Forms in which a lock may be given, for errors."""
+"""What a lock may be, for errors."""
 
 TABLE_SUFFIX = ".json"
 """Suffix of files that may contain a table."""
@@ -47,7 +48,7 @@ class Lock:
     Attributes:
         game: the game, without a lock.
         entries: (k,) the entries of the game's tables that belong to locked infosets, ascending.
-        probabilities: (k,) probability of each; those of an infoset sum to 1.
+        probabilities: (k,) probability of each entry; the probabilities of an infoset sum to 1.
     """
 
     game: Any
@@ -144,7 +145,7 @@ class LockReader(Protocol):
 
 
 def locked(game: Any, lock: Any) -> Any:
-    """Return a game with a lock, which can be used wherever the game can.
+    """Return a game with a lock; it can be used wherever the game without a lock can.
 
     Args:
         game: a game.
@@ -233,7 +234,7 @@ def _all_fixed(reader: LockReader, lock: Any, player: int | None = None) -> Iter
 
 
 def _of_mapping(reader: LockReader, mapping: Mapping[Any, Any], player: int | None) -> Iterator[Fixed]:
-    """Yield what a mapping fixes, which is a table or maps players to locks."""
+    """Yield what a mapping fixes; the mapping is a table, or maps players to locks."""
     for name, value in mapping.items():
         if isinstance(name, str):
             yield from reader.fixed(name, value, player)
@@ -272,7 +273,7 @@ def _table_in(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file.
 
     Raises:
-        PolicyError: the file can't be read, is not JSON, does not contain an object, or repeats a key.
+        PolicyError: the file can't be read, is not JSON, or does not contain an object, or the object repeats a key.
     """
     try:
         table = json.loads(read_bytes(path), object_pairs_hook=_without_repeats)
@@ -315,9 +316,11 @@ def distribution(
     """Return the probabilities, (count,), that a table has for a decision.
 
     Args:
-        by_action: what the table has: a mapping from actions to probabilities, or a list of these.
+        by_action: value in the table: a mapping from actions to probabilities, or a list with a probability for each
+            action.
         count: number of actions.
-        place_of: function that returns an action's index, given its name in a mapping; None if there is no such action.
+        place_of: function that returns the index of an action from its key in a mapping; None if there is no such
+            action.
         action_names: function that returns the names of the actions, for errors.
         where: the decision, for errors, such as "at '0b'".
 

@@ -28,7 +28,7 @@ LARGEST = 400
 UNITS = {"iteration": "iterations", "nodes": "histories touched", "cpu_seconds": "engine CPU seconds"}
 COLOURS = {0: "#0072b2", 1: "#d55e00", CHANCE: "0.6"}  # Okabe and Ito's, safe for colour-blind readers
 ACTIONS = ("#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d1d", "#7a869a")
-"""Colours of a game's first actions, Okabe and Ito's first."""
+"""Colours of a game's first actions; the first six are Okabe and Ito's."""
 
 NAMES = {0: "player 0", 1: "player 1", CHANCE: "chance"}
 
@@ -47,9 +47,9 @@ def action_colour(place: int) -> str:
 
 
 def new_axes(width: float = 6.4, height: float = 4.8) -> Axes:
-    """Return the axes of a new figure, ``width`` x ``height`` inches; a notebook shows the figure by itself.
+    """Return the axes of a new figure, ``width`` x ``height`` inches; a notebook shows the figure automatically.
 
-    When its lines have used up all colours, the next ones are dashed, then dotted.
+    When the lines have used up all colours, further lines are dashed, then dotted.
     """
     import matplotlib.pyplot as plt
     from cycler import cycler
@@ -64,7 +64,7 @@ def checked_picture(path: Path) -> Path:
     """Return ``path`` if a picture can be saved there.
 
     Raises:
-        RLCCFRError: the suffix names no picture format, or the file can't be written.
+        RLCCFRError: the suffix is not that of a picture format, or the file can't be written.
     """
     from matplotlib.figure import Figure
 
@@ -109,7 +109,7 @@ def draw_curve(
     *,
     current: bool = False,
 ) -> Axes:
-    """Draw the exploitability of the average policy during a run; both axes are logarithmic.
+    """Draw the exploitability of the average policy during a run, on logarithmic scales, and return the axes.
 
     Args:
         curve: curve of a :class:`rlccfr.RunResult`.
@@ -120,10 +120,10 @@ def draw_curve(
         current: whether to draw the current policy's exploitability as well, as a thinner line of the same colour.
 
     Raises:
-        RLCCFRError: ``x`` is not one of these.
+        RLCCFRError: ``x`` is not one of the three.
     """
     if x not in UNITS:
-        raise RLCCFRError(f"a curve is drawn over {', '.join(UNITS)}, not over {x!r}")
+        raise RLCCFRError(f"x must be one of {', '.join(UNITS)}, not {x!r}")
     if axes is None:
         axes = new_axes()
         axes.set_title(title)
@@ -141,20 +141,20 @@ def draw_curve(
 
 
 def draw_beside(axes: Axes, line: Line2D, x: np.ndarray, y: np.ndarray, label: str) -> None:
-    """Draw a thinner line beside another one, in its colour and style.
+    """Draw a second line on the same axes as a first one, thinner and in the first line's colour and style.
 
     Args:
         axes: axes of both lines.
-        line: the other line.
-        x, y: (points,) coordinates.
-        label: name of the new line in the legend.
+        line: the first line.
+        x, y: (points,) coordinates of the second line.
+        label: name of the second line in the legend.
     """
-    # Since both properties are given, Matplotlib does not advance to the next colour.
+    # Since colour and style are given, Matplotlib does not advance to the next colour.
     axes.plot(x, y, color=line.get_color(), linestyle=line.get_linestyle(), linewidth=0.8, label=label)
 
 
 def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
-    """Draw all histories of a small game; the number at a history is that of its infoset.
+    """Draw all histories of a small game, and return the axes; the number at a history is its infoset's.
 
     Args:
         game: the compiled game.
@@ -213,8 +213,8 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
 def _positions(histories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each history's coordinates, x and y, (histories,) each.
 
-    A child lies one step to the right of its parent. Leaves lie below each other, other histories at the mean height of
-    their children.
+    A child lies one step to the right of its parent. Leaves lie one below another, and other histories at the mean
+    height of their children.
     """
     x = np.zeros(len(histories))
     y = np.zeros(len(histories))
@@ -242,7 +242,7 @@ def _children(record: Any) -> range:
 
 
 def _probabilities(game: GameTree, policy: Policy | None) -> np.ndarray:
-    """Return the probability of the action that leads to each history; without a policy, 0.5 for all."""
+    """Return the probability of the action that leads to each history, (histories,); without a policy, 0.5 for all."""
     probabilities = np.full(game.num_histories, 0.5)
     if policy is None:
         return probabilities

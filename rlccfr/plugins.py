@@ -78,10 +78,10 @@ def load_file(path: str | Path) -> None:
 
     Raises:
         ComponentError: the file does not exist, is not a Python file, or fails.
-        RLCCFRError: the file itself raises this library's error, which is passed on.
+        RLCCFRError: the file raises an error of this library, which is passed on.
     """
     if not Path(path).exists():
-        raise ComponentError(f"there is no file {path}")
+        raise ComponentError(f"there is no file {path}; check the path")
     if Path(path).suffix != ".py":
         raise ComponentError(f"{path} can't be loaded: a file of components is a Python file, with the suffix .py")
     try:
@@ -116,7 +116,7 @@ def origin(factory: Callable[..., Any]) -> str:
 def source_digest(factory: Callable[..., Any]) -> str:
     """Return a digest of the code of a factory and of the functions in its component; see :func:`code_text`.
 
-    Functions of the component that are defined in this library do not count.
+    Functions of the component that are defined in this library are left out.
     """
     functions: list[Callable[..., Any]] = [factory]
     inner = f"{getattr(factory, '__qualname__', '')}.<locals>."  # the factory's source contains these functions
@@ -133,8 +133,9 @@ def code_text(function: Callable[..., Any]) -> str:
     """Return a function's code as a string that does not depend on comments, docstrings and formatting.
 
     Of the arguments of a decorator that registers a component, the string includes only the id. Two kinds of functions
-    are exceptions. If a function's lines are only part of a statement, as those of a lambda may be, the string is these
-    lines as they are. If they can't be found, as for a function typed at a prompt, it is the compiled code.
+    are exceptions. If a function's lines are only part of a statement, as the lines of a lambda may be, the string is
+    these lines, unchanged. If the lines can't be found, as for a function typed at a prompt, the string is the compiled
+    code, in hexadecimal.
     """
     try:
         source = textwrap.dedent(inspect.getsource(function))

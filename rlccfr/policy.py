@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-12
-"""How far below 0 a NashConv may be because of rounding errors, as a share of the values."""
+"""How far below 0 rounding errors may take a NashConv, as a share of the best responses' values (at least of 1)."""
 
 EXACT = 1e-15
 """An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
 
 
 def nash_conv_of(first: float, second: float) -> float:
-    """Return NashConv from the values of both players' best responses; the values of the policy itself add up to 0."""
+    """Return NashConv, the sum of the values of both players' best responses; a negative rounding error becomes 0.
+
+    The values of the policy itself need not be subtracted, since they add up to 0 in a zero-sum game.
+    """
     nash_conv = first + second
     least = -ROUNDING * max(1.0, abs(first), abs(second))
     return 0.0 if least < nash_conv < 0 else nash_conv
@@ -130,7 +133,7 @@ class Policy:
     draws_ranges: ClassVar[bool] = False
     """Whether ``plot_range`` can draw what a player does with each hand or roll."""
     plays_other_games: ClassVar[bool] = False
-    """Whether a policy of some other games can be the opponent: those of the same cards, in other buckets."""
+    """Whether the opponent's policy may be for another game: one of the same cards in other buckets."""
 
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
         self.game = game
@@ -142,7 +145,7 @@ class Policy:
 
     @classmethod
     def are_values_known(cls, game: Any) -> bool:
-        """Return whether values and exploitability of a game's policies can be computed: if it is not too large."""
+        """Return whether values and exploitability can be computed for a game's policies; False if it is too large."""
         return True
 
     @property
@@ -192,7 +195,7 @@ class Policy:
 
     @property
     def tabulated(self) -> Policy:
-        """The policy as a table over infosets: itself, unless it is one of networks."""
+        """The policy as a table over infosets: a conversion of a policy of networks, or any other policy itself."""
         return self
 
     def values(self) -> Values:
@@ -223,12 +226,12 @@ class Policy:
     def best_response(self, player: int | None = None) -> Policy:
         """Return a best response to the policy, as a policy.
 
-        Of equally good actions, the response takes the first. This holds, too, at infosets that the opponent and chance
-        never reach, where all actions are equally good.
+        Of equally good actions, the response takes the first. At infosets that the opponent and chance never reach, all
+        actions are equally good, so the response takes the first one there.
 
         Args:
-            player: the player who responds, 0 or 1; the other one keeps its policy, so that the values of the returned
-                policy are those of the response. By default, both players respond to this policy.
+            player: the player who responds, 0 or 1; the other player keeps this policy, so that the values of the
+                returned policy are those of the response. By default, both players respond to this policy.
 
         >>> import rlccfr
         >>> policy = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
@@ -284,7 +287,7 @@ class Policy:
 
         Args:
             other: player 1's policy.
-            progress: function called with the share that is done of tables that take long.
+            progress: function called repeatedly with the fraction done, where the computation takes long.
 
         Raises:
             PolicyError: the other policy is for another game, or another version of the game.
@@ -306,7 +309,7 @@ class Policy:
             )
 
     def unlocked(self) -> Policy:
-        """Convert a policy of a locked game to one of the unlocked game, which follows the lock at locked decisions.
+        """Return a policy of a locked game as a policy of the unlocked game, which follows the lock where it applies.
 
         A policy of a game without a lock is returned as it is; see :mod:`rlccfr.locks`.
         """
@@ -333,10 +336,10 @@ class Policy:
         return self.nash_conv() / 2
 
     def _centred_values(self) -> tuple[float, float, float, float]:
-        """Return a constant that is subtracted from all payoffs, and the values of the policy after the subtraction.
+        """Return a constant that is subtracted from all payoffs, and three values of the policy after the subtraction.
 
-        The values are the policy's value to player 0, and each player's value of a best response. They are more precise
-        without the constant.
+        The three are the policy's value to player 0, and the values of player 0's and player 1's best responses. They
+        are more precise without the constant.
         """
         return _evaluation().centred_values(self.game, self.probabilities)  # type: ignore[no-any-return]
 
@@ -351,7 +354,7 @@ class Policy:
         return to_openspiel(self.game, self.probabilities)
 
     def to_bot(self, player: int, seed: int = 0) -> Any:
-        """Return a bot of OpenSpiel's that plays the policy, for its tournaments and evaluators.
+        """Return a bot that plays the policy, for OpenSpiel's tournaments and evaluators.
 
         Args:
             player: the seat that the bot takes, 0 or 1.
@@ -411,7 +414,7 @@ class Policy:
 
         Raises:
             RLCCFRError: the suffix does not name a format.
-            TypeError: the game is not a compiled one.
+            TypeError: ``game`` is not a compiled game.
             CheckpointError: the file is missing or damaged, or its policy is for another game or version of the game.
             GameError: the game that the file names can't be loaded.
             PolicyError: the numbers are not probabilities.

@@ -158,7 +158,7 @@ class CFR:
         return 1.0
 
     def infoset_weight(self, infoset: str) -> float:
-        """Return a factor on :meth:`average_weight` at one infoset; variants of CFR override this."""
+        """Return the factor on :meth:`average_weight` at an infoset; variants of CFR override this."""
         return 1.0
 
     def average_policy(self) -> Table:
@@ -168,7 +168,7 @@ class CFR:
     def _walk(
         self, state: State, player: int, opponent_policy: Table, reach: float, instantaneous_regrets: Table
     ) -> float:
-        """Return the value of a state to a player, and add up the player's regrets in the states below it.
+        """Return the value of a state to a player, and add up the player's regrets at this state and below it.
 
         Args:
             reach: probability with which chance and the opponent come to this state.
@@ -234,9 +234,9 @@ def expected_value(game: Any, policy: Table, player: int, infoset_of: Callable[[
 
 
 def best_response(game: Any, policy: Table, player: int, infoset_of: Callable[[State], str] = infoset_of) -> Table:
-    """Return a pure best response of a player to the other's policy, for each of the player's infosets.
+    """Return a pure best response of a player to the opponent's policy: probabilities at the player's infosets.
 
-    Of actions that are worth the same, the response takes the first.
+    Of equally good actions, the response takes the first.
     """
     # The histories of each of the player's infosets, with the probability that chance and the opponent come there.
     histories: dict[str, list[tuple[State, float]]] = defaultdict(list)

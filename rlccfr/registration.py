@@ -18,7 +18,7 @@ ENVIRONMENTS = "rlccfr.envs"
 
 
 def register_with_gymnasium() -> None:
-    """Register the environments now if Gymnasium is imported already, and otherwise as soon as it is."""
+    """Register the environments now if Gymnasium has been imported; otherwise, once it has been imported."""
     if "gymnasium" in sys.modules:
         import_module(ENVIRONMENTS)
     else:

@@ -39,7 +39,7 @@ Bounds = tuple[float, float]
 NON_NEGATIVE: Bounds = (0.0, math.inf)
 
 VARIANT = re.compile(r"\w*cfr(plus)?")
-"""Plain names of variants of CFR; one letter more is another algorithm, so no similar name is suggested for them."""
+"""Plain names of variants of CFR. Variants differ by a letter, so no similar name is suggested for such a name."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Entry(Generic[C]):
         factory: function that makes the component; its keyword arguments are the hyperparameters.
         source: where the definition comes from, with equation or section.
         bounds: closed intervals of numerical hyperparameters, by name.
-        version: version of the definition. When it is raised, recorded measurements no longer match.
+        version: version of the definition. Once it is raised, recorded measurements no longer match.
         overrides: values of hyperparameters that replace the factory's defaults.
         guarantee: theorems about the default hyperparameters; None if none is on record.
         later: hyperparameters that were added without raising ``version``.
@@ -71,7 +71,7 @@ class Entry(Generic[C]):
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """Values of the hyperparameters by name; None is a default that depends on another hyperparameter."""
+        """Values of the hyperparameters by name; None where another hyperparameter determines the value."""
         return {**self._defaults, **self.overrides}
 
     @property
@@ -112,7 +112,7 @@ class Entry(Generic[C]):
         return self.description.split("\n")[0]
 
     def make(self, **hyperparameters: Any) -> C:
-        """Return the component with these hyperparameters; the entry's own values are used for those not given.
+        """Return the component with these hyperparameters; those not given have the values in ``self.hyperparameters``.
 
         Raises:
             ComponentError: a name is unknown; a value has the wrong type, is not finite or is out of bounds; or the
@@ -145,7 +145,7 @@ class Entry(Generic[C]):
         if default is None:
             if value is None:
                 return None
-            default = self._type_of_optional(name)()  # such as 0 for an optional integer
+            default = self._type_of_optional(name)()  # 0 for an optional integer, for example
         type_in_words = "a number" if isinstance(default, float) else f"of type {type(default).__name__}"
         if isinstance(value, np.generic):
             value = value.item()
@@ -228,7 +228,7 @@ class Registry(Generic[C]):
                 raise ComponentError(f"{self.kind} {id!r} is registered already; choose another id")
             if not id.isidentifier():
                 raise ComponentError(
-                    f"{self.kind} {id!r}: an id has letters, digits and underscores, and no digit first"
+                    f"{self.kind} {id!r}: an id must be a Python identifier, such as my_rule: choose another id"
                 )
             self._check_hyperparameters(id, factory, {"bounds": bounds or {}, "later": later})
             self._require_free(id, aliases)
@@ -265,10 +265,10 @@ class Registry(Generic[C]):
                 raise ComponentError(f"{self.kind} {id!r}: {what}= names {unknown[0]!r}, which is not a hyperparameter")
 
     def _require_free(self, id: str, aliases: Sequence[str]) -> None:
-        """Check that the id is free among the names of this kind's components, and each alias among those of all kinds.
+        """Check that no component of this kind has the id as a name, and no component of any kind an alias.
 
         Raises:
-            ComponentError: one of them is taken, or an alias is not a name.
+            ComponentError: the id or an alias is taken, or an alias is not a name.
         """
         if isinstance(aliases, str) or not all(isinstance(name, str) and plain_name(name) for name in aliases):
             raise ComponentError(f"{self.kind} {id!r}: aliases must be a sequence of names, not {brief(aliases)}")
@@ -282,11 +282,11 @@ class Registry(Generic[C]):
 
     @property
     def names(self) -> dict[str, str]:
-        """The ids of components, keyed by what :func:`plain_name` makes of each id and each alias."""
+        """The ids of components, keyed by the :func:`plain_name` of each id and of each alias."""
         return {plain_name(name): entry.id for entry in self._entries.values() for name in (entry.id, *entry.aliases)}
 
     def family(self, name: str, *specs: str) -> None:
-        """Record a name that is neither an id nor an alias; the error for it lists the components to choose from.
+        """Record a name that is neither an id nor an alias; the error for this name lists components to choose from.
 
         Args:
             specs: the components to list: ids, or ids with hyperparameters.
@@ -295,7 +295,7 @@ class Registry(Generic[C]):
 
     @property
     def families(self) -> Mapping[str, tuple[str, ...]]:
-        """For the plain form of each name that :meth:`family` recorded, the components to choose from."""
+        """The components to choose from, keyed by the plain form of each name that :meth:`family` recorded."""
         _load_catalog()
         return MappingProxyType(self._families)
 
@@ -393,11 +393,11 @@ def resolve_update_rule(rule: Any, control: str | Path | Controller | None) -> U
     """Return an update rule, or the rule whose settings a controller chooses during the run.
 
     Args:
-        rule: an update rule, as for :meth:`Registry.resolve`.
+        rule: an update rule, as for :meth:`Registry.resolve`; with a controller, the default ``"cfr_plus"``.
         control: a controller, as for :func:`controlled_rule`; None to use ``rule``.
 
     Raises:
-        ComponentError: both are given, there is no such component or file, or the file is not a controller file.
+        ComponentError: rule and controller are given, there is no such component or file, or the file is damaged.
     """
     if control is None:
         return update_rules.resolve(rule)
@@ -446,7 +446,7 @@ def parse(text: str) -> dict[str, Any]:
     if not bracket:
         return {"id": id}
     try:
-        # The hyperparameters are written as the keyword arguments of a call, and read as Python reads these.
+        # The hyperparameters are written as the keyword arguments of a call, so Python's parser can read them.
         call = ast.parse(f"f({arguments}", mode="eval").body
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):  # not f(alpha=1)(gamma=2)
             values = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
@@ -467,8 +467,8 @@ def _load_catalog() -> None:
 def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> ComponentError:
     """Return the error for a name that no component in the given registries has.
 
-    If a component of another kind has the name, the message says so. If the name is that of a family, it lists the
-    family. Otherwise, it suggests the most similar id, and says how to load further components.
+    If a component of another kind has the name, the message says so. If the name is a family's, the message lists the
+    family. Otherwise, the message suggests the most similar id, and says how to load further components.
     """
     kind = registries[0].kind if len(registries) == 1 else "component"
     for registry in registries_with(name):
@@ -494,7 +494,7 @@ def _option_of(registry: Registry[Any]) -> str:
 
 
 def _alike(name: str, registries: Sequence[Registry[Any]]) -> str:
-    """Return a hint: the id of the component whose name is most like ``name``, or the known ids."""
+    """Return a hint: the id of the component with the most similar name or, if none is similar, the known ids."""
     ids = {alias: id for registry in registries for alias, id in registry.names.items()}
     near = None if VARIANT.fullmatch(plain_name(name)) else nearest(plain_name(name), ids)
     return f"did you mean {ids[near]!r}?" if near else f"known: {listed_ids(dict.fromkeys(ids.values()))}"

@@ -42,20 +42,20 @@ class RunResult:
     """Totals since the solver's start, with the convergence curve.
 
     Attributes:
-        exploitability: NashConv / 2 of the average policy, in the game's units; NaN in a game by its states that is too
-            large to be compiled.
-        nash_conv: sum of both players' gains from best responses to the average policy.
+        exploitability: NashConv / 2 of the average policy, in the game's units; NaN in a game by OpenSpiel's states
+            that is too large to be compiled.
+        nash_conv: sum of both players' gains from best responses to the average policy, in the game's units.
         iterations: number of iterations; one iteration updates each player once.
         nodes_touched: number of histories visited; an exact or best-response pass visits all of them, for each player.
             In a public-tree game, private states at public nodes are counted instead. With buckets, the histories of
-            the abstract game are counted, unless players learn against best responses without buckets.
+            the abstract game are counted, unless players learn against best responses in the game itself.
         cpu_seconds: CPU seconds inside the engine, excluding loading, compiling and the measurement of exploitability.
         points: the curve's points: iteration, nodes, cpu_seconds, exploitability (of the average policy) and
             exploitability_current (of the current policy).
         curve: the same points as a pandas data frame.
         exploitability_abstract: ``exploitability`` inside the abstraction, where best responses, too, have one policy
             per bucket; None for an abstraction without buckets.
-        target: exploitability at which the run was to end, in the game's units; None if there was no target.
+        target: exploitability that the run was to reach, in the game's units; None if there was no target.
         game: name of the game, used as the title of pictures; empty if unknown.
         unfinished: whether the run stopped within an iteration of many walks or training steps. The next call of
             :meth:`rlccfr.Solver.run` resumes that iteration. The average policy may include a part of it, and
@@ -92,7 +92,7 @@ class RunResult:
 
     @property
     def throughput(self) -> float:
-        """Iterations per engine CPU second; in a short run, stopping at the curve's points takes most of this time."""
+        """Iterations per engine CPU second; in a short run, stops at the curve's points take most of the CPU time."""
         return self.iterations / self.cpu_seconds if self.cpu_seconds > 0 else math.inf
 
     def plot(
@@ -105,7 +105,7 @@ class RunResult:
 
 
 def steps_to_next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:
-    """Return how many iterations and how many nodes are left until a curve gets its next point, whichever is sooner.
+    """Return the numbers of further iterations and of further nodes until a curve's next point, whichever is sooner.
 
     Args:
         iteration: number of iterations done.

@@ -1,4 +1,4 @@
-"""Solver of one game, with one algorithm or with several in turn."""
+"""Solver of one game, with one algorithm or with several algorithms in turn."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from rlccfr.registry import abstractions, resolve_update_rule, samplers, update_
 from rlccfr.result import CurvePoint, RunResult, steps_to_next_point
 
 SLICE = 0.05
-"""CPU seconds that a kernel call should last at most, so that Ctrl-C, progress and time budgets take effect."""
+"""Largest CPU seconds of a kernel call, roughly, so that Ctrl-C, progress and time budgets take effect."""
 
 
 class Pace:
-    """The speed of a run so far, which decides how many iterations a kernel call runs.
+    """The speed of a run so far, which determines the number of iterations of a kernel call.
 
     Args:
         stepper: the run's stepper.
     """
 
     def __init__(self, stepper: Stepper[Any]) -> None:
-        # Iterations per SLICE: a cautious guess, until some have been timed.
+        # Iterations per SLICE: a cautious guess until some iterations have been timed.
         self._iterations_per_slice = 1.0 if stepper.learns else max(1.0, 2e6 / stepper.nodes_per_iteration)
 
     def most(self, iterations: int, seconds: float) -> int:
         """Return how many iterations to run in the next call, at least 1.
 
         Args:
-            iterations: number of iterations that are left.
-            seconds: CPU seconds that are left.
+            iterations: number of iterations that are left in the budget.
+            seconds: CPU seconds that are left in the budget.
         """
         iterations_in_time = int(self._iterations_per_slice * min(1.0, seconds / SLICE))
         return max(1, min(iterations, CHUNK, iterations_in_time))
 
     def note(self, done: int, seconds: float) -> None:
-        """Record how many iterations a call ran, and its CPU seconds."""
-        if seconds < SLICE:  # at most double the number, because a short time is measured poorly
+        """Record the number of iterations that a call ran, and its CPU seconds."""
+        if seconds < SLICE:  # at most double the number, because a short time is measured inaccurately
             rate = min(2.0 * self._iterations_per_slice, done * SLICE / max(seconds, 1e-9))
         else:
             rate = done / 2
@@ -66,33 +66,33 @@ class Solver:
         update_rule, sampler, abstraction: an id, ``"dcfr(gamma=3)"``, ``{"id": "dcfr", "gamma": 3}``, or a component,
             for example from :func:`rlccfr.catalog.make`.
         seed: seed of the walks and models; on a CPU, the same seed gives bitwise the same iterations.
-        averaging: ``"matching"`` adds a player's policy to the average when the other player's walk meets it, so that
-            the regrets bound NashConv. ``"pre"`` adds both players' policies before either player's update, as
+        averaging: ``"matching"`` adds a player's policy to the average when the other player is updated against it, so
+            that the regrets bound NashConv. ``"pre"`` adds both players' policies before either player's update, as
             OpenSpiel does; it needs exact passes or simultaneous updates.
-        simultaneous: whether both players are updated from the same policies, rather than in alternation.
-        walks: number of walks per player and iteration. Exact passes ignore it, and models usually have their own.
+        simultaneous: whether both players are updated against the same policies, rather than in alternation.
+        walks: number of walks per player and iteration. Exact passes ignore it, and most models have their own.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
             values, if that is predicted to save time. Numbers are then added in another order, and rounded differently:
             where regrets tie at 0, the iterates diverge, and exploitability may differ by tens of per cent.
         threads: number of threads for exact passes over large games, each on a core of its own; results do not change.
-        control: controller that steers the rule's settings: ``"shipped"``, ``"schedule"``, a file, or an object.
+        control: controller that chooses the rule's settings: ``"shipped"``, ``"schedule"``, a file, or an object.
         blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies;
-            on the way to a target, such mixtures are tried where they are likely to reach it. A public-tree game for
-            which they do not fit into memory runs without them, with a warning.
+            on the way to a target, such mixtures are tried where they are likely to reach the target. If they do not
+            fit into memory for a public-tree game, a warning says so, and the run makes none.
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games. ``"int16"``
             takes half the memory, for exact passes: in tests on spots, exploitability was at most 1.1 times as high,
             plus 0.02 % of the pot.
         by_hand: whether ``public_chance`` on hold'em in buckets has a row for each hand on a board, as in its source,
-            not for each bucket history. Updates are the same up to rounding, but take longer.
-        current: whether every measurement includes the current policy beside the average one. By default, those at a
-            curve's points do, except in games of 2 million sequences and more. It may be changed at any time.
-        lock: policies that are fixed at some decisions, in any form that :mod:`rlccfr.locks` lists. The run, its values
-            and targets are those of the locked game, the attribute ``game``; policies returned are of the game itself.
+            rather than for each bucket history. Updates are the same up to rounding, but take longer.
+        current: whether measurements include the current policy as well as the average policy. By default, those at a
+            curve's points do, except where measuring takes long, as on public trees of 2 million sequences or more.
+        lock: policies that are fixed at some decisions, in any form that :mod:`rlccfr.locks` lists. Values and targets
+            are those of the locked game, the attribute ``game``; policies returned are of the game itself.
 
     Raises:
-        ComponentError: an unknown component, an invalid value, or an unsound combination.
+        ComponentError: an unknown component, an invalid value, or components that can't be combined.
         PolicyError: the lock does not fit the game.
-        TypeError: ``game`` is not a game, such as :func:`rlccfr.load_game` returns.
+        TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
 
     Example:
         >>> import rlccfr
@@ -147,7 +147,7 @@ class Solver:
         self._cpu_seconds = 0.0
         self._blending_seconds = 0.0
         self._curve: list[CurvePoint] = []
-        self._measured: tuple[tuple[Any, ...], Values] | None = None  # at the last look: how far the run was, values
+        self._measured: tuple[tuple[Any, ...], Values] | None = None  # at the last measurement: progress, values
 
     def run(
         self,
@@ -163,7 +163,7 @@ class Solver:
     ) -> RunResult:
         """Continue the run for one budget, to a target, or to whichever comes first.
 
-        A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability. It is
+        A budget is in iterations, engine CPU seconds, or histories touched. A target is an exploitability, which is
         checked at each point of the curve; ``RunResult.reached`` tells whether it was reached. A run without a budget
         also ends if it has stalled: if ten times as much work has hardly lowered the exploitability.
 
@@ -172,10 +172,10 @@ class Solver:
             seconds, nodes: CPU seconds of the engine, or number of histories touched.
             until: target in the game's units, or a string: ``"1e-6x"``, a share of the uniform policy's exploitability,
                 or ``"10mbb"``, thousandths of a big blind.
-            horizon: number of iterations, since the solver's start, that the target is expected to need, for a run with
-                ``blend`` or ``control``, whose settings depend on its length. By default, it is not fixed.
+            horizon: number of iterations, since the solver's start, that the target is expected to need. It matters to
+                runs with ``blend`` or ``control``, which plan for their length. By default, the length is not fixed.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
-                If False, only the end is measured, and each point where the average policy may have reached the target.
+                If False, only the end is measured, and points where the average policy may have reached the target.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
             stop: function called as often as ``progress``; once it returns True, the run ends without new blends.
 
@@ -183,7 +183,7 @@ class Solver:
             Totals since the solver's start, not only of this call.
 
         Raises:
-            BudgetError: there is neither a budget nor a target, or there are several budgets, or a number is invalid.
+            BudgetError: there is neither a budget nor a target, there are several budgets, or a number is invalid.
             ComponentError: a schedule of the update rule fails at a later iteration.
             OverflowedError: the tables hold numbers that are not finite.
         """
@@ -211,13 +211,13 @@ class Solver:
         return replace(self.result(), target=limit.target)
 
     def _plan_ahead(self, limit: Limit, spent: float) -> None:
-        """Tell controllers and blends how many iterations the run is expected to have."""
+        """Tell the stepper, for its controller or blends, how many iterations the run is expected to have."""
         costs = self._engine.stepper.costs
         if costs is not None:
             self._engine.stepper.set_horizon(limit.horizon(self._engine.iteration, spent, costs))
 
     def _iterations_to_look(self, limit: Limit, *, curve: bool) -> int | None:
-        """Return after how many more iterations to measure the average policy next, apart from the curve's points."""
+        """Return the number of further iterations until a measurement besides those of the curve; None without one."""
         if curve:
             return limit.iterations_to_end(self._engine.iteration)
         iterations = limit.iterations_to_look(self._engine.iteration, self._curve)
@@ -232,7 +232,7 @@ class Solver:
         return min(iterations, max(to_next_point, FIRST_TRY - self._engine.iteration))
 
     def _used(self, unit: str) -> float:
-        """Return how much of a kind of budget has been used since the solver's start."""
+        """Return the amount of a budget in ``unit`` that has been used since the solver's start."""
         if unit == "iterations":
             return self._engine.iteration
         return self._cpu_seconds if unit == "seconds" else self._engine.nodes
@@ -247,13 +247,13 @@ class Solver:
     def _finish(self, finish: Callable[[], bool]) -> bool:
         """Make the blends, if the run blends; return whether the average policy may have changed.
 
-        If the curve's last point was measured before the blends, it is removed. If it has the current policy's
-        exploitability, it stays, and only the average is measured again: blends leave the current policy as it was.
+        A last point of the curve that was measured at this iteration, before the blends, is removed. If it has the
+        current policy's exploitability, which blends do not change, it stays, and only the average is measured again.
         """
         with collector_paused():
             begin = time.thread_time()
             measured = self._measured
-            self._measured = None  # also where Ctrl-C breaks the search off
+            self._measured = None  # also if Ctrl-C interrupts the search
             has_changed = finish()
             if not has_changed:
                 self._measured = measured
@@ -275,8 +275,7 @@ class Solver:
             nodes: largest number of histories to touch; the iteration that exceeds it is the last.
             seconds: CPU seconds that are left.
             curve: whether to stop at the next point of the curve, and to measure there.
-            to_look: after how many iterations to stop and to measure the average policy in any case; None for the
-                curve's points alone.
+            to_look: number of iterations after which to stop and measure in any case; None for no such measurement.
         """
         nodes_before = self._engine.nodes
         if curve:
@@ -302,12 +301,12 @@ class Solver:
         """Measure the average policy, and add a point to the curve unless there is one for this iteration.
 
         Args:
-            current: whether to measure the current policy, too, unless :attr:`current` decides; it is NaN otherwise.
+            current: whether to measure the current policy, too; ignored if the attribute ``current`` is not None.
         """
         if not self._engine.stepper.is_finite():
             raise OverflowedError(
-                f"{self!r} has overflowed, or a function gave NaN: its tables hold numbers that are not finite; use "
-                "milder hyperparameters, or check the functions of your own components"
+                f"{self!r} has overflowed, or a function returned NaN: its tables hold numbers that are not finite; "
+                "use milder hyperparameters, or check the functions of your own components"
             )
         average_values = self.values()
         now = (self._engine.iteration, self._engine.nodes)  # an unfinished iteration moves the average policy, too
@@ -335,14 +334,14 @@ class Solver:
 
     @property
     def blending_seconds(self) -> float:
-        """CPU seconds of ``cpu_seconds`` that the search for blends took; 0 without blends."""
+        """The part of ``cpu_seconds`` that the search for blends took; 0 without blends."""
         return self._blending_seconds
 
     @property
     def notice(self) -> str:
-        """One line on what the run needs or does without, to be read before it; empty if there is nothing to say.
+        """One line for the user to read before the run; empty if there is nothing to say.
 
-        It tells how much memory the blends of a public-tree game take, or that they do not fit.
+        It tells how much memory the blends of a public-tree game take, or that they do not fit into memory.
         """
         return self._engine.stepper.notice
 
@@ -352,7 +351,7 @@ class Solver:
         return tuple(self._curve)
 
     def result(self) -> RunResult:
-        """Measure the average policy, add a point to the curve unless it has this iteration's, and return the totals.
+        """Measure the average policy, add a point to the curve unless this iteration has one, and return the totals.
 
         Raises:
             OverflowedError: the tables hold numbers that are not finite.
@@ -384,7 +383,7 @@ class Solver:
         tables, which are updated beside the models.
 
         Raises:
-            ComponentError: as on construction; the solver then keeps the components that it had.
+            ComponentError: as on construction, or buckets would change during the run; the old components are kept.
         """
         new_rule = update_rules.resolve(update_rule) if update_rule is not None else self.update_rule
         new_sampler = samplers.resolve(sampler) if sampler is not None else self.sampler
@@ -412,10 +411,10 @@ class Solver:
         }
 
     def average_policy(self) -> Policy:
-        """Return the average policy, which is the one that converges; see ``output`` of the update rule for exceptions.
+        """Return the run's result: the average policy or, if the update rule's ``output`` says so, the current policy.
 
         If the run makes blends or keeps its best policies, each player's blend or best policy takes the place of the
-        player's average policy, unless the average policy is the better one.
+        player's average policy, unless the average policy is less exploitable.
         """
         average: Policy = policy_class(self.game).from_sums(self.game, self._engine.stepper.average_sums())
         return average.unlocked()
@@ -427,23 +426,23 @@ class Solver:
         average policy (Steinberger, Single deep counterfactual regret minimization, 2019: trajectory sampling).
 
         Raises:
-            ComponentError: the rule does not have ``average="value_networks"``, no iteration was run, or a wrong seed.
+            ComponentError: the rule lacks ``average="value_networks"``, no iteration was run, or the seed is invalid.
         """
         rng = np.random.default_rng(whole_number(seed, "seed", 0, ComponentError))
         drawn: Policy = policy_class(self.game)(self.game, self._engine.stepper.draw_policy(rng))
         return drawn.unlocked()
 
     def current_policy(self) -> Policy:
-        """Return the current policy, that of the last iteration."""
+        """Return the current policy, the result of the last update."""
         current: Policy = policy_class(self.game)(self.game, self._engine.stepper.current_sums())
         return current.unlocked()
 
     def values(self, *, current: bool = False) -> Values:
         """Return the values of the average policy, or of the current one, and of best responses to it.
 
-        Up to rounding they equal ``average_policy().values()``, unless a lock keeps players from responding. Where
-        exact passes run over the game's quotient, the policy is evaluated over it, too, which is faster. Values of the
-        average policy are kept until it changes.
+        With a lock, they are values in the locked game; without one, those of the average policy are
+        ``average_policy().values()`` up to rounding. Where exact passes run over the game's quotient, the policy is
+        evaluated over it, too, which is faster. Values of the average policy are cached until it changes.
         """
         if current:
             return Values.of(*self._engine.current_value())
@@ -484,7 +483,7 @@ class Solver:
             game: the run's game, to save the time of making it again.
 
         Raises:
-            CheckpointError: the file is missing, damaged or of another kind, or its game or components have changed.
+            CheckpointError: the file is missing, damaged or of another kind, or its game, lock or components differ.
         """
         from rlccfr.checkpoint import load_solver
 

@@ -6,7 +6,7 @@ reached targets soonest (:attr:`rlccfr.game.Form.target_runs`; for compiled game
 those that were best within budgets (:attr:`rlccfr.game.Form.best_run` and, for few exact passes, ``short_run``).
 
 Predictions are corrected during the work. A linear program that takes much longer than predicted is given up, and
-iterations end as soon as their own curve shows that a linear program would be faster.
+iterations end once their own curve shows that a linear program would be faster.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 SECONDS_LAW = (0.0019, 2.27)
 """Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
 
-p is the predicted time of an exact iteration (:func:`rlccfr.engine.reduced.iteration_cost`). This law and those for
-numbers of iterations are fitted by ``python -m benchmarks.default_laws``.
+p is the predicted time in seconds of an exact iteration (:func:`rlccfr.engine.reduced.iteration_cost`). This law and
+the laws for numbers of iterations are fitted by ``python -m benchmarks.default_laws``.
 """
 
 SOON = 0.1
-"""If no target is given, a linear program that takes at most this many CPU seconds comes first: its policy is exact."""
+"""If neither target nor budget is given, a linear program of at most this many CPU seconds comes first: it is exact."""
 
 OUT_OF_REACH = 3.0
 """A target counts as out of reach if its run is predicted to take longer than this multiple of the budget."""
@@ -59,10 +59,10 @@ PATIENCE = 3.0
 """A linear program is given up after this multiple of its predicted time, in seconds of wall-clock time."""
 
 USUAL_PATIENCE = 0.25
-"""Least seconds of wall-clock time for a linear program where the budget allows them; other work may delay it."""
+"""Least seconds of wall-clock time granted to a linear program if the budget allows; other work may delay it."""
 
 LEAST_PATIENCE = 0.05
-"""Least seconds of wall-clock time for a linear program whatever the budget."""
+"""Least seconds of wall-clock time granted to a linear program, whatever the budget."""
 
 LEAST_SECONDS = 0.01
 """Least CPU seconds of iterations, even if a linear program has used up the budget."""
@@ -83,16 +83,17 @@ class Solution:
         method: how the policy was found: ``"linear program"`` or ``"iterations"``.
         why: one line on what was done and why.
         policy: both players' policies.
-        exploitability: NashConv / 2 of the policy, in the game's units; NaN in a game by its states that is too large.
-        value: player 0's value of the policy in the game's units; if its exploitability is 0, this is the game's value.
+        exploitability: NashConv / 2 of the policy, in the game's units; NaN in a game by OpenSpiel's states that is too
+            large to be compiled.
+        value: the policy's value to player 0, in the game's units; the game's value if the exploitability is 0.
         target: exploitability that was to be reached, in the game's units; None if only a budget was given.
         cpu_seconds: CPU seconds by part: ``"predicting"``, ``"linear program"``, ``"iterations"`` (in the engine's main
-            thread, with blends), and ``"other"``, such as measuring on the way and loading kernels.
-        predicted_seconds: CPU seconds that the method used first was predicted to need; NaN without a prediction.
+            thread, with blends), and ``"other"``, such as measurements during a run and loading kernels.
+        predicted_seconds: CPU seconds that the first method used was predicted to need; NaN without a prediction.
         result: totals and curve of the iterations; None if there were none.
         program: solution of the linear program; None if none was solved.
-        solver: solver of the iterations, whose run can be continued; None if there were none.
-        interrupted: whether Ctrl-C ended the work; the policy is then the one found so far.
+        solver: solver of the iterations, whose run can be continued; None if there were no iterations.
+        interrupted: whether Ctrl-C ended the work; the policy is then the best found until then.
     """
 
     game: Game
@@ -140,7 +141,7 @@ def solve(
     Args:
         game: a game, or a name or file that :func:`rlccfr.load_game` accepts.
         until: target, an exploitability: a number in the game's units, or a string as for :meth:`rlccfr.Solver.run`.
-        seconds: budget in CPU seconds of a linear program, iterations and blends; measuring on the way is not counted.
+        seconds: budget in CPU seconds for a linear program, iterations and blends, not counting measurements.
         iterations: budget in iterations; no linear program is then solved.
         threads: number of threads of exact passes; it does not change the results.
         curve: whether to iterate instead of solving a linear program, and to measure the whole convergence curve.
@@ -149,12 +150,12 @@ def solve(
         begun: function called with the solver when iterations begin, for a display of its points.
 
     Returns:
-        The solution. After Ctrl-C it holds the policy so far, unless only a linear program had begun.
+        The solution. After Ctrl-C, it has the policy so far, unless no iterations had begun: then Ctrl-C is raised.
 
     Raises:
         BudgetError: the target or the budget is invalid, or both kinds of budget are given.
         ComponentError: the number of threads is invalid.
-        GameError, PolicyError: the game is unknown, or can't be solved; the lock does not fit it.
+        GameError, PolicyError: the game is unknown or can't be solved; or the lock does not fit the game.
         TypeError: ``game`` is neither a game nor a name.
 
     Examples:
@@ -209,8 +210,8 @@ class _Work:
         is_default: whether the target is :func:`default_target`.
         program_seconds: CPU seconds that a linear program is predicted to take; infinite where there is none.
         run_iterations: number of iterations that are predicted to reach the target; NaN without a prediction.
-        run_seconds: CPU seconds that they are predicted to take; NaN without a prediction.
-        first_prediction: the prediction in CPU seconds for the method that was used first.
+        run_seconds: CPU seconds that these iterations are predicted to take; NaN without a prediction.
+        first_prediction: CPU seconds that the first method used was predicted to take.
         program: the linear program's solution, even if it misses the target; None without one.
         spent: CPU seconds by part; see :class:`Solution`.
         reasons: what was done and why, to be joined in one line.
@@ -340,7 +341,7 @@ class _Work:
         self.reasons.append(reason)
 
     def _iterate(self) -> Solution:
-        """Iterate for the budget or to the target, or until a linear program is predicted to reach that sooner."""
+        """Iterate for the budget or to the target, or until a linear program is predicted to reach it sooner."""
         solver = self._solver()
         solver.current = None if self.curve else False
         predicted = 0.0 if math.isnan(self.run_seconds) else self.run_seconds
@@ -357,7 +358,7 @@ class _Work:
                 if not self._is_program_enough():
                     self.reasons.append("then iterations again")
                     result = self._run(solver, None)
-            elif watch.says_sooner:  # the iterations have used up the time that a linear program would need
+            elif watch.says_sooner:  # too little of the budget is left for a linear program
                 result = self._run(solver, None)
         except KeyboardInterrupt:
             result = replace(solver.result(), target=self.target)
@@ -370,7 +371,7 @@ class _Work:
         elif not math.isnan(self.run_seconds):
             self.reasons[-1] += f", predicted to take {_in_words(self.run_seconds)}"
             if result.reached:
-                # Other time includes that of loading and compiling kernels, which is not predicted.
+                # Only iterations are compared: other parts, such as compiling kernels, are not predicted.
                 self.reasons[-1] += _surprise(self.run_seconds, self.spent["iterations"])
         return self._solution_with(
             method="iterations",
@@ -412,7 +413,11 @@ class _Work:
         )
 
     def _solver(self) -> Solver:
-        """Return a solver for the form's run to the target or, without one or with too small a budget, its best run."""
+        """Return a solver for the form's run to the target, its short run or its best run.
+
+        The short run is for budgets of fewer than ``least_passes`` exact iterations; the best run is for larger
+        budgets without a run to the target, or with a target out of reach.
+        """
         from rlccfr.solver import Solver
 
         is_short = self.iterations is None and self._iterations_in_budget() < self.game.form.least_passes
@@ -444,7 +449,7 @@ class _Work:
 
         Args:
             solver: the solver.
-            watch: what ends the iterations when a linear program is predicted to be sooner; None to iterate on.
+            watch: check that ends the iterations once a linear program is predicted to be sooner; None for no check.
         """
         seconds = None if self.seconds is None else max(self._seconds_left, LEAST_SECONDS)
         if seconds is not None and solver.blends and (self.target is None or self._is_out_of_reach):
@@ -465,7 +470,7 @@ class _Work:
             self.spent["iterations"] = solver.cpu_seconds
 
     def _aim(self) -> dict[str, Any]:
-        """Return the target for :meth:`Solver.run`, and how many iterations a steered run to it should expect."""
+        """Return the arguments ``until`` and ``horizon`` of :meth:`Solver.run`, where they apply."""
         if self._is_out_of_reach:
             return {}
         if self._target_run is None or "control" not in self._target_run.arguments:
@@ -483,7 +488,7 @@ def _algorithm_of(solver: Solver) -> str:
 
 
 def _surprise(predicted: float, taken: float) -> str:
-    """Return a remark if a time differs much from its prediction."""
+    """Return a remark for :attr:`Solution.why` if a time differs much from its prediction; else an empty string."""
     if predicted / WRONG <= taken <= predicted * WRONG or max(predicted, taken) < WORTH_SAYING:
         return ""
     return f" (it took {_in_words(taken)})"

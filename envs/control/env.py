@@ -1,4 +1,4 @@
-"""Steering one run: an environment whose steps are the segments of a run."""
+"""The control of one run as a Gymnasium environment, whose steps are the segments of the run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     """``rlccfr/Control-v0``: an episode is one run of exact passes; each step sets the update rule for a segment.
 
     The update rule is ``scheduled``, whose hyperparameters three agents set. Segments end at horizon / 2^k iterations
-    for all k with which this is at least 4, at three quarters and seven eighths of the horizon, and at its end.
+    for all k >= 1 for which this is at least 4, at three quarters and seven eighths of the horizon, and at its end.
 
     **Action.** ``MultiDiscrete([12, 8, 17])``, shape (3,), of indices into
     :data:`rlccfr.components.controller.CHOICES`.
@@ -85,7 +85,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     **Reward.** The decades by which the segment lowers the exploitability of the average policy: log10 before less
     log10 after. The rewards of an episode add up to the decades of the whole run, from the uniform policy on.
 
-    **End of the episode.** It terminates with the run, after ``horizon`` iterations, and is never truncated.
+    **End of the episode.** The episode terminates with the run, after ``horizon`` iterations, and is never truncated.
 
     **Options of reset.** Each option that is not set is drawn; a value that is set must be one that can be drawn.
 
@@ -103,7 +103,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     =============================================== =====================================================
     ``game``                                        name of the game
     ``iterations``                                  iterations done
-    ``exploitability``                              that of the average policy, in the game's units
+    ``exploitability``                              exploitability of the average policy, in the game's units
     ``alpha``, ``beta``, ``floor``, ``gamma``,      settings of the last segment; ``alpha`` is None for no
     ``optimism``, ``momentum``, ``memory``,         discount, and ``beta`` is None with a floor or for no discount
     ``power``
@@ -157,7 +157,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
             raise RLCCFRError("name at least one game and one number of iterations")
         for game in self.games:
             compiled_tree(game, USE)
-        # Its networks are never used: each step sets all picks.
+        # The controller's networks are never used: each step sets all picks.
         self._controller = Controller.untrained(CHOICES, hidden=())
         self.action_space = spaces.MultiDiscrete(list(self._controller.counts))
         self.observation_space = spaces.Box(-LARGEST, LARGEST, (len(OBSERVATION),), np.float32)
@@ -231,10 +231,10 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         return self.run.average_policy()
 
     def schedule(self) -> Controller:
-        """Return the episode's picks so far as a controller, with which ``Solver(game, control=...)`` repeats the run.
+        """Return a controller that makes the episode's picks so far: ``Solver(game, control=...)`` repeats the run.
 
-        It depends only on the share of the run that is done, so it can also be used for other lengths and games; see
-        :func:`rlccfr.controller_schedule.follow_schedule`.
+        The picks depend only on the share of the run that is done, so the controller can also be used for other lengths
+        and games; see :func:`rlccfr.controller_schedule.follow_schedule`.
 
         Raises:
             RLCCFRError: no segment has been run.
@@ -244,9 +244,9 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         return self.run.schedule()
 
     def render(self) -> Any:
-        """Return the run as a line of text, or as an image (height, width, 3) of uint8, as ``render_mode`` asks.
+        """Return the run as a line of text (``"ansi"``) or an image, (height, width, 3) of uint8 (``"rgb_array"``).
 
-        Return None if ``render_mode`` is None, or if it asks for a line before the first run.
+        Return None if ``render_mode`` is None, or if it is ``"ansi"`` before the first run.
         """
         run = self.run
         if self.render_mode == "rgb_array":
@@ -260,7 +260,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         return ", ".join([run.game.name, _progress(run), f"exploitability {run.exploitability:.3g}", *settings])
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without idle runs, which are made again when needed."""
+        """Return the state for pickling, with only the current run; other runs are made again when needed."""
         return {**vars(self), "_runs": {key: run for key, run in self._runs.items() if run is self.run}}
 
     def _observation(self) -> np.ndarray:

@@ -31,7 +31,7 @@ class Episode(NamedTuple):
     """A controlled run with d decisions.
 
     Attributes:
-        observations: (d, k) float64, what the agents saw: the entries of OBSERVATION.
+        observations: (d, k) float64, what the agents saw: the k entries of OBSERVATION.
         picks: (d, 3) int64, index of each agent's choice.
         errors: (d + 1,) log10 of the average policy's exploitability as a share of the uniform policy's, at each
             decision and at the end.
@@ -53,17 +53,18 @@ def marks_of(horizon: int) -> tuple[int, ...]:
 class ControlRun:
     """Runs of one game under a controller, one at a time.
 
-    A run is made step by step, with the caller's picks (:meth:`observe`, :meth:`step`), or as a whole, with the
-    controller's picks (:meth:`episode`). :meth:`restart` returns to its start. :meth:`schedule` keeps the picks.
+    A run is performed step by step, with the caller's picks (:meth:`observe`, :meth:`step`), or as a whole, with the
+    controller's picks (:meth:`episode`). :meth:`restart` returns to the run's start. :meth:`schedule` returns the picks
+    as a controller.
 
     Args:
         game: game, from :func:`rlccfr.load_game`.
         controller: the controller, its file, or ``"shipped"``.
         horizon: number of iterations of each run.
         keep: whether each player keeps its best average policy from the run's last eighth, as in a solver's runs. The
-            last error of an episode is then that of the kept policies.
+            last error of an episode is then the error of the kept policies.
         blend: whether a run ends with the players' blends (:mod:`rlccfr.engine.blending`) in place of kept policies.
-            The last error of an episode is then that of the blends.
+            The last error of an episode is then the error of the blends.
 
     Attributes:
         game: the game.
@@ -107,7 +108,7 @@ class ControlRun:
         self.aim(horizon)
 
     def aim(self, horizon: int) -> None:
-        """Go to the start of a run of ``horizon`` iterations, and forget weights that :meth:`episode` was given.
+        """Go to the start of a run of ``horizon`` iterations, and restore the controller's own weights.
 
         Raises:
             RLCCFRError: ``horizon`` is not a positive integer.
@@ -127,12 +128,12 @@ class ControlRun:
 
     @property
     def error(self) -> float:
-        """log10 of the average policy's exploitability as a share of the uniform policy's, when last observed."""
+        """log10 of the average policy's exploitability as a share of the uniform policy's, at the last observation."""
         return float(self._control.state[control_layout.ERROR])
 
     @property
     def exploitability(self) -> float:
-        """Exploitability of the average policy when last observed, in the game's units."""
+        """Exploitability of the average policy at the last observation, in the game's units."""
         return float(10.0 ** (self.error + self._control.state[control_layout.UNIFORM_ERROR]))
 
     def average_policy(self) -> Policy:
@@ -174,7 +175,7 @@ class ControlRun:
         self.cpu_seconds = 0.0
 
     def observe(self) -> np.ndarray:
-        """Return a copy of what the agents see, (k,), at a decision or at the end.
+        """Return what the agents see, (k,), at a decision or at the end; the array is a copy.
 
         Changes in the next observation, such as the slope of the error, are measured from this observation.
         """
@@ -226,7 +227,7 @@ class ControlRun:
         if forced is not None:
             self._control.forced_picks[:] = forced
         self._run(self.horizon)
-        self.observe()  # so that ``error`` is the error at the end
+        self.observe()  # after this, ``error`` is the error at the end
         last_error = self._last_error()
         # A row of the trace holds a decision's observation, its picks and the error.
         trace = self._control.trace
@@ -260,7 +261,7 @@ class ControlRun:
         return array
 
     def _last_error(self) -> float:
-        """Return the error of the run's result: the blends, the kept policies, or the average policy."""
+        """Return the :attr:`error` of the run's result: of the blends, the kept policies, or the average policy."""
         state = self._control.state
         blender = self._stepper.blender
         if blender is not None:

@@ -67,14 +67,14 @@ def write_aslib(
     folds: int = 10,
     seed: int = 0,
 ) -> Path:
-    """Write measurements as an ASlib scenario: a directory of text files. Its instances are games.
+    """Write measurements as an ASlib scenario, a directory of text files, whose instances are games.
 
-    A failed run has the uniform policy's exploitability and speed 0. The cost of features is the CPU time of loading
+    A failed run gets the uniform policy's exploitability and speed 0. The cost of features is the CPU time of loading
     the game, from the cache where possible, and of computing its features.
 
     Args:
         source: measurements, as for :class:`TableEvaluator`.
-        directory: where to write; its last part names the scenario. An earlier scenario there is replaced.
+        directory: directory to write to; its last part is the scenario's name. An earlier scenario there is replaced.
         budget: budget of every run.
         catalog: the algorithms.
         games: the games; by default all that were measured.
@@ -120,7 +120,7 @@ def write_aslib(
 def _tables(
     games: Sequence[str], runs: Rows, feature_values: Rows, feature_costs: Rows, splits: np.ndarray
 ) -> dict[str, tuple[Columns, Rows]]:
-    """Return, by file name, each file's columns and rows; rows begin with instance and repetition, which columns omit.
+    """Return each file's columns and rows, by file name; each row begins with instance and repetition, columns do not.
 
     Args:
         games: the instances.
@@ -148,7 +148,11 @@ def _relation(name: str, scenario: str, columns: Columns, rows: Rows) -> dict[st
 
 
 def _dump() -> Callable[[Mapping[str, Any]], str]:
-    """Return the function that writes a table as text."""
+    """Return the function that converts a table to text in ARFF.
+
+    Raises:
+        RLCCFRError: the extra is not installed.
+    """
     try:
         import arff
     except ImportError as error:
@@ -161,7 +165,7 @@ def _checked(directory: Path) -> Path:
     """Return a directory to write a scenario to.
 
     Raises:
-        RLCCFRError: it has no name, or holds files other than a scenario's.
+        RLCCFRError: the directory has no name, or has files other than a scenario's.
     """
     if not directory.resolve().name:
         raise RLCCFRError("name a directory: its name becomes the scenario's name")

@@ -23,11 +23,11 @@ class Measurement:
     """One run's measurement at the end of its last segment; costs and rewards are computed from it.
 
     Attributes:
-        cell_id: id of the record in the store, for ``Evaluator.result``.
+        cell_id: id of the measurement's record, for ``Evaluator.result``.
         status: ``"ok"``, or the kind of failure; after a failure, measured numbers are NaN, and counts are 0.
         exploitability: NashConv / 2 of the average policy, in the game's units.
         nash_conv: NashConv of the average policy, in the game's units.
-        uniform_exploitability: NashConv / 2 of the uniform policy, which makes games comparable.
+        uniform_exploitability: NashConv / 2 of the uniform policy, in the game's units; it makes games comparable.
         throughput: iterations per engine CPU second, cumulative over the segments.
         reference_throughput: throughput of plain CFR (exact, no abstraction), measured in alternation with the run.
         cpu_seconds: engine CPU seconds of the run.
@@ -68,14 +68,14 @@ class Measurement:
 class Evaluator(Protocol):
     """A source of measurements: it answers requests by running the engine, or from a table of recorded runs.
 
-    Subclasses inherit the methods that only a table needs to override.
+    Subclasses inherit ``seeds`` and ``timed_again``, which only a table needs to override.
     """
 
     @abstractmethod
     def measure(self, request: Request) -> Measurement:
-        """Return the measurement; the same request gets the same answer.
+        """Return the measurement that a request asks for; the same request gets the same answer.
 
-        A failed run raises no error: ``status`` says what happened.
+        A failed run raises no error: the measurement's ``status`` says what happened.
 
         Raises:
             RLCCFRError: an invalid request, or a measurement that a table lacks.
@@ -87,16 +87,16 @@ class Evaluator(Protocol):
 
     @abstractmethod
     def result(self, cell_id: str) -> dict[str, Any]:
-        """Return the full record behind a measurement, with its ``curve`` as a DataFrame."""
+        """Return the full record of a measurement, with its ``curve`` as a DataFrame."""
 
     @abstractmethod
     def frame(self) -> pd.DataFrame:
         """Return every record as a row, without curves."""
 
     def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
-        """Return the engine seeds to which requests for an algorithm are limited; () if unlimited, or without a run."""
+        """Return the engine seeds that requests for an algorithm may have; () for any seed, or if there is no run."""
         return ()
 
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
-        """Return the measurement of the run with seed 0, at the speed of a second timing; None if it was timed once."""
+        """Return the measurement of the run with seed 0 at the speed of its second timing; None if it has none."""
         return None

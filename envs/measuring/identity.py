@@ -40,12 +40,12 @@ def _definition(entry: Entry[Any]) -> dict[str, Any]:
 
 
 def from_file(cell: Cell) -> bool:
-    """Return whether an algorithm has a controller from a file, so that its definition changes when the file does."""
+    """Return whether an algorithm names a controller, so that its definition may change with the controller's file."""
     return "controller=" in cell.update_rule
 
 
 def unversioned(entry: Entry[Any]) -> str:
-    """Return a digest of what has no version number (third-party code, a controller's file); ``""`` if nothing."""
+    """Return a digest of parts without a version number (third-party code, a controller's file); ``""`` without any."""
     if entry.overrides.get("controller", SHIPPED) in CONTROLLER_NAMES:
         return entry.code
     controller = getattr(entry.make(), "controller", None)
@@ -70,14 +70,14 @@ def is_deterministic(cells: Sequence[Cell], tree: Game) -> bool:
 
 
 def _draws_nothing(sampler: Sampler, tree: Game) -> bool:
-    """Return whether a sampler visits all of a game, although it is not exact by its definition."""
+    """Return whether a sampler's walks visit the whole tree of a game, although the sampler is not ``exact``."""
     visits_all_actions = sampler.opponent == "all" and sampler.traverser == "all"
     return visits_all_actions and (sampler.chance == "all" or not tree.draws_chance)
 
 
 @cache
 def why_unavailable(cell: Cell) -> str | None:
-    """Return why an algorithm can't run here (a missing extra, an unsound combination), or None if it can.
+    """Return why an algorithm can't be measured here (a missing extra, an unsound combination), or None if it can.
 
     Raises:
         ComponentError: an unknown id.

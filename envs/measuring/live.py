@@ -40,7 +40,7 @@ TIMED_ONCE = "-once"
 """End of the ids of records whose runs were timed only once."""
 
 MOST_LIVE = 8
-"""Largest number of unfinished episodes whose solvers are kept, so that their next segment need not start over."""
+"""Largest number of unfinished episodes whose solvers are kept, so that their next segment continues the run."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class _Run:
         solver: solver of all segments.
         parts: stretches with one algorithm each.
         segments: number of segments done.
-        reference: slices of plain CFR with which the run is compared.
+        reference: sum of the slices of plain CFR with which the run is compared.
         result: result at the end of the last segment; None before the first.
     """
 
@@ -72,10 +72,10 @@ class LiveEvaluator(Evaluator):
         store: directory that keeps the measurements; None keeps them for this object's lifetime only.
         reference_seconds: engine CPU seconds of each slice of plain CFR that a run is compared with. A value
             below 0.02 counts as 0.02.
-        retry_failed: whether to repeat measurements that the store holds with a status other than ``"ok"``.
+        retry_failed: whether to repeat measurements whose record in the store has a status other than ``"ok"``.
         keep_runs: number of runs of one segment whose solvers are kept, so that a request for the same run under a
-            larger budget continues where the run ended, as in successive halving. Each run is then timed only once,
-            which is less exact, so its record has an id of its own.
+            larger budget continues where the run ended, as in successive halving. If it is not 0, each run is timed
+            only once, which is less exact, so its record has an id of its own.
 
     Attributes:
         store: the store; None if measurements are kept in memory only.
@@ -118,15 +118,15 @@ class LiveEvaluator(Evaluator):
     def measure(self, request: Request) -> Measurement:
         """Return the measurement at the end of the request's last segment.
 
-        Under a budget of iterations or nodes, all numbers except times equal those of a :class:`rlccfr.Solver` with
-        its default options, bit for bit. Between segments, only the components that change are switched.
+        Under a budget of iterations or nodes, all numbers except times are bitwise those of a :class:`rlccfr.Solver`
+        with its default options. Between segments, only the components that change are switched.
 
         A run shorter than half a second is timed again on new tables: three times for at least 20 ms each, without the
         stops that the curve needs. After each of these timings, plain CFR is timed: in runs of as many iterations, or
         for a slice of ``reference_seconds`` if such a run would take longer. The pair of timings with the median ratio
-        of speeds gives ``throughput`` and ``reference_throughput``. Neither counts the first iterations, which make the
-        tables. ``cpu_seconds`` follows from the mean time per iteration over all repetitions; under a
-        budget of seconds, it is the time of the run itself.
+        of speeds gives ``throughput`` and ``reference_throughput``. The first iteration of a run, which makes the
+        tables, does not count in either. ``cpu_seconds`` is computed from the mean time per iteration over all
+        repetitions; under a budget of seconds, it is the time of the run itself.
 
         Raises:
             RLCCFRError: an invalid request, such as one with an unknown game or id; or a controller's file that was
@@ -140,11 +140,9 @@ class LiveEvaluator(Evaluator):
         record = self._recall(cell)
         if record is None:
             record = self._failed_before(request, cell) or self._attempt(request, cell)
-            # The id was computed from the file before the run, which may have read a newer one.
+            # The id was computed from the controller's file before the run; the run may have read a newer file.
             if any(map(from_file, request.cells)) and self._id_of(request) != cell:
-                raise RLCCFRError(
-                    "a controller from a file has changed while it was measured: measure a copy of the file"
-                )
+                raise RLCCFRError("the controller's file has changed during the run: measure a copy of the file")
             record = self._keep_first(cell, record)
         self._write(record)
         return to_measurement(record, unit_of(request.game))
@@ -181,7 +179,7 @@ class LiveEvaluator(Evaluator):
         return self._records.get(cell)
 
     def _keep_first(self, cell: str, record: dict[str, Any]) -> dict[str, Any]:
-        """Remember and return a record, or one of the same id that another process has stored in the meantime."""
+        """Keep in memory and return a record, or the record of this id that another process has stored meanwhile."""
         earlier = self._stored(cell)
         self._records[cell] = record if earlier is None else earlier
         if earlier is None:
@@ -189,20 +187,20 @@ class LiveEvaluator(Evaluator):
         return self._records[cell]
 
     def _write(self, record: Mapping[str, Any]) -> None:
-        """Put a record into the store unless it is there; if that fails, the next request for it tries again."""
+        """Put a record into the store unless the store has it; if that fails, the next request for it tries again."""
         if self.store is not None and record["cell_id"] in self._unwritten and record["status"] != "unavailable":
             self.store.put(record)
         self._unwritten.discard(record["cell_id"])
 
     def _stored(self, cell: str) -> dict[str, Any] | None:
-        """Return a record from the store; None if there is none, or if it failed and is to be measured again."""
+        """Return a record from the store; None if there is none, or if its run failed and is to be repeated."""
         record = self.store.get(cell) if self.store is not None else None
         if record is not None and record["status"] != "ok" and self.retry_failed:
             return None
         return record
 
     def _failed_before(self, request: Request, cell: str) -> dict[str, Any] | None:
-        """Return a failed record if an earlier segment failed, since running it again would not help; else None."""
+        """Return a failed record if an earlier segment failed, since another run would fail, too; else None."""
         for count in range(1, len(request.cells)):
             record = self._recall(self._id_of(replace(request, cells=request.cells[:count])))
             if record is not None and record["status"] != "ok":
@@ -290,7 +288,7 @@ class LiveEvaluator(Evaluator):
         return run
 
     def _clock(self, game: str) -> ReferenceClock:
-        """Return the game's :class:`ReferenceClock`, which times plain CFR to compare runs with."""
+        """Return the game's :class:`ReferenceClock`, which times plain CFR for comparison."""
         tree = compiled(game)
         if tree not in self._clocks:
             self._clocks[tree] = ReferenceClock(tree)
@@ -299,7 +297,7 @@ class LiveEvaluator(Evaluator):
     def _keep(self, request: Request, cell: str, run: _Run) -> None:
         """Keep the solver of an unfinished episode for its next segment, or of a run that may be continued.
 
-        Beyond MOST_LIVE or ``keep_runs`` solvers, the oldest is dropped.
+        If there are more than MOST_LIVE or ``keep_runs`` solvers, the oldest one is dropped.
         """
         if len(request.cells) < request.segments:
             self._live[cell, request.seed] = run
@@ -311,18 +309,18 @@ class LiveEvaluator(Evaluator):
                 self._kept_runs.popitem(last=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what was measured, without solvers and clocks, which are made again when needed."""
+        """Return the state for pickling, without solvers and clocks, which are made again when needed."""
         return {**vars(self), "_clocks": {}, "_live": OrderedDict(), "_kept_runs": OrderedDict()}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LiveEvaluator:
-        return self  # Gymnasium copies keyword arguments; the copies are to share what was measured
+        return self  # Gymnasium copies keyword arguments; the copies should share the measurements
 
     def __repr__(self) -> str:
         return f"LiveEvaluator(store={self.store!r}, measured={len(self._records):,})"
 
 
 def _run_key(request: Request) -> tuple[str, int]:
-    """Return the part of a run's identity that is the same under all budgets in one unit: an id and the engine seed."""
+    """Return a key of a run that is the same under all budgets in one unit: an id and the engine seed."""
     return cell_id(replace(request, budget=Budget(request.budget.unit, 1))), request.seed
 
 

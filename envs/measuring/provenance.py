@@ -13,7 +13,7 @@ ENGINE_VERSION = 3
 """Version of the engine. Raise it when a change alters results or speed; recorded measurements then no longer match."""
 
 TIMING_VERSION = 2
-"""Version of the second timing of short runs. Raise it when that changes; live evaluators' records then don't match."""
+"""Version of the second timing of short runs. Raise it when this timing changes; live evaluators then measure again."""
 
 NUMBERS = ("cpu family", "model", "stepping", "CPU implementer", "CPU variant", "CPU part", "CPU revision")
 """Fields by which Linux distinguishes processors: the first three on x86, the others on ARM."""
@@ -45,7 +45,7 @@ def processor_model() -> str:
 
 @cache
 def _versions() -> tuple[tuple[str, str], ...]:
-    """Return the versions as pairs of name and version; as a tuple, because callers may change a dict."""
+    """Return the names and versions of :func:`library_versions`, as a tuple, since a cached dict could be changed."""
     versions = [("python", platform.python_version())]
     for name in LIBRARIES:
         try:

@@ -34,7 +34,7 @@ MEASURED_ALONG = ("curve_cpu_seconds", "curve_exploitability", "curve_exploitabi
 """Columns of a curve that hold measured numbers; the others hold counts."""
 
 FIRST_SECONDS = 1e-3
-"""First CPU time, in seconds, at which a sweep's tabular curves have a point; ten points per decade follow."""
+"""First CPU seconds at which a sweep's tabular curves have a point; ten points per decade follow."""
 
 NESTED = ("cells", "components", "libraries")
 """Columns that a frame holds as JSON strings."""
@@ -136,11 +136,11 @@ def with_frame(record: Mapping[str, Any]) -> dict[str, Any]:
 def thinned(record: Mapping[str, Any], budgets: Sequence[Budget] = ()) -> dict[str, Any]:
     """Return the record with about a third of its curve's points, and without a traceback.
 
-    Five points per decade of iterations and of CPU seconds are kept, and the last point. The points just before and
-    after each power of ten of CPU seconds are kept, too, so that results under such a budget do not change.
+    The points that are kept are five per decade of iterations and of CPU seconds, and the last point. The points just
+    before and after each power of ten of CPU seconds are kept, too, so that results under such a budget do not change.
 
     Args:
-        budgets: budgets whose results must be readable off the curve. If there are any, only the points that these
+        budgets: budgets whose results can then be read off the curve. If there are any, only the points that these
             results need, and the last point, are kept.
     """
     without_traceback = {**record, "traceback": ""}
@@ -187,7 +187,7 @@ def with_short_curves(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def fingerprint(frame: pd.DataFrame) -> str:
-    """Return a hash of a frame's content, the same after the frame was written to Parquet and read."""
+    """Return a hash of a frame's content; it stays the same if the frame is written to Parquet and read back."""
     digest = hashlib.sha256()
     for name in frame.columns:
         digest.update(name.encode())

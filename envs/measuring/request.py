@@ -100,7 +100,7 @@ def check_segments(budget: Budget, segments: int) -> None:
 
 
 def due(budget: Budget, segments: int, finished: int) -> float:
-    """Return the budget of the first ``finished`` segments together; a whole number for iterations and nodes."""
+    """Return the total budget of the first ``finished`` segments; a whole number for iterations and nodes."""
     if budget.unit == "seconds":
         return budget.amount * finished / segments
     return int(budget.amount) * finished // segments
@@ -112,7 +112,7 @@ def segment_budget(budget: Budget, segments: int, index: int, before: RunResult 
     A segment gets a little less if earlier segments spent a little more, but always enough for one iteration.
 
     Args:
-        before: result of the segments before it; None for the first.
+        before: result of the earlier segments; None for the first segment.
     """
     total = due(budget, segments, index + 1)
     if before is None:

@@ -46,7 +46,7 @@ LEAST = {
 
 
 def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
-    """Return recorded runs, one row per run; ``curve_iteration``, ``curve_exploitability`` ... hold its curve as lists.
+    """Return recorded runs, one row per run; ``curve_iteration``, ``curve_exploitability`` ... are its curve, as lists.
 
     Args:
         source: a store, its directory, or a Parquet file of :meth:`Store.compact` or ``rlccfr sweep --compact``. A
@@ -76,7 +76,7 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
             f"out of memory while reading {path} ({first_line(error)}); free some memory or, if the file is damaged, "
             "write it again with compact()"
         ) from None
-    except Exception as error:  # what damaged files make pyarrow and pandas raise has no common base
+    except Exception as error:  # the errors of pyarrow and pandas for damaged files have no common base
         raise StoreError(
             f"{path} is not a whole table ({what_failed(error)}); write it again with compact()"
         ) from error

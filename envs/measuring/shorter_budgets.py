@@ -30,9 +30,9 @@ def covers(record: Mapping[str, Any], budget: Budget) -> bool:
 
 
 def between_points(amounts: float | np.ndarray, spent: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return a curve's values at amounts between its points; their logarithm is linear in that of the amount.
+    """Return a curve's values at the given amounts, interpolated: log(value) is linear in log(amount).
 
-    Before the first point, the value is that of the first point; after the last point, that of the last.
+    Before the first point, the value is the first point's; after the last point, the last point's.
 
     Args:
         amounts: amounts of a budget's unit, of any shape.
@@ -51,8 +51,8 @@ def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """Return the record of the same run under a shorter budget, without a curve; a failed run stays failed.
 
     Between two points of the curve, the logarithms of exploitability, iterations, nodes and CPU seconds are assumed to
-    be linear in the logarithm of the budget. Before the first point, that point counts, because a run performs at least
-    one iteration. After the last point, the last point counts.
+    be linear in the logarithm of the budget. A budget before the first point gets the first point, because a run
+    performs at least one iteration; a budget after the last point gets the last point.
     """
     under_budget = {
         "cell_id": f"{record['cell_id']}@{budget}",

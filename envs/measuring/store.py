@@ -42,10 +42,10 @@ class MissingCellError(RLCCFRError, KeyError):
 
 
 class Store:
-    """A directory of records by cell id.
+    """A directory of records, each in a file named by its cell id.
 
     Several processes may write to one store, since each record has its own file. A damaged file is reported in one
-    line, set aside as ``*.corrupt`` and counted as missing.
+    line, renamed to ``*.corrupt`` and counted as missing.
 
     Args:
         path: directory of the store.
@@ -105,7 +105,7 @@ class Store:
         """Write a record in place of any earlier one with its ``cell_id``.
 
         Raises:
-            StoreError: it can't be written.
+            StoreError: the file can't be written.
         """
         write_atomically(self._file(record["cell_id"]), _encode(record), StoreError)
 
@@ -114,11 +114,11 @@ class Store:
         self._file(cell_id).unlink(missing_ok=True)
 
     def missing(self, wanted: Iterable[str]) -> list[str]:
-        """Return those of the wanted cell ids that have no readable record: what is left to measure."""
+        """Return the wanted cell ids without a readable record, each once: those that are left to measure."""
         return [cell_id for cell_id in dict.fromkeys(wanted) if self.get(cell_id) is None]
 
     def ids(self) -> list[str]:
-        """Return the cell ids that have a file, sorted."""
+        """Return the cell ids of all records, sorted; a record's file may be damaged."""
         return sorted(path.stem for path in self.path.glob("*.json") if not path.name.startswith("."))
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -141,9 +141,9 @@ class Store:
 
         Args:
             path: path of the file, by default ``measurements.parquet`` in the store. The store's other files are kept.
-            small: whether to write fewer points of each curve, in single precision, as for publishing (see
+            small: whether to write fewer points of each curve, in single precision, for publishing (see
                 :func:`thinned`).
-            budgets: with ``small``, the budgets whose results must be readable off the curves; by default, enough
+            budgets: with ``small``, the budgets whose results can then be read off the curves; by default, enough
                 points for every budget are kept.
             ids: cell ids of the records to write, if they exist; by default all.
 

@@ -25,15 +25,16 @@ from rlccfr.result import CurvePoint
 
 
 class TableEvaluator(Evaluator):
-    """An evaluator with a table of measurements, with which selectors train in seconds, on the same numbers everywhere.
+    """An evaluator that answers from a table of measurements.
 
-    The table may come from another engine version or processor, but must have the same definitions of components. Of
-    several measurements of one request, the newest counts. If a request has none, a longer run's curve gives the result
+    Selectors train on a table in seconds, and on the same numbers everywhere. The table may come from another engine
+    version or processor, but must have the same definitions of components. Of several measurements of one request, the
+    newest counts. If a request has no measurement, a longer run's curve gives the result
     (:mod:`rlccfr.envs.measuring.shorter_budgets`). If an algorithm's newest run failed and no other run is long enough,
     the algorithm counts as failed under any budget, since its speed is not known.
 
     Args:
-        source: a DataFrame, a Parquet file (from :meth:`Store.compact`), a store or its directory.
+        source: a DataFrame, a Parquet file (from :meth:`Store.compact`), a store, or a store's directory.
 
     Example:
         >>> import pandas as pd
@@ -109,7 +110,7 @@ class TableEvaluator(Evaluator):
         return {**record, "curve": pd.DataFrame(record["curve"], columns=list(CurvePoint._fields))}
 
     def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
-        """Return an algorithm's engine seeds, sorted; (0,) if nothing is drawn at random, () if there is no run."""
+        """Return the engine seeds of an algorithm's runs, sorted; (0,) if the runs draw nothing, () without runs."""
         seeds = self._seeds.get(self._run_of(game, (cell,), None)[:2], set())
         if None in seeds:
             return (0,)
@@ -144,8 +145,8 @@ class TableEvaluator(Evaluator):
     def run_again(self, game: str, cell: Cell) -> dict[str, Any] | None:
         """Return the record of an algorithm's run with seed 0, at the speed of its second timing.
 
-        The iterations are the same; the throughput and the curve's CPU seconds are those of the second timing. None if
-        the run failed, was timed only once, or was recorded without a curve.
+        The iterations are the same; the throughput and the curve's CPU seconds are those of the second timing. Return
+        None if the run failed, was timed only once, or was recorded without a curve.
 
         Raises:
             MissingCellError: there is no run.
@@ -161,7 +162,7 @@ class TableEvaluator(Evaluator):
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
         """Return the measurement under a budget, read off the record of :meth:`run_again`; None without such a record.
 
-        If the second timing makes the run shorter than a budget in seconds, the result is that at the run's end.
+        If the second timing makes the run shorter than a budget in seconds, the result is the one at the run's end.
 
         Raises:
             MissingCellError: there is no run.
@@ -179,7 +180,7 @@ class TableEvaluator(Evaluator):
         return list(self._by_id)
 
     def record(self, cell_id: str) -> dict[str, Any]:
-        """Return a record in the form in which a store keeps it.
+        """Return a record in the form of a store's records.
 
         Raises:
             KeyError: no measurement has that id.
@@ -208,7 +209,7 @@ class TableEvaluator(Evaluator):
                 # If the newest run failed, the algorithm counts as failed.
                 usable_records = [record for record in records[-1:] if record["status"] != "ok"]
             if usable_records and request.segments == 1:
-                # Kept, so that it can be looked up by its id, and a repeated request finds it at once.
+                # Kept, so that its id can be looked up, and a repeated request finds it at once.
                 record = read_off(usable_records[-1], request.budget)
                 self._by_key[*run, *budget] = record
                 self._read_off[record["cell_id"]] = record

@@ -25,7 +25,7 @@ ROUNDS = 3
 """Number of timings of a short run: odd, so that there is a median."""
 
 REPEAT_BELOW = 0.5
-"""Engine CPU seconds below which a run is timed again without its curve, whose stops may cost tens of ms."""
+"""Engine CPU seconds below which a run is timed again, without the stops for its curve, which may take tens of ms."""
 
 
 def measured_solver(game: str, cell: Cell, seed: int) -> Solver:
@@ -60,7 +60,7 @@ NO_TIME = Timed(0, 0.0)
 
 
 def timed_advance(engine: Engine, iterations: int) -> Timed:
-    """Run one call of at most ``iterations`` iterations, and return how many it ran, with its CPU seconds."""
+    """Call the engine for at most ``iterations`` iterations; return the iterations it ran and their CPU seconds."""
     with collector_paused():
         begin = time.thread_time()
         done = engine.advance(iterations, sys.maxsize)
@@ -68,10 +68,10 @@ def timed_advance(engine: Engine, iterations: int) -> Timed:
 
 
 SPACING = 0.1
-"""Least CPU time between slices of plain CFR during a run, as a share of what the run has taken so far."""
+"""Least CPU time between slices of plain CFR during a run, as a share of the run's CPU time so far."""
 
 SHARE = 0.2
-"""Largest CPU time of these slices, as a share of the run's."""
+"""Largest CPU time of these slices, as a share of the run's CPU time."""
 
 
 class Part(NamedTuple):
@@ -88,7 +88,7 @@ PLAIN = (UpdateRule(), Sampler(exact=True), Abstraction())
 
 
 class ReferenceClock:
-    """Plain CFR (exact, no abstraction) on one game, run in slices between parts of the runs compared with it.
+    """Plain CFR (exact, no abstraction) on one game, run in slices between parts of the runs that it is compared with.
 
     Attributes:
         tree: the game.
@@ -105,7 +105,7 @@ class ReferenceClock:
         self._iterations_per_second = 1 / max(timed_advance(self._engine, 1).seconds, 1e-6)
 
     def slice(self, seconds: float = LEAST_SECONDS) -> Timed:
-        """Run for at least ``seconds`` CPU seconds.
+        """Run for at least ``seconds`` CPU seconds, and return the iterations done and their CPU seconds.
 
         All slices continue one run, since the cost of an exact pass hardly depends on the tables.
         """
@@ -122,8 +122,8 @@ class ReferenceClock:
     def alike(self, parts: Sequence[Part], seconds: float = LEAST_SECONDS) -> Timed:
         """Time plain CFR in the same way as a short run's second timing: on new tables, in calls of the same lengths.
 
-        The lengths are the same because starting a call takes time. If plain CFR needs more than ``seconds`` for
-        the run's iterations, these starts hardly matter, and a slice replaces the calls.
+        The lengths must be the same because starting a call takes time. If plain CFR needs more than ``seconds`` for
+        the run's iterations, the starts hardly matter, and a slice takes the place of the calls.
         """
         plain = [Part(*PLAIN, part.iterations) for part in parts]
         if sum(part.iterations for part in plain) > self._iterations_per_second * seconds:
@@ -140,7 +140,8 @@ class Beside:
         slice: function that runs a slice of plain CFR.
 
     Attributes:
-        total: the first slice, plus the iterations that plain CFR would have done in the stretches so far.
+        total: the first slice, plus the iterations that plain CFR would have done in the stretches so far, with the
+            stretches' seconds.
     """
 
     def __init__(self, slice: Callable[[], Timed]) -> None:
@@ -151,7 +152,7 @@ class Beside:
 
     def go_on(self, seconds: float) -> None:
         """Run another slice if one is due, after the run has taken ``seconds`` engine CPU seconds."""
-        # The slices are rare enough to cost little, and a long run has few.
+        # Slices are rare enough to cost little, and a long run has few of them.
         stretch = seconds - self._compared_until
         if stretch >= max(self._last_slice.seconds / SHARE, SPACING * seconds):
             self._last_slice = self._slice()
@@ -167,7 +168,7 @@ class Timing(NamedTuple):
         cpu_seconds: engine CPU seconds per run.
         throughput: iterations per engine CPU second.
         reference_throughput: throughput of plain CFR.
-        reference: slice of plain CFR to be added to the earlier ones.
+        reference: timing of plain CFR to be added to the earlier ones.
     """
 
     runs: int
@@ -187,15 +188,15 @@ def compare(
     *,
     repeat: bool = True,
 ) -> Timing:
-    """Return the speed of a run, and that of plain CFR.
+    """Return the speed of a run, and the speed of plain CFR to compare it with.
 
-    A long run is compared with the slices before, during and after it. A short run is timed again on new tables, in
-    several rounds; each round times the run, then plain CFR. The round with the median ratio of the two speeds counts,
-    since other work may disturb a round.
+    A run of at least :data:`REPEAT_BELOW` is compared with slices before, during and after it. A shorter run is timed
+    again on new tables, in several rounds; each round times the run, then plain CFR. The round with the median ratio of
+    the two speeds counts, since other work may disturb a round.
 
     Args:
         result: result of the run.
-        before: plain CFR's slices so far.
+        before: sum of plain CFR's slices so far.
         clock: plain CFR on the run's game.
         parts: the run's parts.
         seed: the run's seed.
@@ -208,7 +209,7 @@ def compare(
         throughput = result.iterations / max(result.cpu_seconds, 1e-9)
         return Timing(1, result.cpu_seconds, throughput, reference.throughput, last_slice)
 
-    # Each round has the number of runs, their time, and plain CFR's.
+    # Each round has the number of runs, their timing, and plain CFR's timing.
     rounds = [(*time_again(clock.tree, parts, seed), clock.alike(parts, seconds)) for _ in range(ROUNDS)]
     rounds.sort(key=lambda timings: timings[1].throughput / timings[2].throughput)
     _, median_timed, median_reference = rounds[ROUNDS // 2]
@@ -227,7 +228,7 @@ def compare(
 
 
 def cost_of_comparing(seconds: float) -> float:
-    """Return about how many CPU seconds plain CFR and :func:`compare` take for a run of ``seconds`` CPU seconds."""
+    """Return the approximate CPU seconds of plain CFR and :func:`compare` for a run of ``seconds`` CPU seconds."""
     slices = LEAST_SECONDS + SHARE * seconds
     rounds = ROUNDS * (max(seconds, LEAST_SECONDS) + LEAST_SECONDS) if seconds < REPEAT_BELOW else 0.0
     return slices + rounds
@@ -237,11 +238,11 @@ def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LE
     """Repeat a run on new tables until the repetitions, including new tables, have taken ``seconds`` CPU seconds.
 
     A run's first iteration does not count. It makes the tables and touches them for the first time, which takes as long
-    as a hundred iterations on Kuhn poker, and as long as several in a large game. If the first part has only one
-    iteration, it gets a second one.
+    as a hundred iterations on Kuhn poker, and as long as several iterations in a large game. If the first part has only
+    one iteration, it gets a second one.
 
     Returns:
-        Number of repetitions, and the iterations that count, with their engine CPU seconds.
+        Number of repetitions, and the iterations that count with their engine CPU seconds.
     """
     from rlccfr.engine.engine import Engine, RunOptions
 

@@ -33,8 +33,8 @@ class Cost(NamedTuple):
 def cost_of(job: Job) -> Cost:
     """Return a run's cost, estimated from 1 % of its iterations after a warm-up of the same length.
 
-    The warm-up is not counted, since models are slowest at first. The cost includes making the solver, measuring the
-    curve at ten points per decade, timing the run again, and timing plain CFR for comparison.
+    The warm-up does not count in the estimate, since models are slowest at first. The cost includes making the solver,
+    measuring the curve at ten points per decade, timing the run again, and timing plain CFR for comparison.
     """
     begin = time.process_time()
     solver = measured_solver(job.game, job.cell, job.seed)
@@ -72,7 +72,7 @@ def total_cost(todo: Sequence[Job], progress: Callable[[float], None] | None = N
     for tried, (kind, count) in enumerate(counts.items(), start=1):
         try:
             total += count * sum(cost_of(example[kind]))
-        except RLCCFRError:  # it can't run here; the sweep will record that
+        except RLCCFRError:  # the algorithm can't run here; the sweep will record that
             continue
         except Exception:  # a broken plugin: assume the longest time allowed
             total += count * example[kind].limits.timeout

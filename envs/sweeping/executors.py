@@ -16,14 +16,14 @@ from rlccfr.interrupts import interrupts_blocked
 from rlccfr.plugins import loaded
 
 LOCALHOST = "127.0.0.1"
-"""Address of a local Dask cluster, which no other machine reaches."""
+"""Address of a local Dask cluster, which no other machine can reach."""
 
 
 class Executors(NamedTuple):
-    """A factory of executors, with the number of runs that each performs at a time.
+    """A factory of executors, with the number of runs that an executor performs at a time.
 
     Attributes:
-        make: function that returns a new executor; called again if a killed worker broke the last executor.
+        make: function that returns a new executor; called again if a worker died and so broke the last executor.
         workers: number of runs that an executor performs at a time.
         dashboard: address of a page that shows the workers; None without such a page.
     """

@@ -23,7 +23,7 @@ PATIENCE = 60.0
 """Engine CPU seconds that a run may take for the further iterations of its limits."""
 
 LEAST_MEGABYTES = 64
-"""Least memory of a run; with less, a worker dies without an error while it loads the kernels."""
+"""Least memory of a run, in megabytes; with less, a worker dies without an error while it loads the kernels."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Limits:
 
     Attributes:
         iterations: least number of iterations.
-        seconds: least number of engine CPU seconds; with 0, and no ``further``, all results of a run except its times
-            are reproducible.
+        seconds: least number of engine CPU seconds; if this and ``further`` are 0, all results of a run except its
+            times are reproducible.
         further: number of iterations to which a tabular run continues if these take at most :data:`PATIENCE` engine CPU
             seconds in all; 0 to run no further.
         timeout: CPU seconds after which a run is stopped.
-        megabytes: memory that a run may allocate beyond what its process holds at the start; at least 64.
+        megabytes: memory that a run may allocate in addition to what its process has at the start; at least 64.
 
     Raises:
         BudgetError: ``iterations`` is not a positive whole number, or another limit is out of range.
@@ -72,9 +72,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: an algorithm on a game with a seed, on a processor, by default this machine's.
+    """One run: an algorithm on a game with a seed, planned for a processor, by default this machine's.
 
-    A worker on another machine records the run under the same id, although its processor may differ.
+    A worker on another machine records the run under the same id, although the worker's processor may differ.
 
     Attributes:
         game: name of the game.
@@ -109,7 +109,7 @@ class Job:
         """Id of the run's record; runs have equal ids if they would give equal results on the job's processor."""
         tree = compiled(self.game)
         limits = self.limits
-        # Included only if they have an effect, because runs with equal results have equal ids.
+        # Further iterations are included only if they have an effect: runs with equal results have equal ids.
         further = [limits.further] if limits.further > limits.iterations and not self.learns else []
         key = {
             "components": definitions(self.cell),

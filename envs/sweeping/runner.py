@@ -1,4 +1,4 @@
-"""Runs on an executor; each finished run's record is kept, even if a worker, the disk or the power fails later."""
+"""The runs of a sweep on an executor; records of finished runs are kept if a worker, disk or power fails later."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlccfr.envs.sweeping.pool import Pool
 from rlccfr.envs.sweeping.worker import measure
 
 TRIES = 3
-"""Number of attempts for a run whose worker died; the last attempts run alone."""
+"""Number of attempts for a run whose worker died; after the first attempt, the run is performed alone."""
 
 Report = Callable[[Job, dict[str, Any]], None]
 
@@ -35,7 +35,7 @@ class Runner:
 
     Args:
         store: store of the records.
-        make_executor: function that returns a new executor; called again if a killed worker broke the last executor.
+        make_executor: function that returns a new executor; called again if a worker died and so broke the last one.
         workers: number of the executor's workers; at most twice as many runs are submitted at a time.
         report: function called with each job and its record, once the record is kept.
     """
@@ -58,7 +58,7 @@ class Runner:
         todo = deque(jobs)
         suspects = deque[Job]()
         while todo or suspects:
-            # After a loss, the interrupted runs are run one at a time, to find the run that kills its worker.
+            # After a loss, the interrupted runs are performed one at a time, to find the run that kills its worker.
             interrupted = self._until_lost(suspects, 1) if suspects else self._until_lost(todo, 2 * self.workers)
             suspects.extend(interrupted)
 
@@ -66,7 +66,7 @@ class Runner:
         """Perform runs until none is left or a worker is lost.
 
         Args:
-            todo: the runs; those that were begun are removed.
+            todo: the runs; runs that were begun are removed.
             most: largest number of runs that are submitted at a time.
 
         Returns:
@@ -87,7 +87,7 @@ class Runner:
                         running[executor.submit(measure, job)] = job
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     self._take(future, running.pop(future), lost)
-        except BrokenExecutor:  # while submitting a job
+        except BrokenExecutor:  # it broke while a job was being submitted
             lost.append(job)
         except KeyboardInterrupt:  # a pool's workers ignore it, and a run may take half an hour
             _end_workers(executor)
@@ -106,7 +106,7 @@ class Runner:
         error = future.exception()
         if error is None:
             self._keep(job, future.result())
-        else:  # the worker's error: a run that fails still returns a record
+        else:  # the worker was lost: a run that fails would have returned a record
             lost.append(job)
 
     def _keep_finished(self, running: dict[Future[Any], Job]) -> None:
@@ -128,12 +128,12 @@ class Runner:
         self._losses[job] = self._losses.get(job, 0) + 1
         if self._losses[job] < TRIES:
             return True
-        error = f"its worker was killed {TRIES} times; it may need more memory than there is"
+        error = f"the run's worker was killed {TRIES} times; the run may need more memory than is available"
         self._keep(job, make_record(job.request(), job.id, "failed", error=error))
         return False
 
 
 def _end_workers(executor: Executor) -> None:
-    """Kill a pool's workers; workers that are still starting would otherwise print errors because the pool is gone."""
+    """Kill a pool's workers; otherwise, workers that are still starting would print errors after the pool has ended."""
     if isinstance(executor, Pool):
         executor.kill()

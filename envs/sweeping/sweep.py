@@ -30,7 +30,7 @@ from rlccfr.games.names import GameName, as_name
 log = logging.getLogger(__name__)
 
 DIVISORS = (1, 10, 100)
-"""Divisors of a run's seconds; the quotients are budgets under which closeness to the best is checked."""
+"""Divisors of a run's ``seconds``; :func:`close_calls` compares algorithms under the quotients as budgets."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class SweepPlan:
         catalog: algorithms to measure.
         seeds: number of engine seeds per tabular algorithm that draws at random.
         model_seeds: number of engine seeds per algorithm that fits models.
-        close: largest shortfall from the best R̄ with which an algorithm that draws at random gets ``close_seeds``
-            seeds; 0 to give none of them more seeds.
+        close: an algorithm that draws at random gets ``close_seeds`` seeds if its R̄ is at most this far below the
+            best; 0 to give no algorithm more seeds.
         limits: least length of a run, and its limits of time and memory.
         close_seeds: number of engine seeds of the algorithms that ``close`` selects; 0 for as many as ``seeds``.
 
@@ -69,7 +69,8 @@ class SweepPlan:
         whole_number(self.close_seeds, "close_seeds", 0, BudgetError)
         if self.close_seeds and not (self.close > 0 and self.close_seeds > min(self.seeds, self.model_seeds)):
             raise BudgetError(
-                "close_seeds needs close, the distance from the best reward, and must exceed seeds or model_seeds"
+                "close_seeds needs close > 0, the largest shortfall from the best reward, and must exceed seeds or "
+                "model_seeds"
             )
 
     def jobs(self) -> list[Job]:
@@ -82,7 +83,7 @@ class SweepPlan:
         return jobs(seeds, self.catalog, range(self.model_seeds), self.limits)
 
     def more_jobs(self, store: Store, planned: Sequence[Job]) -> list[Job]:
-        """Return further runs of the algorithms that were measured to be close to the best."""
+        """Return further runs of the algorithms that are close to the best by the records in ``store``."""
         seeds = range(self.close_seeds or self.seeds)
         return close_calls(planned, store, seeds, self.close) if self.close > 0 else []
 
@@ -146,7 +147,7 @@ def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], with
     alike after one iteration.
 
     Args:
-        planned: runs to judge by; runs without a record in the store are skipped.
+        planned: runs to compare; runs without a record in the store are skipped.
         store: store of the records.
         seeds: all engine seeds that close algorithms are to have.
         within: largest shortfall of R̄ from the best.
@@ -193,16 +194,17 @@ def _close(
 
 @contextmanager
 def sharing(store: Store, say: Callable[[str], None]) -> Iterator[Callable[[list[Job]], list[Job]]]:
-    """Choose the order of the runs so that several sweeps on the same store share the work.
+    """Choose the order of runs such that several sweeps on the same store share the work, while the block runs.
 
     Sweeps may share a store, because each run has its own file.
 
     Args:
-        say: function called with one line if another sweep is under way.
+        store: the store.
+        say: function called with one line if another sweep on the store is in progress.
 
     Yields:
-        Function that returns runs in the order of this sweep: as planned or, if another sweep is under way, at random,
-        so that two sweeps seldom perform the same run at the same time.
+        Function that returns runs in the order of this sweep: as planned or, if another sweep is in progress, at
+        random, so that two sweeps seldom perform the same run at the same time.
     """
     with ExitStack() as stack:
         order: Callable[[list[Job]], list[Job]] = list
@@ -222,7 +224,7 @@ def _shuffled(runs: list[Job]) -> list[Job]:
 
 
 def statuses(planned: Sequence[Job], store: Store) -> dict[str, dict[str, int]]:
-    """Return, for each game, the number of runs by status; ``missing`` for those without a record."""
+    """Return, for each game, the number of runs by status; ``missing`` counts runs without a record."""
     counts_by_game: dict[str, Counter[str]] = {job.game: Counter() for job in planned}
     for job in planned:
         record: Mapping[str, Any] | None = store.get(job.id)

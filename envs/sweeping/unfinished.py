@@ -32,7 +32,7 @@ PROBED = 50
 
 @dataclass(frozen=True)
 class Missing:
-    """How many of a sweep's runs are missing, and the settings with which the sweep was begun.
+    """The number of a sweep's runs that are missing, and the settings with which the sweep was begun.
 
     Attributes:
         runs: number of missing runs.
@@ -52,7 +52,7 @@ class Missing:
 def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) -> Missing:
     """Count the planned runs that a sweep of a catalog on the given games still lacks, and infer the sweep's settings.
 
-    The numbers of seeds are inferred from the recorded runs; without any, the defaults of :class:`SweepPlan` apply.
+    The numbers of seeds are inferred from the recorded runs; without any, they are the defaults of :class:`SweepPlan`.
     """
     # Algorithms that draw at random are those for which a run with seed 1 is planned.
     second_runs = [job for job in jobs(dict.fromkeys(games, range(2)), catalog) if job.seed == 1]
@@ -75,8 +75,8 @@ def missing_runs(table: TableEvaluator, games: Sequence[str], catalog: Catalog) 
 def _common_seeds(recorded_seeds: Sequence[Sequence[int]]) -> int:
     """Return the number of engine seeds of a sweep's tabular algorithms, inferred from the recorded runs.
 
-    It is 1 plus the largest seed that at least a quarter of the algorithms with runs have. Algorithms close to the best
-    got further seeds, but they are fewer than a quarter.
+    The number is 1 plus the largest seed that at least a quarter of the algorithms with runs have. Algorithms close to
+    the best got further seeds, but such algorithms are fewer than a quarter.
 
     Args:
         recorded_seeds: seeds of the recorded runs, for each algorithm that has such runs.
@@ -89,9 +89,9 @@ def _common_seeds(recorded_seeds: Sequence[Sequence[int]]) -> int:
 def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:
     """Return the limits of recorded runs, found by trial; None if no candidate matches.
 
-    A record does not hold its limits, but its id depends on them. The candidates combine the default iterations, or the
-    fewest iterations of a recorded run, with the default seconds or 0, and with the further iterations of `make
-    measure` or none.
+    A record does not include its limits, but its id depends on them. The candidates are all combinations of the default
+    iterations or the fewest iterations of a recorded run, the default seconds or 0, and no further iterations or those
+    of `make measure`.
     """
     recorded = list(recorded)
     recorded_ids = set(table.ids())

@@ -1,4 +1,4 @@
-"""One run of a sweep in a worker process: limited in time and memory, and compared with the speed of plain CFR."""
+"""One run of a sweep in a worker process: limited in time and memory, with its speed compared with plain CFR's."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from rlccfr.result import POINTS_PER_DECADE, CurvePoint, RunResult
 from rlccfr.solver import Solver
 
 AGAIN = 0.05
-"""Share of a run's engine CPU seconds that its second timing takes."""
+"""Duration of a run's second timing, as a share of the run's engine CPU seconds."""
 
 AGREEMENT = 1.25
-"""Largest ratio of two timings that agree."""
+"""Largest ratio of two throughputs that count as equal."""
 
 MOST_TIMINGS = 3
 """Largest number of second timings of a run; if none agrees with the first, the run itself is repeated."""
@@ -60,8 +60,8 @@ def prepare(cores: Any = None, loaded: Loaded | None = None) -> None:
     """Make this process a worker, which uses one thread on one core and ends with the process that started it.
 
     Args:
-        cores: queue with a core's number for each worker; None leaves the choice to the system.
-        loaded: plugins and files whose components are to be loaded, in addition to the library's own.
+        cores: queue with a core's number for each worker; None to leave the choice of cores to the system.
+        loaded: plugins and files to load, for components in addition to the library's own.
     """
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
@@ -105,7 +105,7 @@ def measure(job: Job) -> dict[str, Any]:
     except (ImportError, ComponentError) as error:
         failure = "unavailable", error
     except Exception as error:  # a component's failure is a result and must not end the sweep
-        is_out_of_memory = "can't allocate memory" in str(error)  # PyTorch raises RuntimeError for that
+        is_out_of_memory = "can't allocate memory" in str(error)  # PyTorch then raises RuntimeError
         failure = "out_of_memory" if is_out_of_memory else "failed", error
     status, caught = failure
     points = solver._curve if solver is not None else []
@@ -154,7 +154,7 @@ def _run(job: Job, solver: Solver, progress: Callable[[float], None]) -> RunResu
     """Perform the run; a tabular run also gets curve points at ten CPU times per decade, besides the usual ones."""
     limits = job.limits
     if job.learns:
-        # Iterations first: their number then depends on timing only if they take less than the least seconds.
+        # Iterations first: the total number depends on timing only if these end before the least seconds have passed.
         result = solver.run(iterations=limits.iterations, progress=progress)
         seconds_left = limits.seconds - result.cpu_seconds
         return solver.run(seconds=seconds_left, progress=progress) if seconds_left > 0 else result
@@ -179,8 +179,7 @@ def was_disturbed(record: Mapping[str, Any]) -> bool:
     """Return whether the two timings of a deterministic run disagree, because other work slowed one of them.
 
     A deterministic algorithm is chosen by its first timing and judged by its second, so one outlier would decide a
-    recommendation.
-    An algorithm that draws at random has several runs, and its timings vary with what it draws.
+    recommendation. An algorithm that draws at random has several runs, and its timings vary with its draws.
     """
     second_throughput = record["throughput_again"]
     if second_throughput is None or not record["deterministic"]:
@@ -201,7 +200,7 @@ def seconds_again(seconds: float) -> float:
 def _second_throughput(job: Job, part: Part, timing: Timing) -> float | None:
     """Return a second measurement of the throughput, on new tables; None for models, which take too long.
 
-    The second measurement is made up to :data:`MOST_TIMINGS` times, until it agrees with the first.
+    The second measurement is repeated until it agrees with the first, up to :data:`MOST_TIMINGS` times in all.
     """
     if job.learns:
         return None
@@ -228,7 +227,7 @@ def _deadline(seconds: float) -> Callable[[float], None]:
 
     def check(share: float) -> None:
         if time.process_time() > end:
-            raise _TookTooLongError(f"{share:.0%} done after {seconds:g} CPU seconds")
+            raise _TookTooLongError(f"stopped after {seconds:g} CPU seconds, with {share:.0%} of the run done")
 
     return check
 
@@ -237,9 +236,8 @@ def _deadline(seconds: float) -> Callable[[float], None]:
 def _memory_limit(megabytes: int) -> Iterator[None]:
     """Raise MemoryError if the process allocates more than ``megabytes`` in addition to its present data.
 
-    Not every system supports such a limit; where there is none, nothing is raised.
-
-    The limit holds for the whole process: if several threads run at a time, the first one sets it.
+    Some systems do not support such a limit; on these, nothing is raised. The limit holds for the whole process: if
+    several threads run at a time, the first one sets the limit.
     """
     if not _limiting.acquire(blocking=False):
         yield

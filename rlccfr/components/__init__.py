@@ -1,19 +1,21 @@
 """The components of an algorithm: an update rule, a sampler and an abstraction. All three are data.
 
 The engine reads their fields and knows no algorithm by name; the algorithms themselves are in :mod:`rlccfr.catalog`.
-Update rules and abstractions may use fitted models in place of tables: see :mod:`rlccfr.networks.settings`.
+Components of all three kinds may use fitted models in place of tables: see :mod:`rlccfr.networks.settings`.
 
 Words and shapes used below:
 
 - An *infoset* (information set) holds the histories that a player can't distinguish. It has A actions.
 - Its *instantaneous regrets*, (A,), belong to one iteration. They tell how much more each action is worth than the
-  current policy, weighted by the *mass*: the reach of the opponent and chance. Its *regrets* are their sum.
-- Its *policy sum*, (A,), is the sum of the policies played. The average policy is proportional to it.
+  current policy, weighted by the *mass*: the reach of the opponent and chance. Its *regrets*, (A,), are the sums of
+  the instantaneous regrets over the iterations.
+- Its *policy sum*, (A,), is the sum of the policies played, each weighted by its player's own reach of the infoset.
+  The average policy is proportional to the policy sum.
 - A *walk* goes through the tree for one player, the *traverser*, and estimates that player's instantaneous regrets.
   An *exact pass* computes these regrets without drawing anything.
 - A *schedule* gives a number for each iteration. Iterations are counted from 1.
-- A *plain function* works on the arrays of one infoset, and the engine compiles it with Numba. It writes its result
-  into one of these arrays; only ``mixture`` and ``regularise`` return a number.
+- A *plain function* works on the arrays of one infoset; the engine compiles the function with Numba. The function
+  writes its result into one of these arrays; only ``mixture`` and ``regularise`` return a number.
 """
 
 from rlccfr.components.abstraction import Abstraction as Abstraction

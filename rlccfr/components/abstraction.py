@@ -18,21 +18,21 @@ from rlccfr.networks.settings import Approximator
 class Abstraction(Component):
     """What a learner plays against, which infosets share table entries, and whether a function replaces the regrets.
 
-    The function, if there is one, is fitted to the regrets, and takes the place of the regret table.
+    The function, if there is one, is fitted to the regrets and takes the place of the regret table.
 
     Args:
         best_response: whether the opponent plays an exact best response to the learner's policy, instead of its own
             policy. The opponent then has no buckets: it distinguishes all infosets.
-        regressor: settings of a function of infoset and action that is fitted to the regrets, and from which the
-            policies follow; None for no such function. Under a rule with networks, a regressor only makes the networks
-            have one output per infoset and action; its settings, ``bootstrap`` and ``traversals`` are then unused.
-        bootstrap: whether the fitted values also replace the regrets, so that the next regrets are added to them.
-        traversals: number of walks per player and iteration if a regressor is fitted; 0 for the solver's number.
+        regressor: settings of a function of infoset and action that is fitted to the regrets and determines the
+            policies; None for no such function. Under a rule with networks, a regressor only gives the networks one
+            output per infoset and action; the regressor's settings, ``bootstrap`` and ``traversals`` are then unused.
+        bootstrap: whether the fitted values also replace the regrets, so that new regrets are added to fitted values.
+        traversals: number of walks per player and iteration if a regressor is fitted; 0 for the solver's ``walks``.
         buckets: function of a compiled game, a :class:`rlccfr.GameTree`, that returns the bucket of each infoset as an
-            array, (n,). Infosets of one bucket play one policy, and their regrets are added up. They must have the same
-            actions, and their player must have been in the same buckets and taken the same actions before. For
-            hold'em, a public-tree game, the function returns the bucket of each hand on each board instead, in the
-            order of ``game.view.above``. None if every infoset has tables of its own.
+            array of integers, (infosets,). Infosets of one bucket play one policy, and their regrets are added up. The
+            infosets of a bucket must have the same actions, and their player must have been in the same buckets and
+            taken the same actions before. In hold'em as a public-tree game, the function instead returns the bucket of
+            each hand on each board, in the order of ``game.view.above``. None if every infoset has tables of its own.
 
     Raises:
         ComponentError: a field's value is not of the field's type.
@@ -63,16 +63,16 @@ class Abstraction(Component):
         return self.best_response and self.buckets is not None
 
     def fits_as(self, other: Abstraction) -> bool:
-        """Return whether both abstractions fit the same models; see also :attr:`key`."""
+        """Return whether both abstractions fit the same models; buckets are compared by :attr:`key`."""
         return (self.regressor, self.bootstrap) == (other.regressor, other.bootstrap)
 
     @property
     def key(self) -> Hashable:
-        """Key under which the buckets are kept.
+        """Key under which the merged game of these buckets is cached.
 
-        For a ``functools.partial`` with settings that can be hashed, it is the wrapped function with these settings.
-        For any other function of a registered component, it is the component's id and hyperparameters, because the
-        component's factory may make a new function each time. Otherwise, it is the function itself.
+        For a ``functools.partial`` with settings that can be hashed, the key is the wrapped function with these
+        settings. For any other function of a registered component, the key is the component's id and hyperparameters,
+        because the component's factory may make a new function each time. Otherwise, the key is the function itself.
         """
         buckets = self.buckets
         if isinstance(buckets, partial):

@@ -45,7 +45,7 @@ class Component:
 
     @property
     def learns(self) -> bool:
-        """Whether a fitted model takes the place of a table."""
+        """Whether the component needs a fitted model, such as a network."""
         return False
 
     @property
@@ -54,7 +54,7 @@ class Component:
         return {"id": self.id, **self.hyperparameters}
 
     def same_as(self, other: Component) -> bool:
-        """Return whether both have the same kind and spec; a component without an id equals only itself."""
+        """Return whether both components have the same kind and spec; one without an id equals only itself."""
         return self is other or (bool(self.id) and type(self) is type(other) and self.spec == other.spec)
 
 
@@ -86,7 +86,7 @@ _ACCEPTED: dict[Any, Any] = {bool: (bool, np.bool_), int: Integral, float: Real,
 
 
 def _check_fields(component: Any) -> None:
-    """Check that each field's value is of the field's type. Otherwise, a wrong value could be read as a valid value.
+    """Check that each field's value is of the field's type; otherwise, the engine could misread a wrong value.
 
     Raises:
         ComponentError: a value is of another type.
@@ -100,9 +100,9 @@ def _check_fields(component: Any) -> None:
 
 @cache
 def _field_types(component_class: type) -> dict[str, Any]:
-    """Return the types of the fields of a component's class, or of the library's class that it derives from.
+    """Return the types of the fields of the library's class that a component's class is or derives from.
 
-    Fields that a user's class adds may have any type, and are not among them.
+    Fields that a user's class adds are left out, since they may have any type.
     """
     library_class = next(base for base in component_class.__mro__ if base.__module__.partition(".")[0] == "rlccfr")
     return get_type_hints(library_class)

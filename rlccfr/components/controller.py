@@ -20,17 +20,17 @@ AGENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "prediction": ("optimism", "momentum", "memory", "power"),
     }
 )
-"""The agents, in the order in which they pick, and what each sets: hyperparameters of the update rule ``scheduled``.
+"""The agents, in the order in which they pick, with the settings that each picks.
 
-``floor`` is 1 for a floor at 0, else 0. An infinite ``alpha`` or ``beta`` stands for no discount. Each agent sees the
-picks of those before it.
+The settings are hyperparameters of the update rule ``scheduled``. ``floor`` is 1 for a floor at 0, else 0. An infinite
+``alpha`` or ``beta`` stands for no discount. Each agent sees the picks of the earlier agents.
 """
 
 SHIPPED = "shipped"
 """Name of the trained networks that come with the package."""
 
 SCHEDULE = "schedule"
-"""Name of the schedule that comes with the package: settings that depend only on how far a run has got."""
+"""Name of the schedule that comes with the package: its settings depend only on a run's length and progress."""
 
 CONTROLLER_NAMES = (SHIPPED, SCHEDULE)
 """Controllers that are given by name, not by file."""
@@ -42,11 +42,14 @@ OF_RUN = (
     *(f"last_{name}" for name in SETTINGS),
 )  # fmt: skip
 PROGRESS = ("iterations", "horizon", "share")
-"""The only entries of an observation that a schedule depends on: they tell how far a run has got."""
+"""The only entries of an observation that a schedule depends on: the run's length and progress."""
 
 OF_GAME = ("mean_actions", "most_actions", "depth", "chance", "ends")
 OBSERVATION = OF_RUN + OF_GAME
-"""Names of the numbers that agents see of a run and of its game; see :mod:`rlccfr.kernels.control.observe`."""
+"""Names of the entries of an observation, (24,): first entries about the run, then entries about the game.
+
+:mod:`rlccfr.kernels.control.observe` defines them.
+"""
 
 CHOICES: tuple[np.ndarray, ...] = (
     np.array(
@@ -73,7 +76,8 @@ CHOICES: tuple[np.ndarray, ...] = (
         ]
     ),
 )
-"""The choices of each agent with which controllers are trained; see :class:`Controller`."""
+"""Each agent's choices in the controllers that this library trains; shapes as for ``choices`` of :class:`Controller`.
+"""
 
 Layer = tuple[np.ndarray, np.ndarray]
 """Weights, (inputs, outputs), and biases, (outputs,)."""
@@ -84,18 +88,18 @@ Networks = tuple[tuple[Layer, ...], ...]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Controller:
-    """Three agents, each of which picks some settings of the next segment of a run by the Q-values of networks.
+    """Three agents, each of which picks some settings of the next segment of a run: the choice of the largest Q-value.
 
-    Q-values are the means of those of the members, which were trained separately. Errors of single networks on unseen
-    games partly cancel in the mean.
+    A controller has one or more members, each with a network for each agent. Members are trained separately. An agent's
+    Q-values are means over the members, so that errors of single networks on unseen games partly cancel.
 
     Args:
         choices: for each of the :data:`AGENTS` an array, (number of its choices, number of its settings).
         members: networks of each member; all members have the same shapes. The inputs of an agent's network are the
-            observation, and one number for each choice of each earlier agent: 1 for the pick, 0 for the others.
+            observation, and one number for each choice of each earlier agent: 1 for the pick, 0 for the other choices.
 
     Raises:
-        ComponentError: the shapes do not fit together, or a number is not finite.
+        ComponentError: the shapes do not fit together, or a weight or bias is not finite.
     """
 
     choices: tuple[np.ndarray, ...]
@@ -110,15 +114,15 @@ class Controller:
                 raise ComponentError(f"a choice for {agent} must be {len(settings)} numbers: {', '.join(settings)}")
         shapes = [self._sizes(networks) for networks in self.members]
         if any(shape != shapes[0] for shape in shapes):
-            raise ComponentError("the members' networks have different shapes")
+            raise ComponentError("all members' networks must have the same shapes")
         if not all(np.isfinite(array).all() for networks in self.members for array in _arrays(networks)):
-            raise ComponentError("a network holds numbers that are not finite")
+            raise ComponentError("a network has weights or biases that are not finite: train it again")
 
     def _sizes(self, networks: Networks) -> list[list[int]]:
-        """Return the sizes of the layers of each agent's network, inputs first, if they fit together.
+        """Return the sizes of the layers of each agent's network, inputs first, after checking that they fit together.
 
         Raises:
-            ComponentError: they do not.
+            ComponentError: they do not fit together.
         """
         num_inputs = len(OBSERVATION)
         all_sizes = []
@@ -128,7 +132,8 @@ class Controller:
             if not fits or sizes[-1] != len(choices) or len(network) != len(networks[0]):
                 raise ComponentError(
                     f"the layers of the network for {agent} have the sizes {sizes}; they must begin with {num_inputs} "
-                    f"inputs, fit together, and end with {len(choices)} choices"
+                    f"inputs, fit together, end with {len(choices)} choices, and number {len(networks[0])}, as for "
+                    f"{next(iter(AGENTS))}"
                 )
             all_sizes.append(sizes)
             num_inputs += len(choices)  # the next agent sees this one's pick
@@ -138,7 +143,13 @@ class Controller:
     def untrained(
         cls, choices: tuple[np.ndarray, ...], hidden: tuple[int, ...] = (64, 64), seed: int = 0
     ) -> Controller:
-        """Return a controller with random weights, of variance 1 / (a layer's number of inputs), and biases of 0."""
+        """Return a controller of one member with random weights, of variance 1 / (a layer's inputs), and biases of 0.
+
+        Args:
+            choices: each agent's choices.
+            hidden: sizes of the hidden layers of every network.
+            seed: seed of the weights.
+        """
         rng = np.random.default_rng(seed)
         num_inputs = len(OBSERVATION)
         networks = []
@@ -154,13 +165,13 @@ class Controller:
         """Return one controller that has the members of several controllers.
 
         Raises:
-            ComponentError: their choices or their networks' shapes differ.
+            ComponentError: the controllers' choices or their networks' shapes differ.
         """
         first = controllers[0]
         for controller in controllers:
             pairs = zip(first.choices, controller.choices, strict=True)
             if not all(np.array_equal(first_choices, choices) for first_choices, choices in pairs):
-                raise ComponentError("the controllers have different choices")
+                raise ComponentError("controllers to be joined must have the same choices")
         return cls(first.choices, tuple(networks for controller in controllers for networks in controller.members))
 
     def __repr__(self) -> str:
@@ -174,7 +185,7 @@ class Controller:
 
     @cached_property
     def looks(self) -> bool:
-        """Whether picks depend on how a run is going, and not only on its length and on the iterations done."""
+        """Whether picks depend on more than a run's length and the iterations done: on its results or on the game."""
         hidden_entries = [index for index, name in enumerate(OBSERVATION) if name not in PROGRESS]
         first_layers = [network[0] for networks in self.members for network in networks]
         return any(weights[hidden_entries].any() for weights, _ in first_layers)
@@ -190,7 +201,11 @@ class Controller:
         return self._sizes(self.members[0])
 
     def with_weights(self, flat: np.ndarray) -> Controller:
-        """Return a controller of the same shape with other weights, in the order of :meth:`flat_weights`."""
+        """Return a controller of the same shapes with the weights and biases of ``flat``, (k,).
+
+        Args:
+            flat: all weights and biases in the order of :meth:`flat_weights`.
+        """
         arrays = [array for networks in self.members for array in _arrays(networks)]
         ends = np.cumsum([array.size for array in arrays])[:-1]
         pieces = zip(np.split(flat, ends), arrays, strict=True)
@@ -209,7 +224,7 @@ class Controller:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the choices, the layers and the weights in single precision, as a file keeps them."""
+        """Hash of the choices, the layers' sizes, and the weights and biases in single precision, as in a file."""
         text = repr((self.layers, [choices.tolist() for choices in self.choices]))
         return hashlib.sha256(text.encode() + self.single_weights.tobytes()).hexdigest()[:16]
 
@@ -220,5 +235,5 @@ class Controller:
 
 
 def _arrays(networks: Networks) -> Iterator[np.ndarray]:
-    """Yield the networks' weights and biases, layer by layer."""
+    """Yield the networks' weights and biases, network by network and layer by layer."""
     return (array for network in networks for layer in network for array in layer)

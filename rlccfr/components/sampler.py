@@ -14,56 +14,59 @@ from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import HistoryNetwork
 
 SHARED_CHANCE = ("public", "opponent", "own")
-"""Values of ``chance`` with which an outcome is drawn once for all histories that look the same to the players."""
+"""Values of ``chance`` with which a public outcome is drawn once for all histories with the same public past."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampler(Component):
-    """Choice of the children that a walk takes at each node.
+    """Rule that chooses which children a walk visits at each node.
 
-    The engine accounts for the probability with which a child was taken, so that every estimate is unbiased, except
-    with learned ``values`` or with ``weighted=False``.
+    The engine accounts for the probability of visiting a child, so that every estimate is unbiased, except with
+    learned ``values`` or with ``weighted=False``.
 
     Args:
         exact: whether an exact pass over the whole tree replaces walks; the other fields are then unused.
-        chance, opponent: children taken at chance nodes and at the opponent's nodes: ``"all"``, or ``"one"``,
+        chance, opponent: children visited at chance nodes and at the opponent's nodes: ``"all"``, or ``"one"``,
             drawn with its true probability. ``chance`` may also distinguish public outcomes from private states. A
             public outcome is then drawn once for all histories with the same public past. With ``"public"``, all
-            private states of both players are taken. With ``"opponent"``, the opponent's private state is drawn, and
-            all of the traverser's are taken; with ``"own"``, it is the other way round. These three values need a game
-            in which only chance hides anything.
-        traverser: the traverser's actions taken: ``"all"``; ``"one"``, drawn from the policy mixed with exploration; or
-            a ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
-        internal_share: share of walks that are internal: they take one of the traverser's actions, all actions of the
-            opponent and all chance outcomes. The other walks must be external, as by default. Whether a walk is
-            internal is drawn when it begins.
+            private states of both players are visited. With ``"opponent"``, the opponent's private state is drawn, and
+            all private states of the traverser are visited; with ``"own"``, the traverser's is drawn, and all of the
+            opponent's are visited. These three values need a game in which only chance hides anything.
+        traverser: which of the traverser's actions are visited: ``"all"``; ``"one"``, drawn from the policy mixed with
+            exploration; or a ``"subset"``, drawn by ``inclusion`` or ``subset_size``.
+        internal_share: share of walks that are internal: they visit one of the traverser's actions, all actions of the
+            opponent and all chance outcomes. The other walks are external, so ``chance``, ``opponent`` and
+            ``traverser`` must have their defaults. Whether a walk is internal is drawn when it begins.
         exploration: share of exploration, in [0, 1], in the probabilities with which one of the traverser's actions is
             drawn; the rest is the policy.
         explores: what exploration makes equally likely: all ``"actions"`` of an infoset; or all of the traverser's
-            ``"sequences"`` that end below it, so that an action's probability is proportional to the number of these
-            sequences below the action.
-        probe: whether one on-policy roll-out estimates the value of each of the traverser's actions that is not taken.
+            ``"sequences"`` that end below the infoset, so that an action's probability is proportional to the number of
+            these sequences below the action.
+        probe: whether one on-policy roll-out estimates the value of each of the traverser's actions that is not
+            visited.
         baseline_rate: step size, in [0, 1], of learned baselines, which reduce variance; 0 for none.
         baseline: what has a baseline: each ``"sequence"``; or each ``"history"``, at chance nodes too. With
             ``"oracle"``, the baselines are the histories' exact values, which need a pass over the tree. With
-            ``"network"``, they are a network's values of the histories. These two do not use ``baseline_rate``.
-        values: values of histories from which regrets follow in place of the walk's values; None for the walk's.
-            ``"oracle"`` uses the exact values, which need a pass over the tree. With ``"table"``, each walk sets the
-            values of its nodes to the means of their children's values. ``"network"`` uses a network's values.
+            ``"network"``, the baselines are a network's values of the histories. Neither of the last two uses
+            ``baseline_rate``.
+        values: values of histories from which regrets are computed; None to compute regrets from the values that the
+            walk returns. ``"oracle"`` uses the exact values, which need a pass over the tree. ``"table"`` uses a table
+            of values: each walk sets the values of its nodes to the means of their children's values. ``"network"``
+            uses a network's values.
         network: settings of the network, if ``baseline`` or ``values`` is ``"network"``.
-        weighted: whether regrets are divided by the probability of the traverser's draws. Without that, the mean
+        weighted: whether regrets are divided by the probability of the traverser's draws. If they are not, the expected
             estimates at an infoset are its regrets times that probability. This does not affect regret matching if
-            the probability never changes, as with ``exploration=1``; otherwise iterations are reweighted, and no bound
-            is known.
+            the probability never changes, as with ``exploration=1``; otherwise iterations are reweighted, and no regret
+            bound is known.
         inclusion: plain function ``f(policy, count, parameters, probability)`` that fills ``probability``, (A,). Each
-            action is taken with its probability, in (0, 1], independently of the others. ``policy``, (A,), is the
+            action is visited with its probability, in (0, 1], independently of the others. ``policy``, (A,), is the
             current policy; ``count``, (A,), is the policy sum that equal weights of all iterations would give.
-        subset_size: number of the traverser's actions taken, in place of ``inclusion``; all subsets of this size are
+        subset_size: number of the traverser's actions visited, in place of ``inclusion``; all subsets of this size are
             equally likely.
         mixture: plain function ``f(policy, count, visits, parameters)`` that returns the probability, in [0, 1], with
-            which all of the traverser's actions at an infoset are taken, rather than one. ``visits`` is the number of
+            which all of the traverser's actions at an infoset are visited, rather than one. ``visits`` is the number of
             earlier walks through the infoset; ``policy`` and ``count`` are as for ``inclusion``.
-        one_draw: whether a mixture draws its random number once per walk, not at every node.
+        one_draw: whether a mixture draws its random number once per walk rather than at every node.
         parameters: numbers, or schedules of numbers, whose values ``inclusion`` or ``mixture`` receives as an array.
 
     Raises:
@@ -119,7 +122,7 @@ class Sampler(Component):
             raise ComponentError("give an inclusion function or a subset_size, not both")
         if self.mixture is not None and (self.traverser != "one" or self.probe or self.baseline_rate):
             raise ComponentError("a mixture needs traverser='one', without probes and baselines")
-        # Mixes of internal and external walks, and the unit of exploration.
+        # Mixes of internal and external walks, and what exploration makes equally likely.
         takes = (self.traverser, self.chance, self.opponent)
         is_external = takes == ("all", "one", "one")
         if self.internal_share and (not is_external or self.exact or self.probe or self.baseline_rate):
@@ -133,14 +136,17 @@ class Sampler(Component):
         if self.baseline == "history" and not self.baseline_rate:
             raise ComponentError("baseline='history' needs a baseline_rate")
         if self.values is not None and (self.baseline_rate or self.baseline != "sequence"):
-            raise ComponentError("values replace the walk's values, so baselines have no effect: leave out one of them")
+            raise ComponentError("with values=, baselines have no effect: leave out one of them")
         if ("network" in (self.values, self.baseline)) != (self.network is not None):
             raise ComponentError("give network= if values='network' or baseline='network', and only then")
         is_one_path = takes == ("one", "one", "one") and self.mixture is None and not self.probe
         if (self.by_history or not self.weighted) and not is_one_path:
-            raise ComponentError("values of histories and unweighted regrets need walks of one path, without probes")
+            raise ComponentError(
+                "values of histories and weighted=False need walks of one path: set traverser='one', and leave out "
+                "chance, opponent, mixture and probe"
+            )
         if not (self.weighted or self.by_history):
-            raise ComponentError("unweighted regrets need values of histories, or baselines of histories")
+            raise ComponentError("weighted=False needs values of histories, or baselines of histories: set one of them")
 
     @property
     def learns(self) -> bool:
@@ -148,7 +154,7 @@ class Sampler(Component):
 
     @property
     def most_taken(self) -> int:
-        """Largest number of the traverser's actions that a walk takes at a decision; 0 if it may take all."""
+        """Largest number of the traverser's actions that a walk without ``mixture`` visits at a node; 0 for all."""
         return 1 if self.traverser == "one" else self.subset_size
 
     @property

@@ -18,7 +18,7 @@ SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_
 
 
 MOMENTUM_COLUMNS = ("weight", "memory", "power")
-"""Names of the columns that follow instead if the rule has momentum."""
+"""Names of the columns that take the place of the parameters' columns if the rule has momentum."""
 
 
 MOMENTUM_BOUNDS = {"momentum.memory": (0.0, 1.0), "momentum.power": (1.0, math.inf)}
@@ -39,7 +39,9 @@ def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: in
 
     Args:
         owner: id of the rule, for errors.
-        columns: schedule, or number, by name.
+        columns: schedule, or number, by name; one column of the result for each.
+        first: number of the first iteration, from 1.
+        count: number of further iterations.
 
     Raises:
         ComponentError: a schedule fails, or returns a number that is out of range.
@@ -53,8 +55,8 @@ def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: in
                 rows[:, k] = column(t) if callable(column) else column
         except (TypeError, ValueError, LookupError) as error:
             raise ComponentError(
-                f"{subject} must turn an array of iterations, shape ({count + 1},), into as many numbers, with NumPy's "
-                f"functions: {first_line(error)}"
+                f"{subject} must turn an array of iterations, shape ({count + 1},), into an array of that shape or one "
+                f"number; use NumPy's functions: {first_line(error)}"
             ) from None
         is_factor = name.endswith(("discount", "decay"))
         is_invalid = np.isnan(rows[:, k]) if name == "floor" else ~np.isfinite(rows[:, k])  # a floor may be infinite

@@ -20,15 +20,16 @@ MOVEMENT = "movement"
 
 @dataclass(frozen=True, kw_only=True)
 class Momentum:
-    """Momentum of regrets: policies in proportion to a power of R + prediction r + weight M.
+    """Momentum of regrets: policies in proportion to max(D' R + prediction r + weight M, 0)^power.
 
-    M is a running sum of the changes of R: M <- memory M + (R after the iteration - R before it). It tells how far R is
-    ahead of its running mean: if the run began with this rule, M = R - S, where S <- memory S + (1 - memory) R is the
-    running mean of the R before each iteration. On a switch to the rule, M is 0.
+    R, r, D' and prediction are those of :class:`UpdateRule`. M is a running sum of the changes of R: M <- memory M +
+    (R after the iteration - R before it). M tells how far R is ahead of its running mean: if the run began with this
+    rule, M = R - S, where S <- memory S + (1 - memory) R is the running mean of the R before each iteration. On a
+    switch to the rule, M is 0.
 
     Args:
-        weight: schedule of the weight of M.
-        memory: schedule of the factor on M, from 0 to 1.
+        weight: schedule of the weight of M in the policy.
+        memory: schedule of the factor on the earlier M, from 0 to 1.
         power: schedule of the power, at least 1; 1, 1.5 and 2 are fast.
 
     Raises:
@@ -51,12 +52,12 @@ class UpdateRule(Component):
         policy <- policy_map(D' R + prediction W r)
 
     D is ``positive_discount`` where R > 0, else ``negative_discount``. W is the effect of ``reweight``, 1 without it.
-    The increment is the policy, weighted by its owner's reach of the infoset. The last line uses the next
-    iteration's prediction and parameters. D' is the next iteration's discount if that prediction is not 0, and 1
-    otherwise.
+    The increment is the policy that was played in iteration t, weighted by its player's own reach of the infoset. The
+    last line uses the next iteration's prediction and parameters. D' is the next iteration's discount if that
+    prediction is not 0, and 1 otherwise.
 
-    The newest regret and the newest policy always have weight 1, so that rules can be switched during a run. To give
-    iteration t the weight t, multiply the past by (t - 1) / t.
+    The newest regrets and the newest policy always have weight 1, so that rules can be switched during a run. To give
+    iteration t the weight t, multiply the earlier sum by (t - 1) / t.
 
     r is an action's counterfactual value minus the infoset's value, which is the mean of the actions' values under the
     policy, or what ``regularise`` returns.
@@ -80,28 +81,31 @@ class UpdateRule(Component):
         regularise: plain function ``f(values, policy, reach, state, parameters, utility_range)`` that may change the
             counterfactual ``values`` of an infoset's actions, (A,), and returns the infoset's value, which is passed
             up: infosets further up see regularised values, too. ``policy``, (A,), is the policy that was played.
-            ``reach``, (A,), is the player's own reach of each action: the product of the probabilities with which it
-            played its actions on the way, this one included. Needs ``exact_only``; excludes models, best responses,
-            several threads and public trees. None leaves the values as they are, and an infoset's value is their
-            mean under ``policy``.
+            ``reach``, (A,), is the player's own reach of each action: the product of the probabilities with which the
+            player played its actions up to and including this one. Needs ``exact_only``; excludes models, best
+            responses, several threads and public trees. With None, the values stay as they are, and an infoset's value
+            is their mean under ``policy``.
         parameters: schedules whose values ``reweight``, ``policy_map`` and ``regularise`` receive as an array.
-        arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first. They
-            are kept while another rule runs.
+        arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first. The
+            tables are kept while another rule runs.
         average_weight: one of ``arrays``, which multiplies each action's increment; needs ``exact_only``.
-        uses_mass: whether exact passes must compute ``mass``, which is undefined there otherwise. Walks always do.
+        uses_mass: whether exact passes must compute ``mass``; without it, ``mass`` is undefined in exact passes. Walks
+            always compute it.
         fallback: policy of regret matching if no regret is positive: ``"uniform"``; or ``"argmax"``, the action with
             the largest regret (uniform if all regrets are equal).
         exact_only: whether the rule runs by exact passes only, because it is not sound with estimated regrets.
-        symmetric: whether the rule's functions treat all actions alike: permuted rows get the same results, permuted.
-            Exact passes may then run over classes of infosets; see :class:`rlccfr.Solver`.
-        simultaneous: whether the rule is defined only for updates of both players against the same policies; runs then
-            make such updates, whatever their option says. Needs ``exact_only``; excludes models and public trees.
+        symmetric: whether the rule's functions treat all actions alike: if an infoset's rows are permuted, the results
+            are permuted in the same way. Exact passes may then run over classes of infosets; see ``reduce`` of
+            :class:`rlccfr.Solver`.
+        simultaneous: whether the rule is defined only for updates of both players against the same policies. Runs of
+            the rule then make such updates, whatever the run's option says. Needs ``exact_only``; excludes models and
+            public trees.
         output: the policy that is the run's result: ``"average"``; or ``"current"``, for a rule whose last policy
-            converges. The latter needs ``exact_only``, and excludes models, blends and public trees.
+            converges. ``"current"`` needs ``exact_only``, and excludes models, blends and public trees.
         networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
             beside the networks, for a later switch to another rule.
-        momentum: the momentum of regrets; None for no momentum. It takes the place of ``policy_map``, and can't be
-            combined with functions, arrays or networks.
+        momentum: the momentum of regrets; None for no momentum. It takes the place of ``policy_map``, needs
+            ``exact_only``, and can't be combined with functions, arrays or networks.
         controller: networks that choose the discounts, the floor, the decay, the prediction and the momentum during the
             run, in place of the schedules; None to use the schedules.
 
@@ -158,10 +162,10 @@ class UpdateRule(Component):
             self._check_networks(self.networks)
 
     def _check_controller(self, controller: Controller) -> None:
-        """Check that the controller can set all that it chooses, and that no other field conflicts with it.
+        """Check that no other field conflicts with the controller, and that the rule has what the controller sets.
 
         Raises:
-            ComponentError: it can't, or one does.
+            ComponentError: a field conflicts, or the rule lacks a prediction or momentum.
         """
         has_prediction = self.prediction is not ZERO and (self.momentum is not None or self._matches_regrets)
         if self.learns or not (self.exact_only and has_prediction):
@@ -178,7 +182,7 @@ class UpdateRule(Component):
         """Check that no other field conflicts with the momentum.
 
         Raises:
-            ComponentError: one does.
+            ComponentError: a field conflicts.
         """
         functions = (self.reweight, self.policy_map, self.regularise)
         has_functions = any(function is not None for function in functions) or bool(self.parameters)
@@ -190,10 +194,10 @@ class UpdateRule(Component):
             )
 
     def _check_networks(self, networks: Networks) -> None:
-        """Check that the networks reproduce the tabular rule if they fit exactly.
+        """Check that the rule with networks would equal the tabular rule if the networks fitted exactly.
 
         Raises:
-            ComponentError: they would not.
+            ComponentError: the rule would differ.
         """
         only_matches_regrets = self.policy_map is None and self.average_weight is None and self.prediction is ZERO
         if not only_matches_regrets or self.floor not in (0.0, -np.inf):
@@ -203,8 +207,8 @@ class UpdateRule(Component):
             )
         if (self.reweight is None) != (networks.action_weight is None):
             raise ComponentError("networks need an action_weight if and only if the rule has a reweight")
-        # A fit without relabelling only changes the weights of old data. That gives the discounted regrets only if
-        # positive and negative regrets are discounted alike, which is tried for some iterations.
+        # Without relabelling, a discount only changes the weights of old data. The fit then equals the discounted
+        # regrets only if positive and negative regrets have the same discounts; 100 iterations are checked.
         discounts = self.schedule(1, 100)[:, :2]
         if not networks.relabel and (self.floor == 0.0 or not np.array_equal(discounts[:, 0], discounts[:, 1])):
             raise ComponentError(
@@ -215,15 +219,15 @@ class UpdateRule(Component):
     def controlled_by(cls, controller: Controller) -> UpdateRule:
         """Return the update rule whose settings a controller chooses during the run.
 
-        These are the discounts, the floor, the decay and the prediction, and the momentum if a choice has any.
+        The settings are the discounts, the floor, the decay and the prediction, and the momentum if a choice has any.
         """
         momentum = Momentum(weight=0.0, memory=0.0) if controller.has_momentum else None
         return cls(prediction=UNIT, exact_only=True, momentum=momentum, controller=controller)
 
     def same_as(self, other: Component) -> bool:
-        """Return whether both are the same rule.
+        """Return whether both rules have the same spec and the same controller object.
 
-        Controllers are compared as objects, because a controller's file may have changed since it was read.
+        Controllers are not compared by file, because a controller's file may have changed since it was read.
         """
         return super().same_as(other) and isinstance(other, UpdateRule) and self.controller is other.controller
 
@@ -233,9 +237,9 @@ class UpdateRule(Component):
 
     @property
     def needs_exact_tables(self) -> bool:
-        """Whether the rule regularises values, is updated simultaneously, or ends with its last policy.
+        """Whether the rule needs exact passes and tables.
 
-        It then needs exact passes and tables.
+        It does if it regularises values, updates both players simultaneously, or has its last policy as the result.
         """
         return self.regularise is not None or self.simultaneous or self.output == "current"
 
@@ -258,13 +262,14 @@ class UpdateRule(Component):
 
     @property
     def treats_actions_alike(self) -> bool:
-        """Whether permuted rows of regrets get the same policies, permuted."""
+        """Whether permuting an infoset's regrets permutes its policy in the same way, and changes nothing else."""
         return self._matches_regrets or self.momentum is not None or (self.symmetric and self.fallback == "uniform")
 
     def schedule(self, first: int, count: int) -> np.ndarray:
-        """Return the rows of iterations ``first`` to ``first + count``, shape (count + 1, 5 + len(parameters)).
+        """Return the rule's schedules at iterations ``first`` to ``first + count``, (count + 1, 5 + len(parameters)).
 
-        If the rule has momentum, its weight, memory and power take the place of the parameters.
+        The columns are :data:`SCHEDULE_COLUMNS`, then the parameters. If the rule has momentum, its weight, memory and
+        power take the place of the parameters.
 
         Raises:
             ComponentError: a schedule fails, or returns a number that is out of range.

@@ -322,7 +322,7 @@ def test_a_catalog_may_leave_nothing_to_run(broken_rules):
         ({"preset": "1 0 1 0"}, "a pair .alpha, beta., or three pairs"),
         ({"preset": (0.7, 0.3, 0.5)}, "a pair .alpha, beta., or three pairs"),
         ({"preset": [[1, 0], [1, 0]]}, "three pairs"),
-        ({"preset": [[0, 0], [1, 0], [1, 0]]}, "not both be 0"),
+        ({"preset": [[0, 0], [1, 0], [1, 0]]}, "can't both be 0"),
         ({"scale": "cubic"}, "'log', 'linear' or 'units'"),
         ({"catalog": "tabluar"}, "did you mean 'tabular'"),
         ({"catalog": {"update_rules": ["cfr"]}}, "catalog must be"),

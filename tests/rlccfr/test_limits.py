@@ -76,7 +76,7 @@ def test_one_look_is_where_a_target_is_expected_and_then_the_end_is_open():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"iterations": 10, "horizon": 10}, "horizon= belongs to a target: give until="),
+        ({"iterations": 10, "horizon": 10}, "horizon= is only for a run to a target: give until="),
         ({"until": 0.1, "horizon": 0}, "horizon must be a positive integer, not 0"),
         ({"until": 0.1, "horizon": 1.5}, "horizon must be a positive integer, not 1.5"),
     ],

@@ -449,7 +449,7 @@ def test_controllers_are_checked():
         ({"members": ()}, "for each of discounting, averaging, prediction"),
         ({"members": (NETWORKS[:2],)}, "for each of discounting, averaging, prediction"),
         ({"members": (NETWORKS[::-1],)}, "the network for discounting have the sizes"),
-        ({"members": (NETWORKS, *Controller.untrained(CHOICES, (12,)).members)}, "have different shapes"),
+        ({"members": (NETWORKS, *Controller.untrained(CHOICES, (12,)).members)}, "must have the same shapes"),
         ({"choices": (CHOICES[0][:, :2], *CHOICES[1:])}, "a choice for discounting must be 3 numbers"),
         ({"choices": (CHOICES[0], CHOICES[1][:-1], CHOICES[2])}, "end with 7 choices"),
     ):

@@ -302,7 +302,7 @@ def test_the_balanced_policy_on_kuhn():
         ({"values": "table", "baseline_rate": 0.5}, "leave out one of them"),
         ({"baseline": "oracle", "opponent": "all"}, "need walks of one path"),
         ({"values": "oracle", "probe": True}, "need walks of one path"),
-        ({"weighted": False}, "unweighted regrets need values of histories"),
+        ({"weighted": False}, "weighted=False needs values of histories"),
         ({"weighted": "no"}, "weighted must be True or False"),
         ({"explores": "sequences", "traverser": "all"}, "explores='sequences' needs traverser='one'"),
         ({"baseline": "history"}, "needs a baseline_rate"),
