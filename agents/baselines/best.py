@@ -14,7 +14,7 @@ from rlccfr.registry import REGISTRIES
 
 
 def virtual_best(worths: Mapping[Cell, Worth | Rank]) -> Cell:
-    """Return the virtual best solver (VBS) of a game: the algorithm with the largest worth or rank, in a tie the first.
+    """Return the virtual best solver (VBS) of a game: the first algorithm with the largest worth or rank.
 
     Example:
         >>> from rlccfr.envs.reward import Worth
@@ -31,13 +31,13 @@ def virtual_best(worths: Mapping[Cell, Worth | Rank]) -> Cell:
 
 
 def best_with_own(worths: Mapping[Cell, Worth | Rank]) -> dict[str, Cell]:
-    """Return, for each third-party component and each component from a file, the game's best algorithm that has it.
+    """Return the game's best algorithm with each component that is third-party or uses a controller from a file.
 
     Args:
         worths: worth or rank of every algorithm on the game.
 
     Returns:
-        The best algorithms by component id, with the ids in alphabetical order.
+        The best algorithms, keyed by component id, in alphabetical order.
     """
     user_ids = set()
     for registry, ids in zip(REGISTRIES, zip(*worths, strict=True), strict=True):

@@ -22,7 +22,7 @@ from rlccfr.pictures import save
 from rlccfr.policy import EXACT
 
 ITERATIONS = (1_000, 10_000)
-"""Numbers of iterations in Table 4; the figures end at the larger."""
+"""Numbers of iterations in Table 4; the figures end at the larger number."""
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#444444")  # Okabe and Ito's, for the colour-blind
 PICK_COLOUR = "#d55e00"
