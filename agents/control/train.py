@@ -313,5 +313,5 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
 def _damaged(path: Path, error: Exception) -> CheckpointError:
     """Return the error for a file that can't be restored."""
     return CheckpointError(
-        f"{path} is not a whole training file ({what_failed(error)}); remove it, or choose another directory"
+        f"{path} is not a complete training file ({what_failed(error)}); remove it, or choose another directory"
     )

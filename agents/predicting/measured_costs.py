@@ -90,8 +90,10 @@ class MeasuredCosts(NamedTuple):
             raise
         except FileNotFoundError:
             raise RLCCFRError(f"there is no file {path}") from None
-        except Exception as error:  # what damaged archives raise has no common base
-            raise RLCCFRError(f"{path} is not a whole file of costs ({what_failed(error)}); write it again") from error
+        except Exception as error:  # the errors of damaged archives have no common base class
+            raise RLCCFRError(
+                f"{path} is not a complete file of costs ({what_failed(error)}); write it again"
+            ) from error
 
 
 def costs_of(evaluator: Evaluator, catalog: Catalog, game: str, budget: Budget) -> np.ndarray:
@@ -112,7 +114,7 @@ def features_of(game: str) -> np.ndarray:
 
 
 def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, float]]:
-    """Return the indices of the two budgets around a wanted one, with weights that interpolate in its logarithm.
+    """Return the indices of the two budgets around a wanted one, with weights linear in the amount's logarithm.
 
     Only budgets in the same unit are used. If the wanted budget equals one of them, or is larger or smaller than all of
     them, the nearest one has all the weight.

@@ -29,7 +29,7 @@ VERSION = 1
 """Version of an informed team's choice. Raise it when the same seed and measurements would give another one."""
 
 CANDIDATES = 2
-"""Number of algorithms that run for each whole budget that may be spent; set after trials that are not recorded."""
+"""Number of algorithms that start per whole budget that may be spent; set after trials that are not recorded."""
 
 
 def informed_team(
@@ -72,7 +72,7 @@ def choose(
         progress: function called with the share of the runs that is done.
 
     Raises:
-        RLCCFRError: the number is not positive and finite, or the team's episodes have several segments.
+        RLCCFRError: ``evaluations`` is not positive and finite, or the team's episodes have several segments.
     """
     if not 0 < evaluations < math.inf:
         raise RLCCFRError(f"evaluations must be a positive, finite number, not {evaluations!r}")
@@ -125,7 +125,7 @@ def _learn(team: SelectorTeam) -> None:
 
 
 def informed_search(task: Task, *, evaluations: float, seed: int = 0) -> Halving:
-    """Return an informed team's choice for a task, by its first engine seed and without learning from the runs."""
+    """Return an informed team's choice for a task, by the task's first engine seed, without learning from the runs."""
     options: EpisodeOptions = {
         "preset": task.preset,
         "catalog": task.catalog,

@@ -23,7 +23,7 @@ SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100
 """Hyperparameters where measuring costs nothing: larger networks and batches, and more gradient steps."""
 
 UNIFORM = 0.5
-"""Share of reward weights drawn uniformly; the others are the named ones."""
+"""Share of reward weights drawn uniformly; the others are the team's own."""
 
 
 def train_on_table(
