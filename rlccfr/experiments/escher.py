@@ -242,9 +242,9 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         draw(curves, "histories", "sampler", folder / f"escher-{kind}.svg", f"Leduc, {text}")
         yield from ("", f"## Leduc, {text}", "", f"![Exploitability against histories](escher-{kind}.svg)", "")
         yield (
-            f"At the end of the runs, of {WALKS} walks a player in each iteration; the uniform policy has "
-            f"{uniform:.3g}. With networks, the averages of tabular rules use the policies' exact reach, and passes "
-            "that carry values up the tree count as histories."
+            f"Exploitability at the end of the runs, with {WALKS} walks per player in each iteration; the uniform "
+            f"policy has {uniform:.3g}. With networks, the averages of tabular rules use the policies' exact reach, "
+            "and passes that carry values up the tree count as histories."
         )
         yield ""
         ends = ends_of(curves, "sampler")
@@ -413,8 +413,8 @@ def plus(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
         "## CFR+ with baselines",
         "",
         f"Exploitability on Leduc after {iterations:,} iterations of one walk a player, over the same seeds. Schmid et "
-        "al. (AAAI 2019) say that baselines are what lets CFR+ be used with sampling. A ratio below 1 means that CFR+ "
-        "is better.",
+        "al. (AAAI 2019) say that baselines allow CFR+ to be used with sampling. A ratio below 1 means that CFR+ is "
+        "better.",
         "",
     )
     reached_by = grouped(rows, "name", "other")

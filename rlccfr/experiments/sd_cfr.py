@@ -142,7 +142,7 @@ def to_deep_cfr(ends: Mapping[str, list[float]]) -> dict[str, Ratio]:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what the source says."""
+    """Judge the source's claims, and a claim of this library about warm starts."""
     rows = parsed(rows)
     small = rows[rows["part"].isin([*STARTS, "kept"])]
     reached = last(small)
