@@ -63,13 +63,13 @@ def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
         worths_by_game: worths of the same algorithms on each game; ``game`` itself need not be among the games.
 
     Raises:
-        RLCCFRError: there is no other game, or games were measured on different algorithms.
+        RLCCFRError: there is no other game, or the other games were measured with different algorithms.
     """
     other_games = [worths for name, worths in worths_by_game.items() if name != game]
     if not other_games:
         raise RLCCFRError(f"the single best solver for {game!r} needs measurements of at least one other game")
     if any(worths.keys() != other_games[0].keys() for worths in other_games):
-        raise RLCCFRError("the games were measured on different algorithms: measure one catalog on all of them")
+        raise RLCCFRError("the games were measured with different algorithms: measure one catalog on all of them")
     # All algorithms have the same number of games, so sums rank as means do.
     return virtual_best({cell: _sum_of(worths[cell] for worths in other_games) for cell in other_games[0]})
 

@@ -341,6 +341,6 @@ def _places(choices: np.ndarray, of_environment: np.ndarray) -> np.ndarray:
     """
     is_same = (choices[:, None] == of_environment).all(axis=2)
     if not is_same.any(axis=1).all():
-        raise RLCCFRError("the controller has choices that rlccfr/Control-v0 lacks")
+        raise RLCCFRError("the controller has choices that rlccfr/Control-v0 lacks: use one trained there")
     places: np.ndarray = is_same.argmax(axis=1)
     return places

@@ -66,7 +66,7 @@ class Round(NamedTuple):
 
 
 def _checked_horizons(horizons: Any) -> dict[int, float]:
-    """Return horizons if each is a number of iterations with a positive share.
+    """Return horizons as a dict, after a check that each is a number of iterations with a positive share.
 
     Raises:
         RLCCFRError: ``horizons`` is not a mapping, is empty, or has an invalid key or value.

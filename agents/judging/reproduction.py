@@ -125,7 +125,7 @@ def _curve(table: TableEvaluator, game: str, cell: Cell) -> Line:
 def throughputs(
     evaluator: Evaluator, cells: Mapping[str, Cell], progress: Callable[[float], None] | None = None
 ) -> pd.DataFrame:
-    """Measure Table 4: iterations per CPU second on Kuhn poker, over 1,000 and 10,000 iterations.
+    """Measure Table 4: iterations per engine CPU second on Kuhn poker, over 1,000 and 10,000 iterations.
 
     Args:
         evaluator: evaluator that measures.

@@ -111,7 +111,7 @@ class ByHalving(ByTeam):
 
 
 def named(name: str, team: SelectorTeam, evaluator: Evaluator) -> Chooser:
-    """Return a chooser.
+    """Return the chooser of a given name.
 
     Args:
         name: one of :data:`NAMES`.

@@ -30,7 +30,7 @@ class MeasuredCosts(NamedTuple):
     Attributes:
         catalog, games, budgets: the algorithms, the games and the budgets.
         features: (games, features) the games' features.
-        uniform: (games,) exploitability of the uniform policy, in units or big blinds.
+        uniform: (games,) exploitability of the uniform policy, in the game's units, or in big blinds if it has blinds.
         costs: (budgets, games, algorithms, 2) e on the log scale, and s; algorithms are in the catalog's order.
     """
 
@@ -145,7 +145,8 @@ def mean_costs_under(log_costs: np.ndarray, preset: Preset, uniform: float | np.
     Args:
         log_costs: (..., 2) e on the log scale and s.
         preset: reward weights.
-        uniform: exploitability of the uniform policy, in units or big blinds; a number, or broadcast to (...).
+        uniform: exploitability of the uniform policy, in the game's units or in big blinds; a number, or an array that
+            broadcasts to (...).
     """
     on_all_scales = costs_on_all_scales(log_costs[..., 0], log_costs[..., 1], np.asarray(uniform))
     return mean_costs(on_all_scales, preset)

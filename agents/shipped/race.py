@@ -146,7 +146,7 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
     """Return the algorithms of a race.
 
     They are the favourite, winners of measured games, those with the largest Q-values, and those that did best on
-    average over measured games.
+    average over measured games. On a game with a public tree, there are neither winners nor Q-values.
 
     Args:
         game: name of the game.

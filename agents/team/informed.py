@@ -1,4 +1,4 @@
-"""A team that begins with what was learned on other games, and chooses on a new game by successive halving.
+"""A team that begins with networks trained on other games, and chooses on a new game by successive halving.
 
 A new team knows nothing: its first measurements try each component once. An informed team has the networks that come
 with the package. They have learned from small games, and see the features of the new one. So its Q-values tell which
@@ -35,7 +35,7 @@ CANDIDATES = 2
 def informed_team(
     games: Games | EpisodeSpec, budget: Budgets | None = None, *, seed: int = 0, **options: Unpack[EpisodeOptions]
 ) -> SelectorTeam:
-    """Return a team with the networks that come with the package, which picks at once; :func:`choose` runs its picks.
+    """Return a team that has the package's trained networks, and so can pick at once; :func:`choose` runs its picks.
 
     Components that these networks do not know have the lowest Q-values.
 

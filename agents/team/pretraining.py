@@ -34,7 +34,7 @@ def train_on_table(
     presets: Sequence[Preset] = (),
     progress: Callable[[float], None] | None = None,
 ) -> SelectorTeam:
-    """Return a team trained on every algorithm's runs with the choosing seeds, under all reward weights.
+    """Return a team trained on every algorithm's runs with the choosing seeds, under named and random reward weights.
 
     Args:
         episodes: games, budgets, catalog and :class:`TableEvaluator` to learn from, for episodes of one segment. The

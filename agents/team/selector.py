@@ -1,4 +1,4 @@
-"""One agent of the team. A restored agent answers from its network's weights; torch is loaded only when it learns."""
+"""One agent of the team. A restored agent answers from its network's weights; torch is loaded only for learning."""
 
 from __future__ import annotations
 

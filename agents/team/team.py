@@ -182,9 +182,10 @@ class SelectorTeam:
     ) -> Recommendation:
         """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
-        If that measurement is new and has not converged, and the weights do not ask for speed alone, the networks are
-        asked again, without the measured algorithm. They are asked at most :data:`MOST_TRIES` times in total. So the
-        same question has the same answer before and after the run is known.
+        The episode is measured with the team's first engine seed. If its run is new and has not converged, and the
+        weights do not ask for speed alone, the networks are asked again, without the measured algorithm. They are asked
+        at most :data:`MOST_TRIES` times in total. So the same question has the same answer before and after the run is
+        known.
 
         Args:
             game, budget, preset: game, budget and reward weights to pick for, whether trained on or not; by default the
@@ -224,7 +225,7 @@ class SelectorTeam:
         preset: PresetLike | None = None,
         among: Collection[Cell] | None = None,
     ) -> Cell:
-        """Return the first segment's algorithm of :meth:`recommend`, without measuring anything.
+        """Return the greedy triple of the Q-networks for an episode's first segment; nothing is measured.
 
         Args:
             game, budget, preset: as for :meth:`recommend`.

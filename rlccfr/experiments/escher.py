@@ -107,7 +107,7 @@ BATCH = 200
 
 
 def estimator(name: str, preset: str) -> Sampler:
-    """Return the sampler of one of :data:`ESTIMATORS`; ``preset`` names the settings of its networks."""
+    """Return the sampler of one of :data:`ESTIMATORS`; ``preset`` names the settings of the sampler's networks."""
     if name == "outcome sampling":
         return samplers.resolve("outcome")
     if name in ("DREAM", "ablation 1"):
@@ -174,7 +174,7 @@ def scale(game: str, weighted: bool) -> list[Row]:
 
 
 def reached(rule: str, sampler: str, iterations: int, seed: int) -> list[Row]:
-    """Return the exploitability of a run on Leduc."""
+    """Return the exploitability of a run on Leduc after a number of iterations."""
     solver = Solver(load_game("leduc"), rule, sampler, seed=seed)
     return [{"exploitability": solver.run(iterations=iterations, curve=False).exploitability}]
 

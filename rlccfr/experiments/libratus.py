@@ -46,7 +46,7 @@ BETS = {"bets": "50%, 100%, a", "raises": "100%, a", "min_bet": BIG_BLIND}
 
 
 class Tables(NamedTuple):
-    """A way to read a file.
+    """A way to read a subgame's file.
 
     Attributes:
         number: number of the subgame.
@@ -86,7 +86,7 @@ with DDCFR's code. The average policy after one iteration is the uniform policy.
 
 
 class Endgame(NamedTuple):
-    """The content of a file.
+    """The content of a subgame's file.
 
     Attributes:
         board: the board's cards.

@@ -85,7 +85,7 @@ LIKELY_ITERATIONS = 2**16
 
 
 def on_policy(sampler: str, exploration: float) -> Sampler:
-    """Return a sampler with a share of exploration.
+    """Return a sampler with a share of exploration, which may be 0.
 
     The registry does not allow a share of 0, which is Meyer's on-policy sampling. With a share of 0, estimates are
     biased: where only one action is drawn, an action of probability 0 is never sampled.
@@ -136,7 +136,7 @@ def after_histories(sampler: str, horizon: int, counts: Sequence[int], seed: int
 
 
 def likely(iterations: int, seed: int) -> list[Row]:
-    """Return the share of Leduc's infosets at which external sampling comes to prefer one action strongly."""
+    """Return the share of Leduc's infosets with an action of average probability above LIKELY, by external sampling."""
     game = load_game("leduc")
     solver = Solver(game, "cfr", "external", seed=seed)
     solver.run(iterations=iterations, curve=False)

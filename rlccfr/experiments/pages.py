@@ -120,7 +120,7 @@ class Ratio(NamedTuple):
 
 
 def cell(value: float, best: float) -> str:
-    """Return a cell of a table of numbers; the best of a column is bold."""
+    """Return a cell of a table of numbers: bold if it is the best of its column, a dash if it is NaN."""
     if np.isnan(value):
         return "-"
     return f"**{value:.3g}**" if value == best else f"{value:.3g}"
