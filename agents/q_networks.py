@@ -1,7 +1,7 @@
 """Stable-Baselines3's DQN policies as the agents use them: made from a seed, saved and restored.
 
-A ``DQNPolicy`` holds an agent's Q-network, its target network and its optimiser. The class ``DQN`` around it serves one
-agent with one environment, so its loop and its loss are replaced by those of :mod:`rlccfr.agents.team.learning`.
+A ``DQNPolicy`` holds an agent's Q-network, its target network and its optimiser. Stable-Baselines3's class ``DQN``
+trains one agent in one environment, so :mod:`rlccfr.agents.team.learning` replaces its training loop and its loss.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def new_policy(inputs: int, choices: int, hidden: Sequence[int], learning_rate: 
     """Return a policy on the CPU, with weights drawn from torch's global generator.
 
     Args:
-        inputs: length of what the agent sees.
+        inputs: length of the agent's observation.
         choices: number of the agent's choices.
         hidden: widths of the hidden layers.
         learning_rate: function from the remaining share of the training to the learning rate; the first rate is its
@@ -34,17 +34,17 @@ def new_policy(inputs: int, choices: int, hidden: Sequence[int], learning_rate: 
 
 
 def network_weights(network: nn.Module) -> dict[str, np.ndarray]:
-    """Return a network's weights by torch's names, without copying them."""
+    """Return a network's weights, keyed by torch's names, without copying them."""
     return {name: tensor.numpy() for name, tensor in network.state_dict().items()}
 
 
 def set_weights(network: nn.Module, weights: Mapping[str, np.ndarray]) -> None:
-    """Copy weights, by torch's names, into a network."""
+    """Copy weights, keyed by torch's names, into a network."""
     network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
 
 
 def optimizer_state(policy: DQNPolicy) -> dict[str, np.ndarray]:
-    """Return a copy of Adam's moments, named ``number of the parameter/name of the moment``; empty before learning."""
+    """Return a copy of Adam's moments, keyed by parameter and moment as in ``0/exp_avg``; empty before learning."""
     moments = policy.optimizer.state_dict()["state"]
     return {
         f"{number}/{name}": tensor.numpy().copy()

@@ -14,7 +14,7 @@ from rlccfr.registry import REGISTRIES
 
 
 def virtual_best(worths: Mapping[Cell, Worth | Rank]) -> Cell:
-    """Return the virtual best solver (VBS) of a game: the algorithm with the largest worth or rank, in a tie the first.
+    """Return the virtual best solver (VBS) of a game: the first algorithm with the largest worth or rank.
 
     Example:
         >>> from rlccfr.envs.reward import Worth
@@ -31,13 +31,13 @@ def virtual_best(worths: Mapping[Cell, Worth | Rank]) -> Cell:
 
 
 def best_with_own(worths: Mapping[Cell, Worth | Rank]) -> dict[str, Cell]:
-    """Return, for each third-party component and each component from a file, the game's best algorithm that has it.
+    """Return the game's best algorithm with each component that is third-party or uses a controller from a file.
 
     Args:
         worths: worth or rank of every algorithm on the game.
 
     Returns:
-        The best algorithms by component id, with the ids in alphabetical order.
+        The best algorithms, keyed by component id, in alphabetical order.
     """
     user_ids = set()
     for registry, ids in zip(REGISTRIES, zip(*worths, strict=True), strict=True):
@@ -63,13 +63,13 @@ def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
         worths_by_game: worths of the same algorithms on each game; ``game`` itself need not be among the games.
 
     Raises:
-        RLCCFRError: there is no other game, or games were measured on different algorithms.
+        RLCCFRError: there is no other game, or the other games were measured with different algorithms.
     """
     other_games = [worths for name, worths in worths_by_game.items() if name != game]
     if not other_games:
         raise RLCCFRError(f"the single best solver for {game!r} needs measurements of at least one other game")
     if any(worths.keys() != other_games[0].keys() for worths in other_games):
-        raise RLCCFRError("the games were measured on different algorithms: measure one catalog on all of them")
+        raise RLCCFRError("the games were measured with different algorithms: measure one catalog on all of them")
     # All algorithms have the same number of games, so sums rank as means do.
     return virtual_best({cell: _sum_of(worths[cell] for worths in other_games) for cell in other_games[0]})
 

@@ -17,11 +17,11 @@ FIXED = {
 
 
 def fixed_cells(catalog: Catalog) -> dict[str, Cell]:
-    """Return, by name, the algorithms of :data:`FIXED` that a catalog has, with any hyperparameters.
+    """Return, by name, the algorithms of :data:`FIXED` that a catalog has, with the catalog's hyperparameters.
 
-    If the catalog has a component several times, with different hyperparameters, the first counts.
+    If the catalog has a component several times, with different hyperparameters, the first is used.
     """
-    # For each axis, the catalog's components, with their hyperparameters, by id. Reversed, so that the first counts.
+    # For each axis, the catalog's components with their hyperparameters, by id. Reversed, so that the first is kept.
     specs_by_id = [
         {registry[spec].id: spec for spec in reversed(specs)}
         for registry, specs in zip(REGISTRIES, catalog.axes, strict=True)

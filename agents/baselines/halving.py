@@ -3,7 +3,7 @@
 Jamieson and Talwalkar, Non-stochastic best arm identification and hyperparameter optimization, AISTATS 2016.
 
 A *ladder* gives, for each rung, the number of algorithms in it, and the share of the budget that each of them has run
-by its end. Runs continue from rung to rung.
+by the end of the rung. Runs continue from rung to rung.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Halving:
         spent: number of whole budgets spent; each algorithm counts once, with its longest run's share of the budget.
         cpu_seconds: engine CPU seconds of the algorithms' longest runs, which include their shorter runs.
         rungs: number of algorithms and budget of each rung.
-        longest_runs: the longest run of each algorithm, and its budget; the last rung comes first, and within each rung
-            the best.
+        longest_runs: each algorithm's longest measurements, one per engine seed, and their budget; ordered from the
+            last rung to the first, and within a rung from best to worst.
     """
 
     cell: Cell
@@ -129,17 +129,17 @@ def equal_rungs(counts: Sequence[int], total: float) -> list[tuple[int, float]]:
 
 
 def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
-    """Return each rung's number of algorithms, and the share of the budget that these have run by the rung's end.
+    """Return the ladder for a number of algorithms and of evaluations.
 
-    Runs continue from rung to rung, and each rung has the same share of the evaluations. So as the number of algorithms
-    falls by a factor, the part of the budget that each of them runs in a rung grows by that factor. With more rungs,
-    the shares are smaller and the first rung is shorter. The number of rungs is the smallest with which the first rung
+    Runs continue from rung to rung, and each rung has the same share of the evaluations. So if a rung has fewer
+    algorithms than the one before by a factor, each of them runs a part of the budget that is larger by this factor.
+    With more rungs, the first rung's runs are shorter. The number of rungs is the smallest with which the first rung
     can hold all algorithms and the factor is at most :data:`ETA`. If even one rung per evaluation is too few, some
     algorithms are left out.
     """
 
     def length(factor: float, rung_count: int) -> float:
-        """Return the total length of the first rungs, in units of the first rung's length."""
+        """Return the total length of the first ``rung_count`` rungs, in units of the first rung's length."""
         return math.fsum(factor**rung for rung in range(rung_count))
 
     # The first rung has the evaluations divided by the number of rungs, and each algorithm in it takes 1 / length of a

@@ -28,14 +28,15 @@ Worths = Mapping[Cell, Worth]
 
 
 class Rank(NamedTuple):
-    """What the algorithms of one game are ranked by where the best one is shown; ranks compare field by field.
+    """An algorithm's rank on a game, used where the best algorithm is shown; ranks compare field by field.
 
-    Rewards tie: on the log scale, e is 0 from eight decades below the uniform policy on.
+    Worths alone may tie: on the log scale, e is 0 for any exploitability eight or more decades below the uniform
+    policy's.
 
     Attributes:
-        worth: the algorithm's worth, which decides where it differs.
-        accuracy: minus the mean exploitability; of equal worths, the largest is the best.
-        speed: mean throughput as a multiple of plain CFR's; of equal exploitabilities, the largest is the best.
+        worth: the algorithm's worth.
+        accuracy: minus the mean exploitability; decides between equal worths.
+        speed: mean throughput as a multiple of plain CFR's; decides between equal worths and exploitabilities.
     """
 
     worth: Worth
@@ -99,12 +100,12 @@ def rewards_of(measurements: Measurements, preset: Preset) -> dict[Cell, float]:
 
 
 def worths_of(measurements: Measurements, preset: Preset) -> dict[Cell, Worth]:
-    """Return what a recommendation ranks algorithms by: whether they have converged, then their R̄."""
+    """Return each algorithm's worth, by which recommendations rank: whether it has converged, then its R̄."""
     return {cell: preset.worth([costs(run) for run in runs]) for cell, runs in measurements.items()}
 
 
 def ranks_of(measurements: Measurements, preset: Preset) -> dict[Cell, Rank]:
-    """Return what algorithms are ranked by where the best one is shown: their worth, then exploitability and speed."""
+    """Return each algorithm's rank: its worth, then its exploitability and its speed."""
     return {
         cell: Rank(
             worth,
@@ -139,7 +140,7 @@ class Task:
 
     @property
     def available(self) -> list[Cell]:
-        """The algorithms that can run here."""
+        """The catalog's algorithms that can run in this installation."""
         return [cell for cell in self.catalog if why_unavailable(cell) is None]
 
     def measure(self, cell: Cell, budget: Budget | None = None) -> list[Measurement]:
@@ -155,11 +156,11 @@ class Task:
         return rewards_of(measurements, self.preset)
 
     def worths(self, measurements: Measurements) -> dict[Cell, Worth]:
-        """Return what a recommendation ranks the measured algorithms by."""
+        """Return the worths of the measured algorithms."""
         return worths_of(measurements, self.preset)
 
     def ranks(self, measurements: Measurements) -> dict[Cell, Rank]:
-        """Return what the measured algorithms are ranked by where the best one is shown."""
+        """Return the ranks of the measured algorithms."""
         return ranks_of(measurements, self.preset)
 
 

@@ -16,10 +16,10 @@ from rlccfr.games.compiled_games import compiled_tree
 from rlccfr.games.flat_tree import COMPILED
 
 HOLD = 4.0
-"""Mean number of decisions for which a held pick lasts."""
+"""Mean number of consecutive decisions that share held picks."""
 
 LEAST_LOG_SHARE = -9.0
-"""Least error of a run: log10 of its exploitability as a share of the uniform policy's. Smaller errors count as this.
+"""Least error of a run: log10 of its exploitability as a share of the uniform policy's. Smaller errors become this.
 
 Otherwise, a game that can be solved to rounding would outweigh all others.
 """
@@ -72,8 +72,8 @@ def collect(
 ) -> Collected:
     """Make a run for each task, all under the same networks.
 
-    A run's last error is that of the policies that :func:`rlccfr.solve` would return: blends or, in short runs, the
-    best average policies.
+    The last error of a run is the error of the policies that :func:`rlccfr.solve` would return: blends or, in short
+    runs, each player's best average policy. Errors below :data:`LEAST_LOG_SHARE` are raised to it.
 
     Args:
         tasks: a task for each run.
@@ -90,17 +90,17 @@ def collect(
 
 
 def random_picks(decisions: int, rng: np.random.Generator, epsilon: float) -> np.ndarray:
-    """Return picks, (decisions, 3): each is random with probability ``epsilon``, else -1, and the networks decide."""
+    """Return picks, (decisions, 3), each random with probability ``epsilon``, else -1, which lets the network pick."""
     random = np.stack([rng.integers(len(choices), size=decisions) for choices in CHOICES], axis=1)
     return np.where(rng.random(random.shape) < epsilon, random, -1)
 
 
 def held_picks(decisions: int, rng: np.random.Generator) -> np.ndarray:
-    """Return random picks, (decisions, 3), each of which is held for :data:`HOLD` decisions on average."""
+    """Return random picks, (decisions, 3), in which all agents keep theirs for :data:`HOLD` decisions on average."""
     random = random_picks(decisions, rng, 1.0)
     change = rng.random(decisions) < 1.0 / HOLD
     change[0] = True
-    # Each decision takes the random pick of the latest decision that changed it.
+    # Each decision has the random picks of the latest decision at which the picks changed.
     last_change = np.maximum.accumulate(np.where(change, np.arange(decisions), 0))
     held: np.ndarray = random[last_change]
     return held
@@ -111,7 +111,7 @@ def exploring_picks(
 ) -> np.ndarray:
     """Return picks, (decisions, 3), for a run that begins after a ``share`` of the training.
 
-    They are -1 where the networks decide.
+    A pick is -1 where the agent's network decides.
     """
     if rng.random() < settings.held_at(share):
         return held_picks(decisions, rng)

@@ -1,4 +1,4 @@
-"""Steering runs as a benchmark of DACBench, the library of benchmarks for dynamic algorithm configuration.
+"""A benchmark of steering runs for DACBench, the library of benchmarks for dynamic algorithm configuration.
 
 DACBench is described by Eimer et al., DACBench: a benchmark library for dynamic algorithm configuration, IJCAI 2021.
 This module needs the extra: ``pip install 'rlccfr[dac]'``. Nothing else in the package imports it.
@@ -28,18 +28,18 @@ from rlccfr.envs.control.run import marks_of
 from rlccfr.errors import RLCCFRError, brief, first_line, whole_number
 
 OPTIONAL = ("torch", "torchvision", "smac")
-"""Packages from whose presence DACBench concludes that one of its optional benchmarks can be imported."""
+"""Packages whose presence makes DACBench import one of its optional benchmarks."""
 
 
 def _import_dacbench() -> None:
     """Import DACBench.
 
     DACBench 0.5.6 needs torchvision wherever it finds PyTorch, which this package requires, and OmegaConf wherever it
-    finds SMAC. If one of them is missing or broken, DACBench is imported as if none of these packages were installed.
-    It then lacks its own benchmarks of SGD and of Bayesian optimisation, as it would without these packages.
+    finds SMAC. If torchvision or OmegaConf is missing or broken, DACBench is imported as if none of :data:`OPTIONAL`
+    were installed. It then lacks its own benchmarks of SGD and of Bayesian optimisation.
 
     Raises:
-        RLCCFRError: DACBench is not installed, or can't be imported even so.
+        RLCCFRError: DACBench is not installed, or can't be imported even without these packages.
     """
     find_spec = importlib.util.find_spec
 
@@ -47,8 +47,8 @@ def _import_dacbench() -> None:
         return None if name in OPTIONAL else find_spec(name, package)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # DACBench lists its own benchmarks that are not installed
-        with suppress(ImportError, RuntimeError):  # torchvision raises the latter beside another build of PyTorch
+        warnings.simplefilter("ignore", UserWarning)  # DACBench warns of its own benchmarks that are not installed
+        with suppress(ImportError, RuntimeError):  # torchvision raises the latter if built for another PyTorch
             importlib.import_module("dacbench")
             return
         try:
@@ -81,7 +81,7 @@ INFO = {
 
 
 def configuration_space() -> ConfigurationSpace:
-    """Return the settings that a step sets as a ConfigSpace, with one categorical hyperparameter per agent.
+    """Return the space of a step's settings as a ConfigSpace, with one categorical hyperparameter per agent.
 
     Names begin with the agent's number, because ConfigSpace sorts by name. The category at an index is the choice at
     that index in :data:`rlccfr.components.controller.CHOICES`.
@@ -136,18 +136,18 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
     An instance is a game and a number of iterations. An episode is one run, in which each step picks the settings of a
     segment. Actions, states and rewards are those of ``rlccfr/Control-v0`` (:class:`rlccfr.envs.ControlEnv`); the
     configuration space names the actions. The sets of instances are the games of the shipped controller: ``"train"``
-    (704), ``"validation"`` (34) and ``"test"`` (64, of which 32 are large).
+    (704), ``"validation"`` (34) and ``"test"`` (64, of which 32 are large). A further set is ``"larger"`` (146).
 
-    Besides the entries of all benchmarks of DACBench, the configuration has these:
+    Besides the entries of every DACBench benchmark, the configuration has these:
 
     ===================== ==================================================================================
     Entry                 Meaning
     ===================== ==================================================================================
-    ``instance_set_path`` ``"train"``, ``"validation"``, ``"test"``, or a CSV file with a column ``game``
+    ``instance_set_path`` the name of a set, such as ``"train"``, or a CSV file with a column ``game``
                           and, if runs differ in length, a column ``horizon``
     ``test_set_path``     the same for the test set
     ``horizon``           number of iterations of a run, unless a file gives it; see :meth:`set_horizon`
-    ``cutoff``            number of decisions of the longest run; it follows from the instances
+    ``cutoff``            number of decisions of the longest run; computed from the instances
     ===================== ==================================================================================
 
     Args:
@@ -191,7 +191,7 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
         return self.get_environment()
 
     def serialize_config(self) -> dict[str, Any]:
-        """Return the configuration for JSON, without the instances, which are read again from their paths."""
+        """Return the configuration for JSON; it has the instances' paths, not the instances."""
         serialized: dict[str, Any] = super().serialize_config()
         serialized.pop("test_set", None)
         for key in ("instance_set_path", "test_set_path"):
@@ -239,7 +239,9 @@ def _instances(path: str, horizon: int) -> list[ControlInstance]:
             rows = list(csv.DictReader(file))
     except OSError as error:
         splits = ", ".join(get_args(Split))
-        raise RLCCFRError(f"can't read instances from {path}: {error.strerror}; name a CSV file, or {splits}") from None
+        raise RLCCFRError(
+            f"can't read instances from {path}: {error.strerror}; give a CSV file, or one of {splits}"
+        ) from None
     except (UnicodeDecodeError, csv.Error):
         raise RLCCFRError(f"{path} is not a CSV file in UTF-8") from None
     if not rows or not all(row.get("game") for row in rows):
@@ -247,7 +249,7 @@ def _instances(path: str, horizon: int) -> list[ControlInstance]:
     try:
         instances = [ControlInstance(row["game"], int(row.get("horizon") or horizon)) for row in rows]
     except ValueError:
-        raise RLCCFRError(f"the column horizon of {path} must have numbers of iterations") from None
+        raise RLCCFRError(f"the column horizon of {path} must hold whole numbers of iterations") from None
     for instance in instances:
         whole_number(instance.horizon, f"a horizon in {path}", 1, RLCCFRError)
     return instances
@@ -256,8 +258,8 @@ def _instances(path: str, horizon: int) -> list[ControlInstance]:
 class ControlDACEnv(AbstractMADACEnv):  # type: ignore[misc]
     """The environment of :class:`ControlBenchmark`.
 
-    ``info`` has numbers only: the iterations done and the exploitability of the average policy. The game is
-    ``env.instance.game``. An episode terminates with its run, and is never truncated.
+    The ``info`` of a step has numbers only: the iterations done and the exploitability of the average policy. The game
+    is ``env.instance.game``. An episode terminates with its run, and is never truncated.
 
     Attributes:
         control: the run of the current instance, as a :class:`rlccfr.envs.ControlEnv`; None before the first reset.
@@ -284,13 +286,16 @@ class ControlDACEnv(AbstractMADACEnv):  # type: ignore[misc]
         return state, {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, float]]:
-        """Run one segment under the settings picked, three indices.
+        """Run one segment.
+
+        Args:
+            action: (3,) index of each agent's choice.
 
         Returns:
             State, reward, whether the run is over, False, and a dict with ``iterations`` and ``exploitability``.
 
         Raises:
-            RLCCFRError: an action out of range, or a run that is over or has not begun.
+            RLCCFRError: ``action`` is out of range, or the run is over or has not begun.
         """
         if self.control is None:
             raise RLCCFRError("the run has not begun: call reset() first")
@@ -301,7 +306,7 @@ class ControlDACEnv(AbstractMADACEnv):  # type: ignore[misc]
 
 
 def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.ndarray]:
-    """Return a controller in the form that DACBench's ``GenericAgent`` needs: a function of environment and state.
+    """Return a controller as DACBench's ``GenericAgent`` needs it: a function of environment and state.
 
     Example:
         >>> from dacbench.agents import GenericAgent
@@ -311,7 +316,7 @@ def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.
         (3,)
 
     Raises:
-        RLCCFRError: the value is not a controller, or has a choice that the environment does not have.
+        RLCCFRError: ``controller`` is not a controller, or has a choice that the environment does not have.
     """
     if not isinstance(controller, Controller):
         raise RLCCFRError(f"controller must be a Controller, not {brief(controller)}")
@@ -325,17 +330,17 @@ def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.
 
 
 def _places(choices: np.ndarray, of_environment: np.ndarray) -> np.ndarray:
-    """Return the index in the environment's choices of each of a controller's choices for one agent, (choices,).
+    """Map a controller's choices for one agent to their indices among the environment's choices, (choices,).
 
     Args:
         choices: (choices, settings) the controller's choices for the agent.
-        of_environment: (more choices, settings) the environment's choices for the agent.
+        of_environment: (environment's choices, settings) the environment's choices for the agent.
 
     Raises:
-        RLCCFRError: the environment lacks one of them.
+        RLCCFRError: the environment lacks one of the controller's choices.
     """
     is_same = (choices[:, None] == of_environment).all(axis=2)
     if not is_same.any(axis=1).all():
-        raise RLCCFRError("the controller has choices that rlccfr/Control-v0 lacks")
+        raise RLCCFRError("the controller has choices that rlccfr/Control-v0 lacks: use one trained there")
     places: np.ndarray = is_same.argmax(axis=1)
     return places

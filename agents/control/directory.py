@@ -7,7 +7,7 @@ from pathlib import Path
 from rlccfr.controller_file import FILE_NAME
 
 CONTROLLER = FILE_NAME
-"""Name of the controller's file in that directory."""
+"""Name of the controller's file."""
 
 STATE = "training.npz"
 """Name of the file with all that is needed to continue training."""
@@ -16,11 +16,11 @@ LOG = "training.csv"
 """Name of the log's file."""
 
 MEMBER = "member-"
-"""Beginning of the name of a member's directory; its number follows."""
+"""Beginning of the name of a member's subdirectory; the member's number follows."""
 
 
 def holds_controller(directory: Path) -> bool:
-    """Return whether a controller has been trained in a directory."""
+    """Return whether a directory has a controller, or the saved state of an unfinished training run."""
     return (directory / CONTROLLER).exists() or any(directory.glob(f"{MEMBER}*/{STATE}"))
 
 

@@ -18,16 +18,17 @@ INSTEAD = "or keep the picks of one episode: env.unwrapped.schedule()"
 
 
 def controller_from_sb3(agent: Any) -> Controller:
-    """Return a controller that picks what an agent of Stable-Baselines3 picks, if its network has rectified layers.
+    """Return a controller that makes the same picks as an agent of Stable-Baselines3 whose network has ReLU layers.
 
     The agent must have been trained on ``rlccfr/Control-v0`` with ``"MlpPolicy"`` and
-    ``policy_kwargs={"activation_fn": torch.nn.ReLU}``. PPO and A2C have such policies, and so has TRPO of sb3-contrib.
-    The controller's picks are those of ``agent.predict(observation, deterministic=True)``. It can be saved by
+    ``policy_kwargs={"activation_fn": torch.nn.ReLU}``. PPO, A2C and sb3-contrib's TRPO have such policies. The
+    controller picks what ``agent.predict(observation, deterministic=True)`` returns. It can be saved by
     :func:`rlccfr.controller_file.save_controller`, and needs neither PyTorch nor the agent.
 
-    Observations that a wrapper such as ``VecNormalize`` changed in training are not those that the controller will see.
-    An agent that was read from a file does not know whether there was a wrapper. For such agents, and for agents with
-    other networks, ``env.unwrapped.schedule()`` keeps the picks of one episode.
+    A controller sees the environment's own observations, so the agent must not have been trained under a wrapper that
+    changes them, such as ``VecNormalize``. For an agent that was read from a file, this can't be checked. For agents
+    trained under such a wrapper, and for agents with other networks, use ``env.unwrapped.schedule()``: it keeps the
+    picks of one episode.
 
     Args:
         agent: the agent. ``PPO.load("agent.zip")`` reads one from a file; such files can run code, so load only those
@@ -76,10 +77,10 @@ def controller_from_sb3(agent: Any) -> Controller:
 
 
 def _check_spaces(policy: ActorCriticPolicy) -> None:
-    """Check that a policy sees what controllers see, unchanged, and picks among their choices.
+    """Check that a policy has the observations of controllers, unchanged, and their choices.
 
     Raises:
-        RLCCFRError: it does not.
+        RLCCFRError: the policy has other spaces, or changes the observations.
     """
     counts = [len(choices) for choices in CHOICES]
     actions = policy.action_space
@@ -88,24 +89,27 @@ def _check_spaces(policy: ActorCriticPolicy) -> None:
         raise RLCCFRError(f"{elsewhere}: its actions are {actions}, not MultiDiscrete({counts})")
     shape = policy.observation_space.shape
     if shape != (len(OBSERVATION),):
-        raise RLCCFRError(f"{elsewhere}, or on changed observations: they have the shape {shape}, {INSTEAD}")
+        raise RLCCFRError(
+            f"{elsewhere}, or a wrapper changed its observations: their shape is {shape}, not ({len(OBSERVATION)},); "
+            f"train without the wrapper, {INSTEAD}"
+        )
     if not isinstance(policy.features_extractor, FlattenExtractor):
         extractor = type(policy.features_extractor).__name__
         raise RLCCFRError(f'a controller can\'t use {extractor}; train with "MlpPolicy", {INSTEAD}')
 
 
 def _linear_modules(network: nn.Module) -> list[nn.Linear]:
-    """Return the linear modules of a network whose layers are all rectified.
+    """Return the linear modules of a network in which linear modules and ReLUs alternate.
 
     Raises:
-        RLCCFRError: it has other modules.
+        RLCCFRError: the network has another module.
     """
     modules = list(network.children())
     for module, expected in zip(modules, (nn.Linear, nn.ReLU) * len(modules), strict=False):
         if not isinstance(module, expected):
             raise RLCCFRError(
-                f"a controller's layers are rectified, but the agent's have {type(module).__name__}: train with "
-                f"policy_kwargs={{'activation_fn': torch.nn.ReLU}}, {INSTEAD}"
+                f"a controller's network has linear layers and ReLUs only, but the agent's has "
+                f"{type(module).__name__}: train with policy_kwargs={{'activation_fn': torch.nn.ReLU}}, {INSTEAD}"
             )
     return [module for module in modules if isinstance(module, nn.Linear)]
 
@@ -117,6 +121,6 @@ def _layer(module: nn.Linear) -> Layer:
 
 
 def _with_more_inputs(layer: Layer, count: int) -> Layer:
-    """Return a layer with further inputs, the earlier agents' picks, which are ignored."""
+    """Return a layer with ``count`` further inputs, the earlier agents' picks, whose weights are 0."""
     weights, biases = layer
     return np.vstack([weights, np.zeros((count, weights.shape[1]))]), biases

@@ -23,13 +23,13 @@ class ControlHyperparameters:
             1, the last networks are the result.
         epsilon: probability that an agent picks at random, at the start of training; it falls linearly to
             ``least_epsilon`` within the first seven tenths.
-        held: share of runs whose random picks are held over several decisions, at the start of training; it falls as
-            epsilon does.
+        held: share of runs in which all picks are random and held over several decisions, at the start of training; it
+            falls in proportion to epsilon.
         warm_up: number of runs with held random picks for each game and horizon, before the first gradient step.
         memory: number of runs that the replay buffer holds.
-        cap: difference between a run's error and the task's average, in units of the task's spread, beyond which
-            differences are compressed logarithmically, so that games solved to the last bit do not dominate all others;
-            see :class:`rlccfr.agents.control.replay_buffer.ReplayBuffer`.
+        cap: largest difference between a run's error and its task's average, in units of the task's spread, that counts
+            in full. Larger ones are compressed logarithmically, so that games solved to rounding do not dominate all
+            others; see :class:`rlccfr.agents.control.replay_buffer.ReplayBuffer`.
 
     Raises:
         RLCCFRError: a value out of range.
@@ -81,5 +81,5 @@ class ControlHyperparameters:
         return max(self.least_epsilon, self.epsilon * (1.0 - share / 0.7))
 
     def held_at(self, share: float) -> float:
-        """Return the share of runs with held picks after a share of the training; it falls as epsilon does."""
+        """Return the share of runs with held picks after a share of the training, in proportion to epsilon."""
         return self.held * self.epsilon_at(share) / self.epsilon if self.epsilon else 0.0

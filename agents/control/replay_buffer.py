@@ -18,15 +18,15 @@ LEAST_SPREAD = 0.1
 
 
 class Transitions(NamedTuple):
-    """A batch of b decisions, each with what followed over the next ``n`` decisions or until the run's end.
+    """A batch of b decisions, each with the outcome of n decisions from it on, or of fewer where the run ends earlier.
 
     Attributes:
-        observations: (b, k) float32, what the agents saw: the entries of
+        observations: (b, k) float32, what the agents saw: the k entries of
             :data:`rlccfr.components.controller.OBSERVATION`.
         picks: (b, 3) int64, index of the pick of each agent.
-        rewards: (b,) float64, sum of the rewards of these ``n`` or fewer decisions.
+        rewards: (b,) float64, sum of the rewards of these n or fewer decisions.
         later: (b, k) float32, what the agents saw after these decisions; meaningless if the run was over.
-        over: (b,) bool, whether the run was over by then.
+        over: (b,) bool, whether the run was over after these decisions.
     """
 
     observations: np.ndarray
@@ -43,9 +43,9 @@ class ReplayBuffer:
     a decision is the fall of the error until the next decision, minus the fall between these decisions in an average
     run of the same task. The average error is a potential in the sense of Ng, Harada and Russell (Policy invariance
     under reward transformations, ICML 1999): subtracting it does not change which policies are best. Without the
-    subtraction, differences between games would obscure those between picks. The unit of rewards is the standard
+    subtraction, differences between games would obscure the effects of picks. The unit of rewards is the standard
     deviation of the task's errors at the end of runs, so that tasks on which picks matter little count as much as other
-    tasks. Differences from the average beyond a cap are compressed, which changes the weights of tasks.
+    tasks. Differences from the average beyond a cap are compressed; this does change the relative weights of tasks.
 
     A sum of rewards over several decisions includes the effects of random picks, without a correction, as in most DQNs
     with n-step targets.
@@ -60,7 +60,7 @@ class ReplayBuffer:
             a run with fewer decisions, the remaining entries are zeros or an older run's.
         cap: as the argument.
         count: number of runs added so far, including those that were overwritten.
-        observations: (capacity, d, k) float32, what the agents saw at each decision: the entries of
+        observations: (capacity, d, k) float32, what the agents saw at each decision: the k entries of
             :data:`rlccfr.components.controller.OBSERVATION`.
         picks: (capacity, d, 3) int64, index of the pick of each agent.
         errors: (capacity, d + 1) error at each decision and at the run's end, in decades.
@@ -114,7 +114,7 @@ class ReplayBuffer:
         Args:
             task: (b,) index of each error's task.
             errors: (b,) errors, in decades.
-            decision: (b,) index of the decision at which the run had the error.
+            decision: (b,) index of the decision at which the run had the error; the number of decisions at its end.
         """
         plain = (errors - self.average[task, decision]) / self.spread[task]
         excess = np.maximum(np.abs(plain) - self.cap, 0.0)

@@ -72,7 +72,8 @@ def train_controller(
     Args:
         games: names or files of the games to train on; None for those that the shipped controller was trained on.
         out: directory to write to; None to write nothing. Each member has a subdirectory with its controller, state and
-            log so far. Whenever a member is finished, all finished ones are written jointly to the directory itself.
+            log so far. Whenever a member is finished, one controller of all finished members, and their logs, are
+            written to the directory itself.
         members: number of members: separately trained networks whose mean Q-values decide.
         rounds: number of rounds of each member's training; a round has 20 runs by default.
         horizons: for each number of iterations of a run, the share of the runs that have it.
@@ -133,7 +134,7 @@ def _run(
     workers: tuple[Pool | None, int],
     progress: Callable[[float], None] | None,
 ) -> None:
-    """Run a training run to its end, and log each round."""
+    """Complete a training run, and pass each round to its log."""
 
     def after_round(finished_round: Round) -> None:
         log.note(finished_round)
@@ -163,7 +164,7 @@ def _worker_pool(workers: int) -> Iterator[tuple[Pool | None, int]]:
 
 
 class TrainingLog:
-    """The log of a training run, and the writing of its files.
+    """The log of a training run, which also writes the run's other files.
 
     Args:
         training: the training run.
@@ -179,7 +180,7 @@ class TrainingLog:
         self._saved_at = time.monotonic()
 
     def note(self, finished_round: Round) -> None:
-        """Note a round. From time to time, write the files and, less often, a row of the log."""
+        """Note a finished round; write controller and state, or these and a row of the log, if they are due."""
         self._rounds_since_row.append(finished_round)
         if self._directory is None:
             return
@@ -195,7 +196,7 @@ class TrainingLog:
         self._saved_at = time.monotonic()
 
     def _row(self, finished_round: Round) -> dict[str, Any]:
-        """Return the means over the rounds since the last row, and the result on the validation games."""
+        """Return a row of the log: a round, with means since the last row, and the result on the validation games."""
         means = {
             column: float(np.mean([getattr(past_round, column) for past_round in self._rounds_since_row]))
             for column in ("decades", "loss")
@@ -205,7 +206,7 @@ class TrainingLog:
         return {column: round(value, 4) if isinstance(value, float) else value for column, value in row.items()}
 
     def _validation_decades(self) -> float | None:
-        """Return the mean fall of log10 of the exploitability on the validation games, in 1,000 iterations."""
+        """Return the mean fall of log10 of the exploitability in 1,000 iterations on the validation games, if any."""
         if not self._validation_games:
             return None
         tasks = [Task(game, 1000) for game in self._validation_games]
@@ -265,7 +266,7 @@ def refuse_others(directory: Path, fresh: bool) -> None:
     """Check that a directory holds no team and, unless ``fresh``, no training run of an earlier version of the package.
 
     Raises:
-        RLCCFRError: it does.
+        RLCCFRError: the directory holds one of these.
     """
     if (directory / TEAM_FILE).exists():
         raise RLCCFRError(f"{directory} holds a team, whose log would be lost; choose another directory (--out)")
@@ -280,7 +281,7 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
     """Restore the state that a training run with the same settings left in a directory.
 
     Returns:
-        Whether there was one.
+        Whether there was such a state.
 
     Raises:
         RLCCFRError: the directory holds a training run with other settings, or one that can't be read.
@@ -312,5 +313,5 @@ def resume_training(training: ControlTraining, directory: Path) -> bool:
 def _damaged(path: Path, error: Exception) -> CheckpointError:
     """Return the error for a file that can't be restored."""
     return CheckpointError(
-        f"{path} is not a whole training file ({what_failed(error)}); remove it, or choose another directory"
+        f"{path} is not a complete training file ({what_failed(error)}); remove it, or choose another directory"
     )

@@ -66,7 +66,7 @@ class Round(NamedTuple):
 
 
 def _checked_horizons(horizons: Any) -> dict[int, float]:
-    """Return horizons if each is a number of iterations with a positive share.
+    """Return horizons as a dict, after a check that each is a number of iterations with a positive share.
 
     Raises:
         RLCCFRError: ``horizons`` is not a mapping, is empty, or has an invalid key or value.
@@ -92,7 +92,8 @@ class ControlTraining:
     Args:
         games: names of the games to train on.
         rounds: number of rounds of the whole training.
-        horizons: numbers of iterations that a run may have, each with the share of runs that have it.
+        horizons: numbers of iterations that a run may have, each with the share of runs that have it; None for 1,000
+            iterations in all runs.
         hyperparameters: hyperparameters; None for the defaults.
         seed: seed of the networks and of all draws.
 
@@ -105,7 +106,7 @@ class ControlTraining:
         cpu_seconds: CPU seconds of the training so far, of all processes.
 
     Raises:
-        RLCCFRError: there is no game, or a number is out of range.
+        RLCCFRError: an argument is invalid, or the training would end before gradient steps begin.
     """
 
     def __init__(
@@ -148,7 +149,8 @@ class ControlTraining:
         if rounds <= warm_up_rounds or self.hyperparameters.memory < self._warm_up_runs:
             raise RLCCFRError(
                 f"learning begins after {warm_up_rounds:,} rounds, since the first {self._warm_up_runs:,} runs are "
-                "random: use more rounds (and a memory of at least as many runs), or fewer games or horizons"
+                f"random: use more rounds (and a memory of at least {self._warm_up_runs:,} runs), or fewer games or "
+                "horizons"
             )
 
     @property
@@ -216,7 +218,7 @@ class ControlTraining:
         return self.hyperparameters.warm_up * len(self.tasks)
 
     def _draw_runs(self) -> tuple[list[int], list[np.ndarray]]:
-        """Draw the tasks of a round, as indices, and for each task the picks that replace those of the networks."""
+        """Draw the tasks of a round, as indices, and for each task the picks that replace the networks' picks."""
         rng = self._run_generator
         run_count = self.hyperparameters.runs_per_round
         tasks = [int(rng.choice(len(self.tasks), p=self._task_probabilities)) for _ in range(run_count)]
@@ -231,9 +233,9 @@ class ControlTraining:
     def _start_runs(
         self, tasks: Sequence[int], forced_picks: Sequence[np.ndarray], workers: Executor | None, parts: int
     ) -> list[Callable[[], Collected]]:
-        """Start the runs of a round; return for each part a function that waits for its runs.
+        """Start the runs of a round; return, for each part, a function that waits for the part's runs.
 
-        Without workers, that function makes the runs.
+        Without workers, the function makes the runs.
         """
         weights = self.agents.current.flat_weights()
         jobs = []
@@ -311,7 +313,7 @@ class ControlAgents:
         input_size = len(OBSERVATION)
         with contained_randomness(seed):
             for count in self.counts:
-                # The schedule gives the optimiser's first rate alone; each step has a rate of its own.
+                # The schedule gives only the optimiser's initial rate; each gradient step sets its own.
                 policy = new_policy(input_size, count, hyperparameters.hidden, lambda _: hyperparameters.learning_rate)
                 self.policies.append(policy)
                 input_size += count

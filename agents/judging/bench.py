@@ -85,8 +85,8 @@ def build_table(
         evidence: runs of every algorithm, by budget and game. By default, every algorithm is measured on every game. A
             game without evidence has no VBS, regret or score; ``{}`` also leaves out the SBS, which suits large games.
         teams: teams to ask, by game. For a game without a team, one is trained for each budget and reward weights.
-        plan: plan for training these teams. If it has no evaluations, no team is trained, and the table has no rows for
-            these teams, nor for the searches that have the same number of evaluations.
+        plan: plan for training these teams. If it has 0 evaluations, no team is trained, and games without a team have
+            no rows of a team, of random search or of :data:`SEARCHES`.
         progress: function called with the share that is done, while algorithms are measured and teams are trained.
 
     Raises:
@@ -173,8 +173,8 @@ class Bench:
     def rows(self, team: SelectorTeam | None) -> list[dict[str, Any]]:
         """Return a row for each method: the team, if there is one, and the baselines.
 
-        Random search and :data:`SEARCHES` have as many evaluations as the team, and no rows without one. The team picks
-        among the algorithms that have converged in the choosing runs, if the game has any, as the other methods do.
+        Random search and :data:`SEARCHES` have as many evaluations as the team, and no rows without a team. If the game
+        has evidence, the team picks among the algorithms that may be recommended (:meth:`Evidence.recommendable`).
 
         Raises:
             RLCCFRError: one of :data:`SEARCHES` returns no result, or picks an algorithm that is not in the catalog.
@@ -216,7 +216,7 @@ class Bench:
         return [self.row(RANDOM, search.cell, search.evaluations, search.cpu_seconds)]
 
     def search_rows(self, evaluations: int, seed: int) -> list[dict[str, Any]]:
-        """Return the row of each of :data:`SEARCHES`, which choose by the first engine seed, as a team does.
+        """Return a row for each of :data:`SEARCHES`; they choose by the first engine seed, as a team does.
 
         Raises:
             RLCCFRError: a search returns no result, or picks an algorithm that is not in the catalog.
@@ -232,10 +232,11 @@ class Bench:
         return rows
 
     def exhaustive_rows(self) -> list[dict[str, Any]]:
-        """Return the row of VBS if the game has evidence, and the row of SBS if another game has evidence.
+        """Return the rows of the methods that compare every algorithm of the catalog.
 
-        If the game has evidence, the best algorithms with a user's component follow, one row per component. If the VBS
-        is one of them, the best of the algorithms without such a component follows, too.
+        If the game has evidence, these are the VBS, the best algorithm with each user's component
+        (:func:`~rlccfr.agents.baselines.best.best_with_own`) and, if the VBS has such a component, the best algorithm
+        without one. The SBS comes last, if another game has evidence.
         """
         rows = []
         if self._game_evidence is not None:
@@ -312,12 +313,12 @@ class Bench:
 
     @cached_property
     def _tied_set(self) -> frozenset[Cell] | None:
-        """The algorithms that can't be told from the best on the task's game; None if the runs do not show this."""
+        """The tied set on the task's game (:meth:`Evidence.tied`); None if there are no runs, or too few, to tell."""
         return None if self._game_evidence is None else self._game_evidence.tied(self.task.preset)
 
     @cached_property
     def _gap_standard_error(self) -> float:
-        """Standard error of the gap between VBS and SBS."""
+        """Standard error of the gap in R̄ between VBS and SBS on the task's game."""
         best = virtual_best(self._choosing_ranks)
         single = single_best(self._choosing_worths, self.task.game)
         return self.evidence[self.task.game].standard_error(best, single, self.task.preset)

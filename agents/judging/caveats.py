@@ -37,7 +37,7 @@ def caveats(team: SelectorTeam, recommendation: Recommendation, preset: Preset) 
 
     Args:
         team: team that recommends.
-        recommendation: its recommendation, with the measurement of the pick.
+        recommendation: the team's recommendation, with the measurement of the pick.
         preset: reward weights of the recommendation.
     """
     return [
@@ -59,10 +59,10 @@ def _not_trained_on(team: SelectorTeam, recommendation: Recommendation, preset: 
         sentences.append(f"the team has never seen {game}: it learned on {games}; {KIND_WORDS[kind]}")
     if budget not in env.budgets:
         budgets = ", ".join(map(str, env.budgets))
-        sentences.append(f"the team has never met a budget of {budget}: it learned with {budgets}")
+        sentences.append(f"the team was not trained with a budget of {budget}: it learned with {budgets}")
     if preset not in env.presets:
         presets = ", ".join(map(str, env.presets))
-        sentences.append(f"the team has never met the weights {preset}: it learned with {presets}")
+        sentences.append(f"the team was not trained with the weights {preset}: it learned with {presets}")
     return sentences
 
 

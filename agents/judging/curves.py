@@ -64,7 +64,7 @@ def draw_curves(
     """Draw the exploitability of algorithms' average policies during their runs; both axes are logarithmic.
 
     A line is the median over an algorithm's runs. The band around it reaches from the least value to the largest. Both
-    end where the shortest run does, and begin where the last run begins.
+    are drawn only where all of the algorithm's runs have values.
 
     Args:
         table: runs of the algorithms.
@@ -114,10 +114,10 @@ def _whole_curves(table: TableEvaluator, game: str, cell: Cell) -> list[Curve]:
 def _on_one_grid(
     curves: Sequence[Curve], column: str, measure: str = "exploitability"
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return points on the first curve's grid, (points,), and each curve's exploitability there, (curves, points).
+    """Return a common grid, (points,), and each curve's exploitability there, (curves, points).
 
-    The grid begins where the last run begins, and ends where the shortest run ends. If a run ends before another
-    begins, the grid is only that end.
+    The grid is the interval that all curves cover: its two ends, and the first curve's points in between. If no
+    interval is covered by all curves, the grid is only the first end of a curve.
 
     Args:
         curves: the curves.

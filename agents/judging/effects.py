@@ -45,7 +45,7 @@ def tied_set(
         rewards: R̄ of each algorithm by seed; a single value counts for every seed.
         best_of: algorithms among which the best is sought; by default all. Leave out those that draw at random and
             have a single value.
-        level: significance level of the family of all comparisons.
+        level: family-wise significance level of all comparisons.
         seed: seed of the resamples, if there are too many to enumerate.
 
     Raises:
@@ -154,7 +154,7 @@ def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
 def seconds_to(curve: Mapping[str, Sequence[float]], exploitability: float) -> float:
     """Return the engine CPU seconds until a run's average policy reaches an exploitability; infinite if it never does.
 
-    Between two points of the curve, the logarithm of the CPU seconds is assumed to be linear in that of the
+    Between two points of the curve, the logarithm of the CPU seconds is assumed to be linear in the logarithm of the
     exploitability.
 
     Example:

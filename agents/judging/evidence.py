@@ -42,7 +42,7 @@ def judging_part(seeds: Sequence[T]) -> tuple[T, ...]:
 def second_timing(evaluator: Evaluator, game: str, cell: Cell, budget: Budget) -> Measurement | None:
     """Return the second timing of a deterministic algorithm's run.
 
-    None if the algorithm is not deterministic, or the evaluator has no second timing of the run.
+    Return None if the algorithm is not deterministic, or the evaluator has no second timing of the run.
 
     Raises:
         MissingCellError: the evaluator is a table that does not have the run.
@@ -161,7 +161,7 @@ class Evidence:
         return [cell for cell, worth in worths.items() if worth.converged == best_state]
 
     def tied(self, preset: Preset) -> frozenset[Cell] | None:
-        """Return the tied set: of the algorithms that may be recommended, those that can't be told from the best one.
+        """Return the tied set: the algorithms that may be recommended and are not clearly worse than the best of these.
 
         The judging runs decide. Two kinds of algorithms are tied with the best: those that :func:`tied_set` finds, and
         those that are no further from the best than two timings of one run may be apart. An algorithm that draws at
@@ -208,7 +208,7 @@ class Evidence:
     def standard_error(self, first: Cell, second: Cell, preset: Preset) -> float:
         """Return the standard error of the difference between two algorithms' R̄, by the judging runs.
 
-        It is infinite if one of them has too few runs to estimate it.
+        It is infinite if an algorithm that draws at random has a single judging run, or fewer than others have.
         """
         rewards, most_runs = self._judging_rewards(preset)
         if {first, second} <= self.deterministic:

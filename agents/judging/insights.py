@@ -98,7 +98,7 @@ def insights(
     all_runs = measure_all(table, catalog, game, limit)
     runs = {cell: measurements for cell, measurements in all_runs.items() if all(run.ok for run in measurements)}
     if not runs:
-        raise RLCCFRError(f"no algorithm ran to its end on {game!r}, so there is nothing to report; measure it again")
+        raise RLCCFRError(f"every algorithm has a failed run on {game!r}, so there is nothing to report; measure again")
     rewards = rewards_of(runs, weights)
     worths = worths_of(runs, weights)
     rows = [{**cell._asdict(), **_means(measurements), "reward": rewards[cell]} for cell, measurements in runs.items()]
@@ -145,9 +145,9 @@ def _means(runs: Sequence[Measurement]) -> dict[str, float]:
 
 
 def _best(figures: pd.DataFrame, worths: Sequence[Worth]) -> pd.DataFrame:
-    """Return the best algorithm of each update rule, with its rank by worth: what has not converged comes last.
+    """Return the best algorithm of each update rule, with its rank by worth; rows are in order of rank.
 
-    Of equal worths, which share a rank, the least exploitable comes first, and of these the fastest.
+    Algorithms of equal worth share a rank; among these, the least exploitable comes first, and then the fastest.
 
     Args:
         figures: a row per algorithm.
@@ -169,7 +169,7 @@ def _front(figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judging_curves(table: TableEvaluator, game: str, cell: Cell, curves: Sequence[Any]) -> Sequence[Any]:
-    """Return the curves that judge an algorithm: those of its judging runs, or that of its only run's second timing."""
+    """Return the curves of an algorithm's judging runs, or of its only run's second timing if there is one."""
     second_timing = table.run_again(game, cell) if is_deterministic((cell,), compiled(game)) else None
     return judging_part(curves) if second_timing is None else [second_timing["curve"]]
 
@@ -177,7 +177,7 @@ def _judging_curves(table: TableEvaluator, game: str, cell: Cell, curves: Sequen
 def _times(
     table: TableEvaluator, game: str, runs: Mapping[Cell, Sequence[Measurement]], plain: Cell | None
 ) -> pd.DataFrame:
-    """Return the algorithm that reaches each target first, with its time and that of plain CFR.
+    """Return the rows of :attr:`Insights.times`: the fastest algorithm for each target, its time and plain CFR's.
 
     Args:
         plain: plain CFR; None if there are no complete runs of it.

@@ -67,27 +67,27 @@ class RecommendationTable:
     Attributes:
         frame: DataFrame with :data:`COLUMNS`. ``method`` is ``team``, ``random search``, ``VBS`` (the best of the
             algorithms that have converged on this game; of equal rewards, the least exploitable and then the fastest is
-            the best), ``SBS`` (the best on average over the other games), one of the
-            paper's fixed algorithms, or a search of :data:`rlccfr.agents.judging.bench.SEARCHES`. Two more methods
-            concern a user's components and components with a controller from a file: ``best with my_rule`` is the best
-            algorithm with such a component, here ``my_rule``; ``best of the others`` is the best algorithm without any
-            such component, and has a row only if the VBS has such a component.
-            ``exploitability`` (NashConv / 2), ``throughput`` (iterations per engine CPU second), ``speed`` and
-            ``reward`` are means over the judging runs. ``speed`` is throughput as a multiple of plain CFR's; the reward
-            is computed from it. ``reward`` is R̄, with e on the ``scale`` of the preset. An algorithm that has not
-            converged in the choosing runs is picked only if the weights ask for speed alone or none has converged.
-            ``regret``, ``normalised_score`` and ``closed_gap`` are defined in :mod:`rlccfr.agents.judging.scores`.
-            ``tied_set_size`` counts the algorithms that can't be told from the best; if it is large, ``in_tied_set``
-            says little. ``evaluations`` and ``cpu_seconds`` (engine CPU seconds) are the cost of choosing: for VBS,
-            that of every algorithm on the game; for SBS, that of every algorithm on the other games. Values that can't
-            be computed are NaN or None.
+            the best), ``SBS`` (the best on average over the other games), one of the paper's fixed algorithms, or a
+            search of :data:`rlccfr.agents.judging.bench.SEARCHES`. Two more methods concern a user's components and
+            components with a controller from a file: ``best with my_rule`` is the best algorithm with such a component,
+            here ``my_rule``; ``best of the others`` is the best algorithm without any such component, and has a row
+            only if the VBS has such a component. ``exploitability`` (NashConv / 2), ``throughput`` (iterations per
+            engine CPU second), ``speed`` (throughput as a multiple of plain CFR's) and ``reward`` (R̄, with e on the
+            ``scale`` of the preset) are means over the judging runs. An algorithm that has not converged in the
+            choosing runs is picked only if the weights ask for speed alone or none has converged. ``regret``,
+            ``normalised_score`` and ``closed_gap`` are defined in :mod:`rlccfr.agents.judging.scores`.
+            ``tied_set_size`` is the number of algorithms in the tied set, which are not clearly worse than the best
+            (:meth:`rlccfr.agents.judging.evidence.Evidence.tied`); if it is large, ``in_tied_set`` says little.
+            ``evaluations`` and ``cpu_seconds`` (engine CPU seconds) are the cost of choosing: for VBS, the cost of
+            running every algorithm on the game; for SBS, the same on the other games. Values that can't be computed are
+            NaN or None.
     """
 
     frame: pd.DataFrame
 
     @property
     def picks(self) -> pd.DataFrame:
-        """The team's rows; if no team was asked, those of the best measured algorithms (VBS)."""
+        """The team's rows; if no team was asked, the rows of the best measured algorithms (VBS)."""
         picks = self.frame[self.frame["method"] == TEAM]
         if picks.empty:
             picks = self.frame[self.frame["method"] == VBS]
@@ -110,7 +110,7 @@ class RecommendationTable:
         return json.dumps(self.to_rows(), indent=1, allow_nan=False)
 
     def to_csv(self) -> str:
-        """Return the table as CSV, with a header and with numbers in full."""
+        """Return the table as CSV, with a header and with unrounded numbers."""
         return str(self.frame.to_csv(index=False))
 
     def to_markdown(self) -> str:
@@ -145,7 +145,7 @@ class RecommendationTable:
         return _draw_regrets(self.frame, axes)
 
     def write(self, path: str | Path) -> Path:
-        """Write to a file, whole or not at all, in the format that its suffix names: .md, .csv, .html, .json, .tex.
+        """Write the table to a file, whole or not at all, in the format of its suffix: .md, .csv, .html, .json, .tex.
 
         Returns:
             The file's path.
@@ -167,7 +167,7 @@ class RecommendationTable:
 
 
 def checked_path(path: str | Path) -> Path:
-    """Return the path of a table's file, after a check of its suffix.
+    """Check the suffix of a table's file, and return its path.
 
     Raises:
         RLCCFRError: the suffix is not one of :data:`SUFFIXES`.

@@ -73,7 +73,8 @@ def write_report(
             shows its second timing if the table has one. An algorithm with no run, or with a failed one, has a grey
             cell.
         catalog: algorithms of the page.
-        recommended: table of the picks. The page has this table's games, and marks and lists the team's picks.
+        recommended: table of the picks. The page has this table's games, and marks and lists its
+            :attr:`~rlccfr.agents.RecommendationTable.picks`.
         budgets: budgets to choose from on the page, read off the runs' curves. The cell of a run that is too short is
             grey.
         policies: policies of hold'em or Bluff whose first decisions the page shows, by hands or rolls.
@@ -112,10 +113,7 @@ def _picks_table(picks: pd.DataFrame) -> str:
 
 
 def _standing(row: Mapping[Any, Any]) -> str:
-    """Return in words whether a pick is the best algorithm.
-
-    If several algorithms can't be told from the best and the pick is one of them, the words give their number.
-    """
+    """Return in words whether a pick is in the tied set, with the size of the set if it is larger than 1."""
     if pd.isna(row["in_tied_set"]):
         return "-"
     if not row["in_tied_set"]:
@@ -187,7 +185,7 @@ def _figures(table: TableEvaluator, game: str, cell: Cell, budget: Budget, seeds
 
 
 def _pick_indices(catalog: Catalog, picks: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Return the flat indices of the team's picks, by budget and name of the reward weights."""
+    """Return the flat indices of the picks in the catalog, by budget and name of the reward weights."""
     indices: dict[str, dict[str, int]] = {}
     for _, row in picks.iterrows():
         cell = Cell.of(row.to_dict())

@@ -22,7 +22,7 @@ from rlccfr.pictures import save
 from rlccfr.policy import EXACT
 
 ITERATIONS = (1_000, 10_000)
-"""Numbers of iterations in Table 4; the figures end at the larger."""
+"""Numbers of iterations in Table 4; the figures end at the larger number."""
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#444444")  # Okabe and Ito's, for the colour-blind
 PICK_COLOUR = "#d55e00"
@@ -125,7 +125,7 @@ def _curve(table: TableEvaluator, game: str, cell: Cell) -> Line:
 def throughputs(
     evaluator: Evaluator, cells: Mapping[str, Cell], progress: Callable[[float], None] | None = None
 ) -> pd.DataFrame:
-    """Measure Table 4: iterations per CPU second on Kuhn poker, over 1,000 and 10,000 iterations.
+    """Measure Table 4: iterations per engine CPU second on Kuhn poker, over 1,000 and 10,000 iterations.
 
     Args:
         evaluator: evaluator that measures.

@@ -29,7 +29,7 @@ def regret(pick: float, virtual_best: float) -> float:
 def normalised_score(pick: float, mean: float, virtual_best: float) -> float:
     """Return (R̄(pick) - mean R̄) / (R̄(VBS) - mean R̄): 1 for the VBS, 0 on average for a random pick.
 
-    It is NaN if the VBS is no better than the mean, so that there is nothing to choose.
+    It is NaN if the VBS is no better than the mean: then there is nothing to choose.
 
     Example:
         >>> normalised_score(0.75, mean=0.5, virtual_best=1.0)
@@ -56,8 +56,8 @@ def closed_gap(pick: float, single_best: float, virtual_best: float, standard_er
         standard_error: standard error of ``virtual_best - single_best``.
 
     Returns:
-        1 for the virtual best, 0 for the single best, negative below it; NaN unless the gap exceeds three
-        standard errors.
+        1 for the virtual best, 0 for the single best, negative for a pick below the single best; NaN unless the gap
+        exceeds three standard errors.
     """
     gap = virtual_best - single_best
     if not gap > RESOLVED * standard_error:  # also if the error is NaN

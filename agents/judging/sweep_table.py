@@ -27,14 +27,14 @@ def recommended_table(
     teams: Mapping[str, SelectorTeam] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RecommendationTable:
-    """Compare the picks of the games' teams with those of the baselines.
+    """Compare the picks of the games' teams with the baselines' picks.
 
     Args:
         results: a sweep's results, with the whole catalog on each game. Further games with the whole catalog serve for
             the SBS.
         catalog, games, budgets, presets, scale: as for :class:`rlccfr.envs.SelectorEnv`.
-        teams: teams by game; by default one is trained for each game, on the choosing runs. With ``{}``, no team is
-            asked, and the table has only what can be looked up, which takes seconds instead of minutes.
+        teams: teams by game; by default one is trained for each game, on the choosing runs. With ``{}``, the table has
+            no rows of a team or of searches; it then takes seconds instead of minutes.
         progress: function called with the share of the training that is done; never called if ``teams`` is given.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Judging picks for games that were not learned from."""
+"""Judging of picks for games on which the chooser was not trained."""
 
 from __future__ import annotations
 
@@ -41,11 +41,14 @@ ENOUGH = 5
 """Least number of games to resample; with fewer, a bootstrap's interval is far too narrow."""
 
 REPETITIONS = 20_000
-"""Number of resamples of the bootstrap; its seed then moves the ends of an interval by less than 0.0002."""
+"""Number of resamples of the bootstrap; with so many, its seed moves the ends of an interval by less than 0.0002."""
 
 
 def kind_of(game: str, trained_on: Sequence[str]) -> str:
-    """Return a game's kind: a training game, much larger than these, of one of their families, or of a new family."""
+    """Return a game's kind: the first of :data:`TRAINED`, :data:`LARGER`, :data:`MEMBER` and :data:`FAMILY` that fits.
+
+    A game is a :data:`MEMBER` if a training game is of its family.
+    """
     training_trees = [compiled(name) for name in trained_on]
     if compiled(game).content_hash in {tree.content_hash for tree in training_trees}:
         return TRAINED

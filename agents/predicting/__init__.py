@@ -1,1 +1,1 @@
-"""Choosing an algorithm for a game that was not measured, by regression on games that were."""
+"""Choosing an algorithm for a game that was not measured, from measurements of other games."""

@@ -31,7 +31,7 @@ SHARE = 0.1
 RUNGS = (4, 2)
 """Number of algorithms in each rung of that halving.
 
-They were chosen by leaving out thirds of the training games; ``python -m benchmarks.prior`` repeats this.
+These numbers were chosen by leaving out thirds of the training games; ``python -m benchmarks.prior`` repeats this.
 """
 
 
@@ -40,18 +40,18 @@ class Chooser(Protocol):
 
     @property
     def catalog(self) -> Catalog:
-        """The algorithms that it chooses from."""
+        """The algorithms to choose from."""
 
     @property
     def games(self) -> Sequence[str]:
-        """The games that it has learned from."""
+        """The games that the chooser has learned from."""
 
     @property
     def budgets(self) -> Sequence[Budget]:
-        """The budgets that it has learned from."""
+        """The budgets that the chooser has learned from."""
 
     def pick(self, game: str, budget: Budget, preset: Preset) -> Cell:
-        """Return the algorithm for a game, a budget and reward weights."""
+        """Return the algorithm chosen for a game, a budget and reward weights."""
 
     def left(self, budget: Budget) -> Budget:
         """Return what is left of a budget after choosing."""
@@ -86,7 +86,7 @@ class ByHalving(ByTeam):
 
     Args:
         team: team that has learned from other games.
-        evaluator: evaluator that runs the algorithms, or a table with longer runs.
+        evaluator: evaluator that runs the algorithms, or a table whose runs are at least as long.
         rungs: number of algorithms of each rung.
     """
 
@@ -105,13 +105,13 @@ class ByHalving(ByTeam):
         return climb(task, self.team.ranked(game, budget, preset), self._ladder).cell
 
     def left(self, budget: Budget) -> Budget:
-        """Return the budget less the runs of the algorithms that are not chosen."""
+        """Return the budget less what the runs of the algorithms that are not chosen have used."""
         _, winners_share = self._ladder[-1]
         return share_of(budget, 1 - SHARE + winners_share)
 
 
 def named(name: str, team: SelectorTeam, evaluator: Evaluator) -> Chooser:
-    """Return a chooser.
+    """Return the chooser of a given name.
 
     Args:
         name: one of :data:`NAMES`.

@@ -30,7 +30,7 @@ class MeasuredCosts(NamedTuple):
     Attributes:
         catalog, games, budgets: the algorithms, the games and the budgets.
         features: (games, features) the games' features.
-        uniform: (games,) exploitability of the uniform policy, in units or big blinds.
+        uniform: (games,) exploitability of the uniform policy, in the game's units, or in big blinds if it has blinds.
         costs: (budgets, games, algorithms, 2) e on the log scale, and s; algorithms are in the catalog's order.
     """
 
@@ -90,8 +90,10 @@ class MeasuredCosts(NamedTuple):
             raise
         except FileNotFoundError:
             raise RLCCFRError(f"there is no file {path}") from None
-        except Exception as error:  # what damaged archives raise has no common base
-            raise RLCCFRError(f"{path} is not a whole file of costs ({what_failed(error)}); write it again") from error
+        except Exception as error:  # the errors of damaged archives have no common base class
+            raise RLCCFRError(
+                f"{path} is not a complete file of costs ({what_failed(error)}); write it again"
+            ) from error
 
 
 def costs_of(evaluator: Evaluator, catalog: Catalog, game: str, budget: Budget) -> np.ndarray:
@@ -112,7 +114,7 @@ def features_of(game: str) -> np.ndarray:
 
 
 def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, float]]:
-    """Return the indices of the two budgets around a wanted one, with weights that interpolate in its logarithm.
+    """Return the indices of the two budgets around a wanted one, with weights linear in the amount's logarithm.
 
     Only budgets in the same unit are used. If the wanted budget equals one of them, or is larger or smaller than all of
     them, the nearest one has all the weight.
@@ -143,7 +145,8 @@ def mean_costs_under(log_costs: np.ndarray, preset: Preset, uniform: float | np.
     Args:
         log_costs: (..., 2) e on the log scale and s.
         preset: reward weights.
-        uniform: exploitability of the uniform policy, in units or big blinds; a number, or broadcast to (...).
+        uniform: exploitability of the uniform policy, in the game's units or in big blinds; a number, or an array that
+            broadcasts to (...).
     """
     on_all_scales = costs_on_all_scales(log_costs[..., 0], log_costs[..., 1], np.asarray(uniform))
     return mean_costs(on_all_scales, preset)

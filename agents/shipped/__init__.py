@@ -124,7 +124,7 @@ def part_of(game: str) -> Part:
     """
     form = form_named(game)
     if not was_measured(form):
-        remedy = ", and `rlccfr sweep` measures those of a catalog" if form.catalogs else ""
+        remedy = ", and `rlccfr sweep` measures the algorithms of a catalog" if form.catalogs else ""
         raise RLCCFRError(
             f"{brief(game)} is represented {form.title}, and no such game was measured: `rlccfr solve` picks an "
             f"algorithm itself{remedy}"
@@ -147,8 +147,8 @@ def results(game: str | None = None) -> TableEvaluator:
     """Return the measurements that come with the package.
 
     Args:
-        game: name under which a game was measured, to get only its measurements, in less time; by default all of
-            :data:`GAMES`.
+        game: name under which a game was measured, to return only its measurements, which takes less time; by default,
+            the measurements on all of :data:`GAMES` are returned.
 
     Raises:
         RLCCFRError: the file is missing or damaged.

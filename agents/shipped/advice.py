@@ -42,13 +42,13 @@ RACED = ("seconds", "exploitability", "throughput", "reward", "converged")
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tied_set_size", "converged")
 """Figures of the recommended algorithm."""
 
-NOT_RUN = "; it has not run on this game, so whether it converges there is not known: a race (measure) tells"
+NOT_RUN = "; it has not run on this game, so it is not known to converge there: a race (measure) shows whether it does"
 """Remark on a pick for a game that was not measured."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """The best algorithm measured, a shipped team's or chooser's pick, or the SBS.
+    """A recommended algorithm, with the kind of evidence for it.
 
     Attributes:
         game: name of the game.
@@ -56,14 +56,14 @@ class Advice:
         preset: reward weights.
         cell: recommended algorithm.
         basis: ``"best measured"``: the best of the algorithms measured on this game. ``"measured"``: the pick of a
-            team that has learned from these measurements. ``"features"``: the pick from the game's features.
+            team that has learned from the measurements on this game. ``"features"``: the pick from the game's features.
             ``"single best"``: the SBS of the training games, if it does better than such picks; or, for a game with a
             public tree, the SBS of the measured games with public trees. ``"raced"``: the best of a few algorithms that
             ran on the game. ``"default"``: the default run of the game's form, of which no game was measured with a
             catalog.
         figures: those figures of :data:`SHOWN` that were measured for the algorithm: exploitability (NashConv / 2) in
-            the game's units, throughput in iterations per engine CPU second. For the best measured
-            algorithm, ``regret`` is NaN.
+            the game's units, throughput in iterations per engine CPU second. For the best measured algorithm,
+            ``regret`` is NaN.
         why: sentence on how sure the advice is.
         race: figures of the race, if there was a race; see :func:`rlccfr.agents.shipped.race.race`.
     """
@@ -122,12 +122,13 @@ def recommend(
         budget: budget of the run; by default one engine CPU second, or sixty for a game that is not compiled.
         preset: reward weights.
         catalog: catalog to choose from. By default, all algorithms that were measured, including the extended catalog's
-            tabular ones. With ``"paper"``, the game's team picks. For a game that was not measured, the catalog must
-            contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if the game has a public
-            tree.
+            tabular ones. With ``"paper"``, a game of the paper has the pick of the game's team. For a game that was not
+            measured, the catalog must contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if
+            the game has a public tree.
         evaluator: evaluator that runs a race; by default a :class:`LiveEvaluator`.
         measure: total engine CPU seconds of a race: a few promising algorithms run on the game, the best of them for
-            longer, and the winner is recommended. Give either ``measure`` or ``budget``. By default nothing is run.
+            longer, and the winner is recommended. ``measure`` and ``budget`` can't be given together. By default
+            nothing is run.
 
     Raises:
         TypeError: ``game`` is not a game.
@@ -161,7 +162,7 @@ def raced(
     within: Catalog | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Advice:
-    """Return what is recommended after a race that the recommended algorithm takes part in.
+    """Return the advice after a race in which the recommended algorithm takes part.
 
     Args:
         advice: the recommendation before the race.
@@ -268,8 +269,8 @@ def _best_measured(
 
     Args:
         game: the game's name, as the user gave it.
-        shipped_name: name under which it was measured.
-        wanted_catalog: catalog to choose from; None for all that was measured.
+        shipped_name: name under which the game was measured.
+        wanted_catalog: catalog to choose from; None for all that were measured.
 
     Raises:
         RLCCFRError: the catalog was not measured.
@@ -279,7 +280,7 @@ def _best_measured(
     paper = shipped.catalog()
     note = ""
     if shipped.part_of(game).learned and wanted_catalog is None and best.cell not in set(paper):
-        note = f"; `--catalog paper` picks among the paper's {len(paper)} alone"
+        note = f"; `--catalog paper` picks only among the paper's {len(paper)}"
     return Advice(game, budget, preset, best.cell, "best measured", best.figures, f"{best.why}{note}")
 
 
@@ -299,7 +300,7 @@ def _for_unmeasured(game: str, budget: Budget, preset: Preset, wanted_catalog: C
     same_catalog = wanted_catalog is not None and set(wanted_catalog) == set(chooser.catalog)
     catalog_note = ""
     if not same_catalog:
-        catalog_note = "; such picks come from the catalog tabular alone; such a race also tries others"
+        catalog_note = "; such picks come only from the catalog tabular, but a race also tries other algorithms"
     why = f"{choice.why}{NOT_RUN}{catalog_note}{budget_note}"
     return Advice(game, budget, preset, choice.cell, choice.basis, {}, why)
 
@@ -309,7 +310,7 @@ def _pick_of_team(game: str, shipped_name: str, budget: Budget, preset: Preset) 
 
     Args:
         game: the game's name, as the user gave it.
-        shipped_name: name under which it was measured.
+        shipped_name: name under which the game was measured.
     """
     team = shipped.team(shipped_name)
     table = shipped.results(shipped_name)
@@ -355,7 +356,7 @@ def _check_catalog(learned_catalog: Catalog, wanted_catalog: Catalog | None, nam
     """
     if wanted_catalog is not None and not set(learned_catalog) <= set(wanted_catalog):
         raise RLCCFRError(
-            f"the game was not measured, and for such games the package picks from the catalog {name}: ask for that "
+            f"the game was not measured, and for such games the package picks from the catalog {name}: use that "
             "catalog, or measure with `rlccfr compare --catalog`"
         )
 
@@ -373,9 +374,9 @@ def _nearest_learned(budget: Budget, learned_budgets: Sequence[Budget], who: str
     """
     amounts = [learned.amount for learned in learned_budgets if learned.unit == budget.unit]
     if not amounts:
-        return budget, f"; {who} has never met a budget in {budget.unit}"
+        return budget, f"; {who} was not trained with budgets in {budget.unit}"
     limit = Budget(budget.unit, min(max(budget.amount, min(amounts)), max(amounts)))
-    note = "" if limit == budget else f"; picked as for {limit}, the nearest to {budget} that {who} has met"
+    note = "" if limit == budget else f"; picked as for {limit}, the nearest to {budget} that {who} was trained with"
     return limit, note
 
 
@@ -421,7 +422,7 @@ def _rank_in_words(in_tied_set: bool, tied_set_size: int) -> str:
     """
     if not in_tied_set:
         return "is not the best"
-    return "is the best" if tied_set_size == 1 else f"is one of {tied_set_size} that can't be told from the best"
+    return "is the best" if tied_set_size == 1 else f"is one of {tied_set_size} that are tied for the best"
 
 
 def _certainty(figures: dict[str, Any], budget: Budget, deterministic: bool) -> str:
@@ -436,7 +437,7 @@ def _certainty(figures: dict[str, Any], budget: Budget, deterministic: bool) -> 
         return "picked by a team that has seen every algorithm on this game, but not under such a budget"
     state = "" if figures["converged"] else "not converged: "
     rank = _rank_in_words(figures["in_tied_set"], figures["tied_set_size"])
-    judged = "by a second timing of its only run" if deterministic else "on runs that it was not chosen by"
+    judged = "by a second timing of its only run" if deterministic else "on runs other than those it was chosen by"
     return (
         f"{state}measured after {budget}: of {len(shipped.catalog())} algorithms it {rank}; regret "
         f"{figures['regret']:.3g} {judged}; exploitability {figures['exploitability']:.3g}, "

@@ -28,8 +28,8 @@ class Best(NamedTuple):
 
     Attributes:
         cell: the algorithm.
-        figures: its row of a recommendation table, by the judging runs; empty if the algorithm was chosen under a
-            budget other than the requested one.
+        figures: the algorithm's row of a recommendation table, by the judging runs; empty if the algorithm was chosen
+            under a budget other than the requested one.
         why: the reason in words.
     """
 
@@ -91,7 +91,7 @@ def _joint_evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog
 
 
 def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any]) -> str:
-    """Return in words which runs the choice was made by, which runs judge it, and which algorithms are as good."""
+    """Return in words by which runs the algorithm was chosen and judged, and which algorithms are as good."""
     choosing_ids = {run.cell_id for run in evidence.choosing[cell]}
     judging_ids = {run.cell_id for run in evidence.judging[cell]}
     if cell in evidence.second:
@@ -110,7 +110,7 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
     best = max(evidence.recommendable(task.preset), key=rewards.__getitem__)
     if cell in tied_set and len(tied_set) > 1:
         others = "other" if len(tied_set) == 2 else "others"
-        words += f"; by reward it can't be told from {len(tied_set) - 1} {others}"
+        words += f"; by reward it is tied with {len(tied_set) - 1} {others}"
     elif cell not in tied_set and best != cell:
         words += f"; by the judging runs {best} has {rewards[best] - rewards[cell]:.3g} more reward"
     return words

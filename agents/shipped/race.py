@@ -1,7 +1,8 @@
 """A race on the user's game between the algorithms that did best on measured games, within a given total time.
 
-It is successive halving. In addition, the iterations that ``rlccfr solve`` makes within a budget get as much time as
-each of the finalists; they may end with blends, so they are not a triple of components.
+A race is successive halving. In addition, the iterations that ``rlccfr solve`` makes within a budget get as much time
+as each of the finalists. They do not take part in the halving, since they may end with blends and so are not a triple
+of components.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ FAVOURITES = 4
 """Number of algorithms that are in a race because they have the largest Q-values."""
 
 WINNERS = 2
-"""Number of algorithms, predictive ones too, that are in a race because they win one of the paper's games."""
+"""Number of algorithms that are in a race because they are the best on one of the paper's games."""
 
 ALIKE = 2
 """An algorithm is added only if fewer than this many in the race have its sampler.
@@ -57,8 +58,9 @@ class Race(NamedTuple):
         table: a row per algorithm whose runs did not fail, with the figures of its longest run: ``cell``, ``seconds``
             of the run, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``, ``converged``.
             The last round comes first, and within each round the best.
-        default_exploitability: exploitability that the iterations of ``rlccfr solve`` within a budget reached in the
-            time of a finalist, in the game's units; NaN if these are a run of one algorithm, or if a catalog was given.
+        default_exploitability: exploitability, in the game's units, that the iterations of ``rlccfr solve`` within a
+            budget reached in the time of a finalist; NaN if that command would run a single algorithm without blends,
+            or if a catalog was given.
     """
 
     table: pd.DataFrame
@@ -77,8 +79,8 @@ def race(
 ) -> Race:
     """Run some algorithms on a game, in rounds that have equal shares of the time.
 
-    Algorithms that have converged come before the others, unless the weights ask for speed alone. Apart from that, the
-    reward decides.
+    After each round, algorithms that have converged rank before the others, unless the weights ask for speed alone.
+    Apart from that, the reward decides.
 
     Args:
         game: name of the game.
@@ -126,7 +128,7 @@ def race(
 
 
 def _final_share(rounds_share: float) -> float:
-    """Return the share of the time that each run in the last round has in total, given the share of all rounds."""
+    """Return the share of a race's time that a finalist gets over all rounds, if the rounds get ``rounds_share``."""
     return equal_rungs(RUNGS, rounds_share)[-1][1]
 
 
@@ -144,7 +146,7 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
     """Return the algorithms of a race.
 
     They are the favourite, winners of measured games, those with the largest Q-values, and those that did best on
-    average over measured games.
+    average over measured games. On a game with a public tree, there are neither winners nor Q-values.
 
     Args:
         game: name of the game.
@@ -188,7 +190,8 @@ def _row(cell: Cell, seconds: float, run: Measurement, reward: float) -> dict[st
 def _winners(budget: Budget, preset: Preset) -> list[Cell]:
     """Return the algorithms that are the best on one of the paper's games; those that win most games come first.
 
-    For a budget that is not on record, the nearest one in seconds is used; for other weights, those of ``accuracy``.
+    For a budget that is not on record, the nearest one is used, and the longest if the budget is not in seconds. For
+    weights other than the named presets, the record of ``accuracy`` is used.
     """
     record = winners_on_record()
     wanted = budget.amount if budget.unit == "seconds" else shipped.BUDGETS[-1].amount
@@ -207,7 +210,7 @@ def winners_on_record() -> dict[str, dict[str, list[str]]]:
 
 
 def _mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
-    """Return each tabular algorithm's mean worth over the small games that the package has costs of."""
+    """Return each tabular algorithm's mean worth over the small games whose costs come with the package."""
     measured = unmeasured.costs()
     weights = interpolation(measured.budgets, budget)
     costs = np.asarray(sum(weight * measured.costs[number] for number, weight in weights))  # (games, algorithms, 2)
@@ -218,7 +221,7 @@ def _mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
 
 
 def _public_mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
-    """Return the mean worth of each algorithm for public trees over the measured games with a public tree."""
+    """Return the mean worth of each algorithm of the catalog ``public`` over the measured games with a public tree."""
     part = shipped.public_part()
     table = shipped.public_results()
     (catalog,) = part.catalogs

@@ -72,7 +72,7 @@ def prior() -> ByTeam:
 
 
 def never_loses() -> bool:
-    """Return whether the picks' mean regret on validation games is at most that of the SBS under each named preset."""
+    """Return whether the team's mean regret on validation games is at most the SBS's under each named preset."""
     rows = rows_of(BY_TEAM)
     validation = rows[rows["member"] == "validation"]
     means = [mean_regrets(judged) for _, judged in validation.groupby("preset")]
@@ -80,9 +80,10 @@ def never_loses() -> bool:
 
 
 def choice(game: str, budget: Budget, preset: Preset) -> Choice:
-    """Return the pick from a game's features, or the SBS if it has less regret under some preset.
+    """Return the pick from a game's features, or the SBS if it has less regret under some preset (:func:`never_loses`).
 
-    ``why`` gives the regrets on the test games of the game's kind.
+    If the SBS is not on record for the budget and the preset, the pick is returned in any case. ``why`` gives the
+    regrets on the test games of the game's kind.
     """
     chooser = prior()
     kind = kind_of(game, chooser.games)
@@ -101,8 +102,8 @@ def choice(game: str, budget: Budget, preset: Preset) -> Choice:
 def public_choice(budget: Budget, preset: Preset) -> Choice:
     """Return the single best algorithm of the measured games with a public tree.
 
-    ``why`` gives the mean regret of such choices: for each measured game, the single best algorithm of the other games
-    is judged on it.
+    ``why`` gives the mean regret of such choices: on each measured game, the single best algorithm of the other games
+    is judged.
 
     Raises:
         BudgetError: a budget in iterations or nodes, for which some run has no curve.

@@ -18,7 +18,7 @@ from rlccfr.envs.reward import Costs, costs
 class Situation(NamedTuple):
     """A decision point: a game, an engine seed, a budget, and the episode's algorithms so far (none at its start).
 
-    The reward weights are not part of it, since a measurement gives the rewards under any weights.
+    The reward weights are not part of a situation, since a measurement gives the rewards under any weights.
     """
 
     game: str

@@ -96,7 +96,7 @@ def recommendable(measured: Mapping[Triple, Worth], available: np.ndarray) -> np
 
 
 def _covering(measured: Collection[Triple], unmeasured: np.ndarray, generator: np.random.Generator) -> Triple | None:
-    """Return an unmeasured algorithm with as many untried components as possible; None if all have been tried."""
+    """Return an unmeasured algorithm with as many untried components as possible; None if none has any."""
     untried_counts = np.zeros(unmeasured.shape)
     for axis in range(3):
         other_axes = tuple(other for other in range(3) if other != axis)

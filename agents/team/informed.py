@@ -1,4 +1,4 @@
-"""A team that begins with what was learned on other games, and chooses on a new game by successive halving.
+"""A team that begins with networks trained on other games, and chooses on a new game by successive halving.
 
 A new team knows nothing: its first measurements try each component once. An informed team has the networks that come
 with the package. They have learned from small games, and see the features of the new one. So its Q-values tell which
@@ -29,13 +29,13 @@ VERSION = 1
 """Version of an informed team's choice. Raise it when the same seed and measurements would give another one."""
 
 CANDIDATES = 2
-"""Number of algorithms that run for each whole budget that may be spent; set after trials that are not recorded."""
+"""Number of algorithms that start per whole budget that may be spent; set after trials that are not recorded."""
 
 
 def informed_team(
     games: Games | EpisodeSpec, budget: Budgets | None = None, *, seed: int = 0, **options: Unpack[EpisodeOptions]
 ) -> SelectorTeam:
-    """Return a team with the networks that come with the package, which picks at once; :func:`choose` runs its picks.
+    """Return a team that has the package's trained networks, and so can pick at once; :func:`choose` runs its picks.
 
     Components that these networks do not know have the lowest Q-values.
 
@@ -72,7 +72,7 @@ def choose(
         progress: function called with the share of the runs that is done.
 
     Raises:
-        RLCCFRError: the number is not positive and finite, or the team's episodes have several segments.
+        RLCCFRError: ``evaluations`` is not positive and finite, or the team's episodes have several segments.
     """
     if not 0 < evaluations < math.inf:
         raise RLCCFRError(f"evaluations must be a positive, finite number, not {evaluations!r}")
@@ -125,7 +125,7 @@ def _learn(team: SelectorTeam) -> None:
 
 
 def informed_search(task: Task, *, evaluations: float, seed: int = 0) -> Halving:
-    """Return an informed team's choice for a task, by its first engine seed and without learning from the runs."""
+    """Return an informed team's choice for a task, by the task's first engine seed, without learning from the runs."""
     options: EpisodeOptions = {
         "preset": task.preset,
         "catalog": task.catalog,

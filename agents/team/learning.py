@@ -305,7 +305,7 @@ class Picks(NamedTuple):
 
     Attributes:
         inputs: for each agent, (b, size) what it saw, including the earlier agents' picks.
-        legal: for each agent, (b, choices) which picks could be made; None for all.
+        legal: for each agent, (b, choices) whether a choice could be picked; None if all could.
         chosen: (b, agents) index of each agent's pick.
     """
 
@@ -412,7 +412,7 @@ class QLearning:
         return targets
 
     def _returns(self, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return each agent's reward and the discounted value of its next decision, (b, 3).
+        """Return each agent's reward plus the discounted value of its next decision, (b, 3).
 
         Args:
             rows: situations, (b,).
@@ -431,7 +431,7 @@ class QLearning:
     def _values(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return each agent's value of situations, (b, 3), if all agents pick what they prefer.
 
-        If agents learn the mean reward, the value of each is that of the last agent, which knows the others' picks.
+        If agents learn the mean reward, all have the value of the last agent, which knows the others' picks.
         """
         place: tuple[np.ndarray, ...] = (rows,)
         values = []
@@ -478,7 +478,7 @@ def learn_from(
     Args:
         policies: the agents' networks and optimisers.
         picks: batch of b picks.
-        targets: for each agent, (b,) value of its picks.
+        targets: for each agent, (b,) targets of its picks.
         learning_rate: learning rate of the step.
         tau: share by which the target networks move.
 

@@ -23,7 +23,7 @@ SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100
 """Hyperparameters where measuring costs nothing: larger networks and batches, and more gradient steps."""
 
 UNIFORM = 0.5
-"""Share of reward weights drawn uniformly; the others are the named ones."""
+"""Share of reward weights drawn uniformly; the others are the team's own."""
 
 
 def train_on_table(
@@ -34,7 +34,7 @@ def train_on_table(
     presets: Sequence[Preset] = (),
     progress: Callable[[float], None] | None = None,
 ) -> SelectorTeam:
-    """Return a team trained on every algorithm's runs with the choosing seeds, under all reward weights.
+    """Return a team trained on every algorithm's runs with the choosing seeds, under named and random reward weights.
 
     Args:
         episodes: games, budgets, catalog and :class:`TableEvaluator` to learn from, for episodes of one segment. The

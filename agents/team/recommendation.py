@@ -17,7 +17,7 @@ class Recommendation:
     """The team's greedy picks for a game, with their measurement.
 
     Attributes:
-        preset: reward weights.
+        game, budget, preset: game, budget and reward weights that were picked for.
         cells: one algorithm per segment.
         measurement: measurement of the whole episode.
         rewards: rewards of agents A, B and C at the episode's end.

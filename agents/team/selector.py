@@ -1,4 +1,4 @@
-"""One agent of the team. A restored agent answers from its network's weights; torch is loaded only when it learns."""
+"""One agent of the team. A restored agent answers from its network's weights; torch is loaded only for learning."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Selector:
         return moments | target | {"draws": np.array(json.dumps(self.generator.bit_generator.state))}
 
     def restore(self, state: Mapping[str, np.ndarray], learning: Mapping[str, np.ndarray] | None = None) -> None:
-        """Take over the weights that :meth:`state` returned.
+        """Restore the weights that :meth:`state` returned.
 
         Args:
             state: weights by name.

@@ -96,8 +96,8 @@ class SelectorTeam:
         self.settled = 0
         """Rounds of learning since the last measured episode, not counting the round right after it."""
         self.directory: Path | None = None
-        """Directory in which training continues: where it last wrote, or was loaded from. Set it to None
-        to write nothing more there."""
+        """Directory in which training continues: the one that training last wrote to, or the team was loaded from.
+        Set it to None to write nothing more there."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of a copy. It has no directory, because only one team may train in a directory."""
@@ -182,9 +182,10 @@ class SelectorTeam:
     ) -> Recommendation:
         """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
-        If that measurement is new and has not converged, and the weights do not ask for speed alone, the networks are
-        asked again, without its algorithm. They are asked at most :data:`MOST_TRIES` times in total. So the same
-        question has the same answer before and after the run is known.
+        The episode is measured with the team's first engine seed. If its run is new and has not converged, and the
+        weights do not ask for speed alone, the networks are asked again, without the measured algorithm. They are asked
+        at most :data:`MOST_TRIES` times in total. So the same question has the same answer before and after the run is
+        known.
 
         Args:
             game, budget, preset: game, budget and reward weights to pick for, whether trained on or not; by default the
@@ -224,12 +225,12 @@ class SelectorTeam:
         preset: PresetLike | None = None,
         among: Collection[Cell] | None = None,
     ) -> Cell:
-        """Return the first segment's algorithm of :meth:`recommend`, without measuring anything.
+        """Return the greedy triple of the Q-networks for an episode's first segment; nothing is measured.
 
         Args:
             game, budget, preset: as for :meth:`recommend`.
-            among: algorithms of the catalog to pick from, at least one; by default, those that can run and are not
-                known not to converge.
+            among: algorithms of the catalog to pick from, at least one; by default, all that can run, except those that
+                are known not to converge.
 
         Raises:
             GameError: an unknown game.
@@ -249,8 +250,8 @@ class SelectorTeam:
     ) -> list[Cell]:
         """Return the algorithms that can run, the one with the largest Q-value first; nothing is measured.
 
-        All agents' Q-values estimate mean rewards; the lowest of the three is used. So an algorithm is ranked low if
-        one agent does not know its component, as after :func:`expand_team`.
+        By default, all agents' Q-values estimate the mean reward; the lowest of the three is used. So an algorithm is
+        ranked low if one agent does not know its component, as after :func:`expand_team`.
 
         Args:
             game, budget, preset: as for :meth:`recommend`.
@@ -448,7 +449,7 @@ def adopt_networks(team: SelectorTeam, source: SelectorTeam) -> None:
                 f"the catalog lacks {', '.join(lacking)}, which the team can pick: add the missing components"
             )
         source_indices.append({ids.index(id): index for index, id in enumerate(source_ids)})
-    # On any scale, e hardly exceeds that of the uniform policy, and s is at most 1. So a reward is at least about -2
+    # On any scale, e hardly exceeds the uniform policy's, and s is at most 1. So a reward is at least about -2
     # times the largest such e, or -2 if that is less than 1, for each segment.
     largest_error = max(1.0, *(uniform_in_units(game) for game in team.env.games))
     worst_return = -2.0 * largest_error * team.env.segments

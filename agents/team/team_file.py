@@ -87,7 +87,7 @@ def learned_on(file: Path) -> Situations | None:
         environment = header["environment"]
         budgets = tuple(Budget(**budget) for budget in environment["budget"])
         return Situations(tuple(environment["games"]), budgets, tuple(map(_preset, header["presets"])))
-    except Exception:  # what damaged archives raise has no common base; such a file has no training to report
+    except Exception:  # the errors of damaged archives have no common base class; there is no training to report
         return None
 
 
@@ -95,8 +95,8 @@ def refuse_others(team: SelectorTeam, directory: Path) -> None:
     """Check that a directory to train a team in holds no controller, and no other team that must not be overwritten.
 
     Raises:
-        RLCCFRError: the directory holds a controller; or it holds a team, and the team to train has another directory,
-            or has neither a directory nor evaluations.
+        RLCCFRError: the directory holds a controller; or it holds a team, and ``team`` is untrained or continues in
+            another directory.
     """
     if holds_controller(directory):
         raise RLCCFRError(f"{directory} holds a controller, whose log would be lost; choose another directory (--out)")
@@ -126,9 +126,9 @@ def load_team(
         raise CheckpointError(f"{file} can't be loaded here: {error}") from None
     except RLCCFRError:
         raise
-    except Exception as error:  # what damaged archives raise has no common base
+    except Exception as error:  # the errors of damaged archives have no common base class
         raise CheckpointError(
-            f"{file} is not a whole team file ({what_failed(error)}); train the team again with `rlccfr train` and "
+            f"{file} is not a complete team file ({what_failed(error)}); train the team again with `rlccfr train` and "
             "--fresh"
         ) from error
     team.directory = path.resolve() if path.is_dir() else None
@@ -226,7 +226,11 @@ def _checked_catalog(saved: Mapping[str, Any], requested: Catalog | None, file: 
 
 
 def _require_registered(axes: Sequence[Sequence[str]], origins: Mapping[str, str], file: Path) -> None:
-    """Check that a team's components are registered; the message names those that are not, and what registers them."""
+    """Check that a team's components are registered.
+
+    Raises:
+        CheckpointError: a component is not; the message names all such components, and what registers them.
+    """
     absent = [
         f"{axis} {id!r}"
         for axis, registry, ids in zip(AXES, REGISTRIES, axes, strict=True)
@@ -244,8 +248,8 @@ def _require_registered(axes: Sequence[Sequence[str]], origins: Mapping[str, str
     named = [f"{name} of {origins[name]}" if origins[name] else name for name in absent]
     options = dict.fromkeys(_option(origins[name]) for name in absent)
     raise CheckpointError(
-        f"{file} picks among components that are not registered: {', '.join(named)}. Load what registers them with "
-        f"`rlccfr {' '.join(options)} ...`, or import it in Python"
+        f"{file} picks among components that are not registered: {', '.join(named)}. Load the code that registers them "
+        f"with `rlccfr {' '.join(options)} ...`, or import it in Python"
     )
 
 

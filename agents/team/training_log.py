@@ -24,6 +24,7 @@ class TrainingLog:
     run. If tensorboard is installed, Stable-Baselines3's logger also writes them to event files beside it.
 
     Args:
+        directory: directory to write to; None to write nothing.
         evaluations: number of evaluations that the training run has already made; rows of later ones are dropped.
         callback: function called with each row.
 

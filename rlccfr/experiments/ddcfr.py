@@ -63,7 +63,8 @@ ON_RIVERS = {
     "HUNL-4 as published": Published("HUNL-4 as published", 2.54e-3, 2.00e-3),
     **{title: Published(title, math.nan, math.nan) for title in libratus.CORRECTED},
 }
-"""The same for the rivers of DDCFR, with its tables and with right tables; no figures are published for the latter."""
+"""The same for the rivers of DDCFR, with its tables of ranges and cards and with right ones (see
+:mod:`~rlccfr.experiments.libratus`); no figures are published for the latter."""
 
 FIGURES = {**PUBLISHED, **ON_RIVERS}
 """The figures of all games by their titles."""

@@ -57,7 +57,8 @@ SAID = {
 """The source's claims about ablations."""
 
 DIRECTIONS = {**dict.fromkeys(SAID, "above_one"), "width 128": "below_one"}
-"""For each ablation: the property of :class:`Ratio` that judges the claim, that the ratio is above 1 or below."""
+"""For each ablation: the property of :class:`Ratio` that judges the claim, which is that the ratio is above or below 1.
+"""
 
 ITERATIONS = 300
 DEEP_CFR, NFSP = 37, 47
@@ -128,7 +129,7 @@ def worse(name: str, ends: Mapping[str, Sequence[float]]) -> Ratio:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge the source's claims about flop hold'em; those about ablations are judged by runs on Leduc."""
+    """Judge the source's claims about ablations, by runs on Leduc, and the library's own about flop hold'em."""
     runs = parsed(rows)
     ends = last(runs[runs["game"] == "leduc"])
     on_ablations = [

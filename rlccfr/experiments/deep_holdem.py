@@ -128,9 +128,10 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def savings(runs: pd.DataFrame) -> list[float]:
-    """Return, for each seed, how many times as many histories the table meets as the networks until it is as good.
+    """Return, for each seed, how many times fewer histories the networks need to reach the table's last exploitability.
 
-    The table's last point decides. If the networks' first point is better already, the true factor is larger.
+    If the networks are better at their first point already, the true factor is larger. If they never are as good, the
+    factor is 0.
     """
     end = runs[runs["kind"] == "table"].iloc[-1]
     factors = []

@@ -1,4 +1,4 @@
-"""Deep rules on games by OpenSpiel's states: beside the compiled form, and robust sampling, DREAM and ESCHER."""
+"""Deep rules on games through OpenSpiel's states, beside the compiled form; robust sampling, DREAM and ESCHER."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALGORITHMS = {
         "escher(value='network',explores='actions',preset='states')",
     ),
 }
-"""Update rule and sampler of each algorithm; DREAM and ESCHER have more walks, because theirs are shorter."""
+"""Update rule and sampler of each algorithm; DREAM and ESCHER have more walks, because their walks are shorter."""
 
 UNWEIGHTED = (
     "deep_lcfr(preset='states',traversals=1000)",
@@ -46,7 +46,7 @@ UNWEIGHTED = (
 """DREAM without importance weights, an ablation."""
 
 SHORT_GAMES = {"Leduc poker": "leduc", "Goofspiel 4": "goofspiel", "Liar's dice": "liars_dice"}
-"""Games of which external walks meet fewer than a hundred histories, and whose exploitability is exact."""
+"""Games in which an external walk visits fewer than a hundred histories, and whose exploitability is exact."""
 
 SHORT_ALGORITHMS = {
     "external sampling": ("deep_lcfr(preset='states')", "external"),
@@ -55,7 +55,7 @@ SHORT_ALGORITHMS = {
 SHORT_SECONDS = 20.0
 
 SECONDS = (20.0, 60.0)
-"""CPU seconds after which policies are evaluated; the last one is that of matches."""
+"""CPU seconds after which policies are evaluated; matches are played after the last."""
 
 SEEDS = 3
 PAIRS = 4_000
@@ -63,7 +63,7 @@ PAIRS = 4_000
 
 STEPS = 40_000
 OPPONENTS = 3
-"""Training steps of opponents, and how many are trained for each seat."""
+"""Number of opponents that are trained for each seat, with :data:`STEPS` training steps each."""
 
 
 def leduc(form: str, rule: str, iterations: int, seed: int) -> list[Row]:
@@ -74,21 +74,25 @@ def leduc(form: str, rule: str, iterations: int, seed: int) -> list[Row]:
 
 
 def short(game: str, rule: str, sampler: str, seconds: float, seed: int) -> list[Row]:
-    """Run an algorithm on a game by its states for some CPU seconds, and return its exploitability."""
+    """Run an algorithm through a game's states for some CPU seconds, and return the average policy's exploitability."""
     solver = Solver(load_game(game, form="generated"), rule, sampler, seed=seed)
     result = solver.run(seconds=seconds, curve=False)
     return [{"exploitability": result.exploitability, "iterations": result.iterations}]
 
 
 def arena(game: str, seconds: tuple[float, ...], pairs: int, steps: int, seed: int) -> list[Row]:
-    """Run each algorithm for the same CPU seconds, and return what its policies win, from each other and from uniform.
+    """Run each algorithm for the same CPU seconds, and let the policies play each other and the uniform policy.
 
     Args:
         game: OpenSpiel's name of the game.
-        seconds: CPU seconds after which policies play against the uniform one.
+        seconds: CPU seconds after which policies play against the uniform one; after the last, they play each other.
         pairs: pairs of games of a match.
         steps: training steps of opponents that bound exploitability from below; 0 for none.
         seed: seed of the runs.
+
+    Returns:
+        Rows of the kinds ``uniform`` (:func:`against_uniform`), ``match``, the mean payoff of the ``first`` algorithm
+        per game against the ``second``, and ``bound``, a lower bound of exploitability.
     """
     loaded: Any = load_game(game, form="generated")
     rows: list[Row] = []
@@ -109,7 +113,7 @@ def arena(game: str, seconds: tuple[float, ...], pairs: int, steps: int, seed: i
 
 
 def alone(game: str, rule: str, sampler: str, seconds: tuple[float, ...], pairs: int, seed: int) -> list[Row]:
-    """Run an algorithm, and return what its policies win from uniform play after some CPU seconds."""
+    """Run an algorithm, and return what its average policy wins from uniform play after each number of CPU seconds."""
     loaded: Any = load_game(game, form="generated")
     solver = Solver(loaded, rule, sampler, seed=seed)
     return [against_uniform(solver, "DREAM without weights", budget, pairs) for budget in seconds]
@@ -187,14 +191,14 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def forms_ratio(rows: pd.DataFrame) -> Ratio:
-    """Return the ratio of exploitabilities on Leduc poker, by its states over compiled."""
+    """Return the ratio of exploitabilities on Leduc poker: of runs by its states to runs on the compiled game."""
     runs = rows[rows["part"] == "leduc"]
     by_form = {form: runs[runs["name"] == form].sort_values("seed")["exploitability"] for form in FORMS}
     return Ratio.of(by_form["by its states"], by_form["compiled"])
 
 
 def matches(rows: pd.DataFrame, game: str, first: str, second: str) -> np.ndarray:
-    """Return what one algorithm wins from another, by seed."""
+    """Return one algorithm's mean payoff per game against another, (seeds,)."""
     played = rows[(rows["name"] == game) & (rows["kind"] == "match")]
     forward = played[(played["first"] == first) & (played["second"] == second)]
     backward = played[(played["first"] == second) & (played["second"] == first)]
@@ -203,7 +207,7 @@ def matches(rows: pd.DataFrame, game: str, first: str, second: str) -> np.ndarra
 
 
 def wins(values: np.ndarray) -> str:
-    """Return the verdict on the claim that these values have a mean above 0."""
+    """Return the verdict on the claim that the mean of such values is above 0, by a t-test."""
     if len(values) < 2:
         return OPEN
     if stats.ttest_1samp(values, 0.0).pvalue >= 1 - LEVEL:

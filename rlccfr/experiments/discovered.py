@@ -40,8 +40,8 @@ GAMES = {
     "Battleship-2": ddcfr.PUBLISHED["Battleship-2"].game,
     "Battleship-3": ddcfr.PUBLISHED["Battleship-3"].game,
 }
-"""Names of the games, keyed by their titles. The number in a title is that of ranks, of a die's sides, of cards, or of
-a board's rows."""
+"""Names of the games, keyed by their titles. The number in a title counts ranks, sides of a die, cards, or rows of a
+board."""
 
 LEDUC_VARIANTS = ("Leduc-5", "Leduc-9", "Leduc-13")
 OF_APCFR = (
@@ -50,7 +50,7 @@ OF_APCFR = (
 """Games of APCFR+'s paper, on which rules also run for :data:`LONG` iterations."""
 
 EXCEPTIONS = ("Goofspiel-4", "Battleship-3")
-"""Games on which, according to that paper, PCFR+ is no worse than APCFR+: Goofspiel (4) and Battleship (3, 2, 3)."""
+"""Games on which PCFR+ is no worse than APCFR+, according to APCFR+'s paper: Goofspiel (4) and Battleship (3, 2, 3)."""
 
 AS_IN_DDCFR = "Goofspiel and Battleship as DDCFR has them; no Battleship (4, 3, 2); HUNL also with right tables"
 """Stand-in for the games of APCFR+'s paper."""
@@ -97,7 +97,7 @@ class Measure(NamedTuple):
 HALF = Measure("NashConv / 2", 1.0)
 NASH_CONV = Measure("NashConv", 2.0)
 IN_BIG_BLINDS = Measure(libratus.MEASURE, 1.0)
-"""The measure on rivers; the rows of their runs are already in it."""
+"""The measure on rivers; the rows of runs on rivers are already in this measure."""
 
 
 class Published(NamedTuple):
@@ -162,7 +162,7 @@ def published() -> list[Published]:
 
 
 def measure_on(game: str, measure: Measure) -> Measure:
-    """Return the measure for a game in a table: the table's measure, except for rivers."""
+    """Return a game's measure in a table: ``measure``, the table's own, except for rivers."""
     return IN_BIG_BLINDS if game in libratus.RIVERS else measure
 
 
@@ -297,7 +297,7 @@ def _claims_on_damping(ends: Ends) -> Iterator[Claim]:
         "APDCFR+ outperforms all others of Table 2, except for SAPCFR+ with 5 ranks (Meng et al.)",
         judged(lowest),
         f"ratio to the best of these: {listed(lowest)}",
-        "the source's appendix, which defines the rule, was not at hand: it is derived here",
+        "the source's appendix, which defines the rule, was not available: the rule is derived here",
     )
 
 
@@ -312,7 +312,7 @@ def _claim_on_the_measure(ends: Ends) -> Claim:
     # The ratio is 1 if the figures are NashConv / 2, and 2 if they are NashConv. On a logarithmic scale, the middle
     # between these is the square root of 2.
     return Claim(
-        "(not said there, where the text defines NashConv / 2) What Meng et al. print in Table 2 is NashConv",
+        "(not said there, where the text defines NashConv / 2) The figures in Table 2 of Meng et al. are NashConv",
         {game: Finding(verdict_of(factor.mean**2 > 2.0), 0) for game, factor in factors.items()},
         "printed figure divided by NashConv / 2 here, as the geometric mean over "
         f"{', '.join(TABLE_2[rule][0] for rule in rules)}: "
@@ -328,8 +328,8 @@ def _claims_on_rivers(ends: Ends) -> Iterator[Claim]:
     if not ratios:
         return
     yield Claim(
-        f"(not said there) On the rivers as published, DCFR is after {LONG:,} iterations below {FAR_BELOW:g} times the "
-        "best that Meng et al. print of APCFR+ and SAPCFR+",
+        f"(not said there) On the rivers as published, after {LONG:,} iterations, DCFR is below {FAR_BELOW:g} times "
+        "the best figure that Meng et al. print for APCFR+ and SAPCFR+",
         judged(ratios, FAR_BELOW),
         f"ratio to the printed figure: {listed(ratios)}",
         "printed figures for runs of APCFR+",
@@ -376,9 +376,9 @@ def _introduction() -> Iterator[str]:
         "Each row of a table names its measure: NashConv is the sum of what the two players can gain by best "
         "responses, and NashConv / 2 is its half, which this library and "
         "the texts of Li et al. and Meng et al. call exploitability. Both are in the game's units. The number in a "
-        "game's title is that of Leduc's ranks, of the sides of the one die that each player has, of Goofspiel's "
-        "cards, or of the rows of a board that is two columns wide. `Leduc` has 3 ranks, and `Big Leduc` 12 ranks and "
-        "up to six raises a round.",
+        "game's title counts Leduc's ranks, the sides of the one die that each player has, Goofspiel's cards, or the "
+        "rows of a board that is two columns wide. `Leduc` has 3 ranks, and `Big Leduc` 12 ranks and up to six raises "
+        "a round.",
         "",
         "HUNL-3 and HUNL-4 are the river subgames of no-limit hold'em in DDCFR's and APCFR+'s papers. Their tables "
         "have errors, which [Learned schedules](ddcfr.md) describes; so each is here as published and with right "
@@ -452,7 +452,7 @@ def _beside_published(ends: Ends) -> Iterator[str]:
         "## Beside the printed figures",
         "",
         "The figures of Xu et al. come with their code; `ddcfr_schedule` is the mean of the schedules that their "
-        "networks choose, not a run of these. The figures of Meng et al. on Leduc are those of their Table 2. Their "
+        "networks choose, not a run of the networks. The figures of Meng et al. on Leduc are those of Table 2. Their "
         "text defines exploitability as NashConv / 2, but the table is read as NashConv here: a verdict below tests "
         "that. The appendix that defines APDCFR+ was not available, and `apdcfr_plus` is derived here from PDCFR+ and "
         "APCFR+, so its ratios also show how near that comes to the source's rule. That Meng et al. solve the rivers "

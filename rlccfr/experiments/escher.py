@@ -107,7 +107,7 @@ BATCH = 200
 
 
 def estimator(name: str, preset: str) -> Sampler:
-    """Return the sampler of one of :data:`ESTIMATORS`; ``preset`` names the settings of its networks."""
+    """Return the sampler of one of :data:`ESTIMATORS`; ``preset`` names the settings of the sampler's networks."""
     if name == "outcome sampling":
         return samplers.resolve("outcome")
     if name in ("DREAM", "ablation 1"):
@@ -174,7 +174,7 @@ def scale(game: str, weighted: bool) -> list[Row]:
 
 
 def reached(rule: str, sampler: str, iterations: int, seed: int) -> list[Row]:
-    """Return the exploitability of a run on Leduc."""
+    """Return the exploitability of a run on Leduc after a number of iterations."""
     solver = Solver(load_game("leduc"), rule, sampler, seed=seed)
     return [{"exploitability": solver.run(iterations=iterations, curve=False).exploitability}]
 
@@ -242,9 +242,9 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         draw(curves, "histories", "sampler", folder / f"escher-{kind}.svg", f"Leduc, {text}")
         yield from ("", f"## Leduc, {text}", "", f"![Exploitability against histories](escher-{kind}.svg)", "")
         yield (
-            f"At the end of the runs, of {WALKS} walks a player in each iteration; the uniform policy has "
-            f"{uniform:.3g}. With networks, the averages of tabular rules use the policies' exact reach, and passes "
-            "that carry values up the tree count as histories."
+            f"Exploitability at the end of the runs, with {WALKS} walks per player in each iteration; the uniform "
+            f"policy has {uniform:.3g}. With networks, the averages of tabular rules use the policies' exact reach, "
+            "and passes that carry values up the tree count as histories."
         )
         yield ""
         ends = ends_of(curves, "sampler")
@@ -413,8 +413,8 @@ def plus(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
         "## CFR+ with baselines",
         "",
         f"Exploitability on Leduc after {iterations:,} iterations of one walk a player, over the same seeds. Schmid et "
-        "al. (AAAI 2019) say that baselines are what lets CFR+ be used with sampling. A ratio below 1 means that CFR+ "
-        "is better.",
+        "al. (AAAI 2019) say that baselines allow CFR+ to be used with sampling. A ratio below 1 means that CFR+ is "
+        "better.",
         "",
     )
     reached_by = grouped(rows, "name", "other")

@@ -1,7 +1,8 @@
 """The river subgames 3 and 4 of Libratus, which DDCFR's and APCFR+'s papers call HUNL subgames.
 
 For each subgame, a file of Libratus's authors has the board, the pot and each player's reach with each hand. The code
-of DDCFR's paper reads the files with two errors, so each subgame is here twice: as published, and with right tables.
+of DDCFR's paper reads the files with two errors: the ranges are swapped, and some cards are misread. So each subgame is
+here twice: as published, with these errors, and with right tables, as in the file.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ BETS = {"bets": "50%, 100%, a", "raises": "100%, a", "min_bet": BIG_BLIND}
 
 
 class Tables(NamedTuple):
-    """A way to read a file.
+    """A way to read a subgame's file.
 
     Attributes:
         number: number of the subgame.
@@ -74,7 +75,7 @@ EVIDENCE = "tables/"
 """Prefix of the keys of the cases that show which tables lead to the published figures."""
 
 COMPARED = (1, 2, 3, 5, 10, 30)
-"""Iterations at which CFR's curve is compared with the published one."""
+"""Numbers of iterations after which CFR's exploitability is compared with the published one."""
 
 PUBLISHED_CFR = {
     3: (27.8167554, 20.7712408, 15.0911145, 10.1213922, 5.2906946, 2.0662349),
@@ -85,7 +86,7 @@ with DDCFR's code. The average policy after one iteration is the uniform policy.
 
 
 class Endgame(NamedTuple):
-    """The content of a file.
+    """The content of a subgame's file.
 
     Attributes:
         board: the board's cards.
@@ -146,7 +147,7 @@ def river(title: str) -> Subgame:
     """Return a game of :data:`RIVERS` by its title.
 
     Raises:
-        RLCCFRError: its file is not on this machine, and can't be downloaded.
+        RLCCFRError: the game's file is not on this machine, and can't be downloaded.
     """
     return rules_by(RIVERS[title]).build(title)
 
@@ -189,7 +190,10 @@ def readings(number: int) -> list[Row]:
 
 
 def order(number: int) -> list[Row]:
-    """Return CFR's exploitability on a published game, computed and published, with updates in the published order."""
+    """Return CFR's exploitability on a game as published, after each number of iterations in :data:`COMPARED`.
+
+    It is computed here with updates in the order of the published code, and stands beside the published figure.
+    """
     solved = PlainRiver(rules_by(Tables(number, swapped=True, misread=True)))
     rows = []
     for iteration in range(1, COMPARED[-1] + 1):

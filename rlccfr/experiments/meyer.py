@@ -85,10 +85,10 @@ LIKELY_ITERATIONS = 2**16
 
 
 def on_policy(sampler: str, exploration: float) -> Sampler:
-    """Return a sampler with a share of exploration.
+    """Return a sampler with a share of exploration, which may be 0.
 
-    The registry does not allow a share of 0, which is Meyer's on-policy sampling. With it, estimates are biased: where
-    only one action is drawn, an action of probability 0 is never sampled.
+    The registry does not allow a share of 0, which is Meyer's on-policy sampling. With a share of 0, estimates are
+    biased: where only one action is drawn, an action of probability 0 is never sampled.
     """
     return replace(samplers.resolve(sampler), exploration=exploration, id="")
 
@@ -124,7 +124,7 @@ def curve(game: str, sampler: str, iterations: int, seed: int) -> list[Row]:
 
 
 def after_histories(sampler: str, horizon: int, counts: Sequence[int], seed: int) -> list[Row]:
-    """Return CFR's exploitability on Leduc as soon as each number of histories in ``counts`` has been touched."""
+    """Return CFR's exploitability on Leduc once each number of histories in ``counts`` has been touched."""
     solver = Solver(load_game("leduc"), "cfr", curve_sampler(sampler, horizon), seed=seed)
     rows: list[Row] = []
     touched = 0
@@ -136,7 +136,7 @@ def after_histories(sampler: str, horizon: int, counts: Sequence[int], seed: int
 
 
 def likely(iterations: int, seed: int) -> list[Row]:
-    """Return the share of Leduc's infosets at which external sampling comes to prefer one action strongly."""
+    """Return the share of Leduc's infosets with an action of average probability above LIKELY, by external sampling."""
     game = load_game("leduc")
     solver = Solver(game, "cfr", "external", seed=seed)
     solver.run(iterations=iterations, curve=False)
@@ -146,7 +146,7 @@ def likely(iterations: int, seed: int) -> list[Row]:
 
 @cache
 def touched_by_outcome(iterations: int) -> int:
-    """Return how many histories outcome sampling touches on Liar's dice."""
+    """Return how many histories outcome sampling touches on Liar's dice in a number of iterations."""
     solver = Solver(load_game(DICE), "cfr", on_policy("outcome", 0.0))
     return solver.run(iterations=iterations, curve=False).nodes_touched
 
@@ -230,7 +230,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what the source says."""
+    """Judge the source's claims."""
     rows = parsed(rows)
     on_dice = grouped(rows[rows["part"] == "dice"], "name")
     mix = Ratio.of(on_dice["half-life 16",], on_dice["outcome",])
@@ -362,8 +362,8 @@ def same_histories(rows: pd.DataFrame) -> Iterator[str]:
         "",
         "## leduc, after equal numbers of histories",
         "",
-        f"Exploitability as soon as a run has touched this many histories: the mean over {seeds} seeds with half the "
-        f"width of its 95 % interval. The traverser's actions are drawn on-policy, and horizons are {GAMES['leduc']:,} "
+        f"Exploitability once a run has touched this many histories: the mean over {seeds} seeds with half the width "
+        f"of its 95 % interval. The traverser's actions are drawn on-policy, and horizons are {GAMES['leduc']:,} "
         "iterations. Ratios are paired by seed.",
         "",
     )

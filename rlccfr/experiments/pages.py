@@ -29,7 +29,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str
 
 
 def interval(values: Iterable[float]) -> str:
-    """Return the mean of some values as a string, with half the width of Student's interval if there are several."""
+    """Return the mean of values as a string, with half the width of Student's 95 % interval if there are several."""
     sample = np.asarray(list(values))
     if len(sample) < 2:
         return f"{sample.mean():.3g}"
@@ -120,7 +120,7 @@ class Ratio(NamedTuple):
 
 
 def cell(value: float, best: float) -> str:
-    """Return a cell of a table of numbers; the best of a column is bold."""
+    """Return a cell of a table of numbers: bold if it is the best of its column, a dash if it is NaN."""
     if np.isnan(value):
         return "-"
     return f"**{value:.3g}**" if value == best else f"{value:.3g}"

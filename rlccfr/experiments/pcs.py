@@ -31,7 +31,7 @@ GAMES = {
 
 QUICK = {"hold'em with 6 ranks of 2 suits": ("holdem(ranks=6,suits=2)", 1.0), "Bluff(1,1)": ("bluff", 1.0)}
 TIMES = (0.3, 1.0, 3.0, 10.0, 20.0)
-"""CPU seconds at which the page compares exploitabilities."""
+"""CPU seconds after which the page compares exploitabilities."""
 
 
 def curve(game: str, sampler: str, seconds: float, seed: int) -> list[Row]:

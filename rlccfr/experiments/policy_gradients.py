@@ -203,7 +203,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what is expected of these algorithms."""
+    """Judge how PCFR+ and Deep CFR compare with the agents."""
     reached = grouped(ends_of(parsed(rows), "game", "algorithm"), "game", "algorithm")
     means = {key: float(np.mean(values)) for key, values in reached.items()}
     games = list(dict.fromkeys(game for game, _ in means))
@@ -253,7 +253,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
             for algorithm, runs in last.groupby("algorithm", sort=False)
         ]
         uniform = Policy.uniform(load_game(str(game))).exploitability()
-        yield f"At the end of the runs; the uniform policy has {uniform:.3g}."
+        yield f"Exploitability at the end of the runs; the uniform policy has {uniform:.3g}."
         yield ""
         yield from table(("", "episodes", "exploitability"), ends)
 

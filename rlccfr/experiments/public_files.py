@@ -73,8 +73,8 @@ class PublicFile:
             ) from None
         if not self._is_published(data):
             raise RLCCFRError(
-                f"{self.address} is no longer the file with the SHA-256 {self.digest}: find that one, and save it as "
-                f"{self.path}"
+                f"{self.address} is no longer the file with the SHA-256 {self.digest}: find that file elsewhere, and "
+                f"save it as {self.path}"
             )
         return data
 

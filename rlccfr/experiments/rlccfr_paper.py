@@ -1,9 +1,9 @@
 """The experiments of Keshavarzi, Navidi and Tefagh: Table 4, Figures 2 to 5, and the paper's claims about them.
 
-In the paper's reward, the error e is the exploitability itself. What the reward weights recommend depends on the scale
-of e, so the picks and the verdicts are shown for all three scales (:data:`rlccfr.envs.reward.SCALES`). They are shown
-for two kinds of teams: in one, all agents learn the mean of the agents' rewards; in the other, each agent learns its
-own reward, as in the paper.
+In the paper's reward, the error e is the exploitability itself. The best algorithm under given reward weights depends
+on the scale of e, so the picks and the verdicts are shown for all three scales (:data:`rlccfr.envs.reward.SCALES`). The
+picks are shown for two kinds of teams: in one, all agents learn the mean of the agents' rewards; in the other, each
+agent learns its own reward, as in the paper.
 """
 
 from __future__ import annotations
@@ -389,7 +389,7 @@ def _by_game_weights_and_scale(line: Sequence[Any]) -> tuple[int, str, bool, str
 
 
 class Judged(NamedTuple):
-    """A claim of the paper's, judged on one game with one scale of e."""
+    """A claim of the paper's (``said``), with its verdict on one game with one scale of e, and the figures for it."""
 
     said: str
     game: str
@@ -398,7 +398,7 @@ class Judged(NamedTuple):
 
 
 LOWEST = {"kuhn": "RLCCFR", "leduc": "DCFR", "goofspiel": "ECFR"}
-"""For each game, the method that has the least exploitability according to the paper; on Royal, it names none."""
+"""For each game, the method that has the least exploitability according to the paper, which names none on Royal."""
 
 
 def judged(parts: Parts, scale: Scale) -> list[Judged]:

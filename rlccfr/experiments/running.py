@@ -23,7 +23,7 @@ from rlccfr.experiments.pages import table
 from rlccfr.files import as_json, checksum, held, require_writable, write_atomically
 
 Identity = tuple[str, str, str]
-"""What identifies a measured case: its key, the digest of its settings, and the engine's version."""
+"""The identity of a measured case: its key, the digest of its settings, and the engine's version."""
 
 Measured = dict[str, Any]
 """A measured case as in the file, without the checksum."""
@@ -32,7 +32,7 @@ Measured = dict[str, Any]
 def measure(
     experiment: Experiment, store: Path, quick: bool, report: Callable[[float, str], None] | None = None
 ) -> pd.DataFrame:
-    """Measure the cases that a store lacks, store each as soon as it is measured, and return the rows of all cases.
+    """Measure the cases that a store lacks, store each at once, and return the rows of all cases.
 
     A case is measured again if its settings or the engine's version have changed; the store keeps the old rows, too.
 

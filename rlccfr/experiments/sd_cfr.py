@@ -68,7 +68,7 @@ def solvers(game: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Solv
 
 
 def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> list[Row]:
-    """Return both averages' exploitability and their match's value at each point, and their final distances."""
+    """Return both averages' exploitability and the value of their match at each point, and their final distances."""
     # Both solvers train the same value networks, so that only the averages differ.
     both_solvers = solvers(game, seed, settings)
     rows: list[Row] = []
@@ -142,7 +142,7 @@ def to_deep_cfr(ends: Mapping[str, list[float]]) -> dict[str, Ratio]:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge what the source says."""
+    """Judge the source's claims, and a claim of this library about warm starts."""
     rows = parsed(rows)
     small = rows[rows["part"].isin([*STARTS, "kept"])]
     reached = last(small)
@@ -191,7 +191,7 @@ def games(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, int]]:
 
 
 def matches(rows: pd.DataFrame) -> Claim:
-    """Judge the claim on matches."""
+    """Judge the claim that SD-CFR's average wins the match throughout a run."""
     findings = {}
     figures = []
     for name, runs, seeds in games(rows):
@@ -202,7 +202,7 @@ def matches(rows: pd.DataFrame) -> Claim:
 
 
 def depths(rows: pd.DataFrame) -> Claim:
-    """Judge the claim on depth, by the mean distance in the first half of the depths and in the second."""
+    """Judge the claim that distances grow with depth, by their means in the first and the second half of the depths."""
     findings = {}
     figures = []
     for name, runs, seeds in games(rows):

@@ -36,7 +36,7 @@ TIMES = {5: (3.0, 10.0, 30.0, 60.0), 8: (10.0, 40.0, 160.0), 10: (40.0, 160.0), 
 """For each number of buckets, the CPU seconds at which policies are evaluated."""
 
 SEEDS = {5: 5, 8: 1, 10: 1, 12: 1}
-"""For each number of buckets, the number of seeds of what draws."""
+"""For each number of buckets, the number of seeds of an algorithm that draws at random."""
 
 RULES = {
     5: [
@@ -46,7 +46,7 @@ RULES = {
     ],
     8: [("dcfr_plus", "none"), ("dcfr", "none"), ("lcfr", "public_chance"), ("dcfr", "public_chance")],
 }
-"""For each number of buckets, the rules and samplers that are compared; vanilla CFR under public chance has a curve."""
+"""For each number of buckets, the rules and samplers that are compared; vanilla CFR's runs by PCS are in the curves."""
 
 RULE_TIMES = {5: (10.0, 60.0), 8: (40.0, 160.0)}
 
@@ -60,7 +60,7 @@ LONG_TIME = 600.0
 """CPU seconds of the longer runs."""
 
 FLOPS = 4
-"""Number of flops below which players respond to a policy by their cards; each takes about 200 CPU seconds."""
+"""Number of flops for which best responses to a policy by cards are computed; each takes about 200 CPU seconds."""
 
 OPPONENTS = ((5, 3), (8, 5), (10, 8), (12, 10))
 MATCH_SECONDS = 160.0
@@ -69,7 +69,7 @@ PAIRS = 20_000_000
 
 
 def curve(game: str, rule: str, options: dict[str, Any], times: tuple[float, ...], seed: int) -> list[Row]:
-    """Run a solver, and return its exploitability after some CPU seconds.
+    """Run a solver, and return its exploitability, in thousandths of a big blind, after each number of CPU seconds.
 
     Args:
         game: the game's name.
@@ -137,7 +137,7 @@ def exact(name: str, first: int, second: int, target: str) -> list[Row]:
 
 
 def bound(game: str, target: str, flops: int, seed: int) -> list[Row]:
-    """Solve a game by exact passes, and return what opponents that see the cards gain below each of some drawn flops.
+    """Solve a game by exact passes, and return what opponents that see the cards gain on each of some drawn flops.
 
     Args:
         game: the game's name.
@@ -194,7 +194,7 @@ def parsed(rows: pd.DataFrame, part: str) -> pd.DataFrame:
 
 
 def finding(ratio: Ratio, seeds: int) -> Finding:
-    """Return the verdict on the claim that a ratio is above 1; of a single run, its one ratio decides."""
+    """Return the verdict on the claim that a ratio is above 1; with one seed, the ratio itself decides."""
     return Finding(ratio.above_one if seeds > 1 else verdict_of(ratio.mean > 1), seeds)
 
 
@@ -306,7 +306,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 
 LATE = 1.25
-"""Factor on a column's time above which a cell of a table by time says its own."""
+"""Ratio of a run's time to its column's time above which the cell in a table by time gives the run's time."""
 
 
 def by_time(rows: pd.DataFrame, column: str) -> Iterator[str]:

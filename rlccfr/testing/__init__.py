@@ -131,7 +131,7 @@ def _check_unbiased(sampler: Sampler, walks: int) -> None:
     """Compare the means of a sampler's estimates with an exact pass, on each game and for each player.
 
     Raises:
-        ConformanceError: they differ.
+        ConformanceError: estimates are not finite, or a mean differs with every number of walks.
     """
     for name in (*GAMES, PUBLIC_CHANCE) if sampler.chance in SHARED_CHANCE else GAMES:
         for player in (0, 1):

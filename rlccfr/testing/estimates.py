@@ -165,7 +165,7 @@ class Estimates(NamedTuple):
 
 
 def own_draws(sampler: Sampler, tree: GameTree, policy: np.ndarray) -> np.ndarray | None:
-    """Return the policy by which a sampler draws the traverser's actions, if it does not divide by their reach.
+    """Return the policy by which a sampler draws the traverser's actions, unless it divides estimates by their reach.
 
     Args:
         sampler: the sampler.
@@ -173,7 +173,8 @@ def own_draws(sampler: Sampler, tree: GameTree, policy: np.ndarray) -> np.ndarra
         policy: (m,) current policy.
 
     Returns:
-        (m,) policy: ``policy`` mixed with the sampler's exploration; None if the sampler divides by the reach.
+        (m,) policy: ``policy`` mixed with the sampler's exploration; None if the sampler divides its estimates by the
+        reach of its draws, so that no correction is needed.
     """
     if sampler.weighted:
         return None

@@ -15,14 +15,14 @@ NUM_ACTIONS = (1, 2, 3, 7)
 
 
 class ConformanceError(RLCCFRError, AssertionError):
-    """A component that fails a check."""
+    """A component fails a check."""
 
 
 def called(component: Component, name: str, *arguments: Any) -> Any:
     """Call a component's plain function in Python, where errors name a line and wrong indices raise an error.
 
     Raises:
-        ConformanceError: the function raises anything.
+        ConformanceError: the function raises an exception.
     """
     function = getattr(component, name)
     check_signature(name, function)
@@ -39,7 +39,7 @@ def check_reweight(rule: UpdateRule) -> None:
     """Check that a rule's ``reweight`` leaves finite regrets finite.
 
     Raises:
-        ConformanceError: it does not, or fails.
+        ConformanceError: a regret becomes infinite or NaN, or the function raises an exception.
     """
     if rule.reweight is None:
         return
@@ -50,14 +50,16 @@ def check_reweight(rule: UpdateRule) -> None:
         cumulative = (10 * rng.normal(size=actions),) if reads_regret(rule.reweight) else ()
         called(rule, "reweight", regrets, 0.5, np.zeros((actions, len(rule.arrays))), parameters, 2.0, *cumulative)
         if not np.isfinite(regrets).all():
-            raise ConformanceError(f"the reweight of {rule.title} turns finite regrets into {regrets}")
+            raise ConformanceError(
+                f"the reweight of {rule.title} turns finite regrets into {regrets}; all must stay finite"
+            )
 
 
 def check_probabilities(sampler: Sampler) -> None:
-    """Check that a sampler's functions give probabilities.
+    """Check that a sampler's ``inclusion`` and ``mixture`` give probabilities.
 
     Raises:
-        ConformanceError: they do not, or fail.
+        ConformanceError: an inclusion lies outside (0, 1], a mixture outside [0, 1], or a function raises an exception.
     """
     rng = np.random.default_rng(0)
     parameters = sampler.schedule(3, 1)[0]
@@ -80,10 +82,10 @@ def check_probabilities(sampler: Sampler) -> None:
 
 
 def check_policy_map(rule: UpdateRule) -> None:
-    """Check that a rule's ``policy_map`` gives policies.
+    """Check that a rule's ``policy_map`` turns regrets into probability distributions.
 
     Raises:
-        ConformanceError: it does not, or fails.
+        ConformanceError: a result is not a distribution, or the function raises an exception.
     """
     if rule.policy_map is None:
         return
@@ -105,7 +107,7 @@ def check_regularise(rule: UpdateRule) -> None:
     """Check that a rule's ``regularise`` gives finite values.
 
     Raises:
-        ConformanceError: it does not, or fails.
+        ConformanceError: a value is infinite, NaN or None, or the function raises an exception.
     """
     if rule.regularise is None:
         return
@@ -126,10 +128,10 @@ def check_regularise(rule: UpdateRule) -> None:
 
 
 def check_symmetry(rule: UpdateRule) -> None:
-    """Check that the functions of a rule that says it is ``symmetric`` do not depend on the order of actions.
+    """Check that the results of a rule with ``symmetric=True`` do not depend on the order of actions.
 
     Raises:
-        ConformanceError: they do not.
+        ConformanceError: the results depend on the order, or a function raises an exception.
     """
     if not rule.symmetric:
         return
@@ -151,8 +153,8 @@ def check_symmetry(rule: UpdateRule) -> None:
                 same_arrays = all(np.allclose(after, before, 1e-9, 0.0) for after, before in pairs)
                 if not (same_arrays and np.isclose(value, permuted_value, 1e-9, 1e-12)):
                     raise ConformanceError(
-                        f"{rule.title} says that it is symmetric, but turns the regrets {row} into other results "
-                        "when they are permuted: leave out symmetric=True"
+                        f"{rule.title} says that it is symmetric, but its results for the regrets {row} change when "
+                        "the actions are reordered: leave out symmetric=True"
                     )
 
 

@@ -144,10 +144,10 @@ def drifting():
         (UpdateRule(policy_map=always_exploring), "does not converge: exploitability on Kuhn: 0.07.* hundredth"),
         (UpdateRule(positive_discount=always(0.5), negative_discount=always(0.5)), "does not converge"),
         (UpdateRule(average_decay=always(0.0)), "does not converge"),
-        (UpdateRule(policy_map=the_first_of_the_best, symmetric=True), "says that it is symmetric, but turns"),
+        (UpdateRule(policy_map=the_first_of_the_best, symmetric=True), "says that it is symmetric, but its results"),
         (
             UpdateRule(reweight=the_first_more, parameters=(lambda t: (t - 1) / t,), symmetric=True),
-            "says that it is symmetric, but turns",
+            "says that it is symmetric, but its results",
         ),
         (UpdateRule(regularise=no_number, exact_only=True), "regularise .* all must be finite numbers"),
         (UpdateRule(regularise=the_first_value, exact_only=True, symmetric=True), "says that it is symmetric"),

@@ -69,10 +69,10 @@ def test_rewards_may_be_normalized():
 
 def test_an_agent_that_no_controller_can_be_is_refused_with_a_way_out():
     refused = [
-        (PPO("MlpPolicy", ControlEnv("kuhn", 16), n_steps=8, batch_size=8), "have Tanh: train with"),
+        (PPO("MlpPolicy", ControlEnv("kuhn", 16), n_steps=8, batch_size=8), "has Tanh: train with"),
         (DQN("MlpPolicy", "CartPole-v1"), "a DQN has no actor network"),
         (agent_of(env=gymnasium.make("CartPole-v1")), "not trained on rlccfr/Control-v0: its actions are Discrete"),
-        (agent_of(env=WithSquares(ControlEnv("kuhn", 16))), r"changed observations: they have the shape \(48,\)"),
+        (agent_of(env=WithSquares(ControlEnv("kuhn", 16))), r"its observations: their shape is \(48,\), not \(24,\)"),
         (agent_of(env=normalized(norm_obs=True)), "VecNormalize changes them: train with norm_obs=False"),
         ("agent.zip", "a str has no actor network"),
     ]

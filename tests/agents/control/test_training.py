@@ -93,7 +93,7 @@ def test_a_training_goes_on_from_its_file(tmp_path, stopped):
     with pytest.raises(RLCCFRError, match=r"other settings \(rounds, seed\)"):
         resume_training(training(13, seed=2), tmp_path)
     (tmp_path / STATE).write_bytes(b"PK")
-    with pytest.raises(CheckpointError, match="not a whole training file"):
+    with pytest.raises(CheckpointError, match="not a complete training file"):
         resume_training(training(), tmp_path)
 
 

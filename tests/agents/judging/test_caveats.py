@@ -53,9 +53,9 @@ def test_a_game_that_the_team_has_never_seen(ask, game, kind):
 
 def test_a_budget_and_weights_that_the_team_has_never_met(ask):
     assert ask(budget=Budget("iterations", 30), preset=PRESETS["paper-leduc"]) == [
-        "the team has never met a budget of 30 iterations: it learned with 10 iterations, 20 iterations",
-        "the team has never met the weights paper-leduc (e in the game's units): it learned with accuracy (e on a log "
-        "scale), paper-kuhn (e in the game's units)",
+        "the team was not trained with a budget of 30 iterations: it learned with 10 iterations, 20 iterations",
+        "the team was not trained with the weights paper-leduc (e in the game's units): it learned with accuracy (e on "
+        "a log scale), paper-kuhn (e in the game's units)",
     ]
 
 

@@ -125,7 +125,7 @@ def test_a_time_that_was_not_measured_is_not_one_that_was_not_reached(table):
 
 def test_nothing_that_ran_is_one_line():
     rows = [row(cell, 0, UNIFORM, 1.0, status="failed") for cell in CATALOG]
-    with pytest.raises(RLCCFRError, match="no algorithm ran to its end on 'kuhn'"):
+    with pytest.raises(RLCCFRError, match="every algorithm has a failed run on 'kuhn'"):
         insights(TableEvaluator(pd.DataFrame(rows)), CATALOG, "kuhn", BUDGET)
 
 

@@ -42,7 +42,7 @@ def test_bad_files_are_refused(tmp_path):
     whole = path.read_bytes()
     for broken in (b"", whole[: len(whole) // 2], b"x" * 100):
         path.write_bytes(broken)
-        with pytest.raises(RLCCFRError, match="is not a whole file of costs"):
+        with pytest.raises(RLCCFRError, match="is not a complete file of costs"):
             MeasuredCosts.load(path)
     buffer = io.BytesIO()
     np.savez(buffer, header=np.array(json.dumps({"format": "other"})), features=COSTS.features, costs=COSTS.costs)

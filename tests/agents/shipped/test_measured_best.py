@@ -71,7 +71,7 @@ def test_a_single_run_chooses_and_judges_and_says_so():
 def test_of_equal_rewards_the_lower_exploitability_is_taken():
     found = best_measured(table(cfr=1e-11, pcfr_plus=1e-12), "kuhn", [PAPER, MORE], BUDGET, ACCURACY)
     assert found.cell.update_rule == "pcfr_plus"
-    assert "by reward it can't be told from 1 other" in found.why
+    assert "by reward it is tied with 1 other" in found.why
 
 
 def test_only_whole_catalogs_are_taken_unless_one_is_named():
@@ -90,7 +90,7 @@ def test_the_package_names_the_best_of_both_catalogs(monkeypatch):
     best, paper = recommend("leduc"), recommend("leduc", catalog="paper")
     assert paper.cell in set(Catalog.paper())
     assert best.cell in set(Catalog.extended_tabular()) - set(Catalog.paper())
-    assert best.why.endswith("; `--catalog paper` picks among the paper's 336 alone")
+    assert best.why.endswith("; `--catalog paper` picks only among the paper's 336")
     assert best.figures["exploitability"] < 1e-3 * paper.figures["exploitability"]
 
 

@@ -151,17 +151,18 @@ def test_of_the_papers_catalog_the_games_team_picks(data):
     assert (longer.budget, longer.figures) == (Budget("iterations", 1000), {})
     assert longer.cell == advise_paper("kuhn", BUDGETS[-1]).cell
     assert longer.why.startswith("measured after 100 iterations: of 8 algorithms it ")
-    assert longer.why.endswith("; picked as for 100 iterations, the nearest to 1000 iterations that the team has met")
+    nearest = "the nearest to 1000 iterations that the team was trained with"
+    assert longer.why.endswith(f"; picked as for 100 iterations, {nearest}")
     assert advise_paper("kuhn", Budget("iterations", 30)).figures["exploitability"] > 0
     shorter = advise_paper("kuhn", Budget("iterations", 5))
     assert shorter.figures["exploitability"] > longer_ago["exploitability"]
     assert "picked as for 10 iterations" in shorter.why
-    assert "never met a budget in seconds" in advise_paper("kuhn", Budget("seconds", 1e-4)).why
+    assert "not trained with budgets in seconds" in advise_paper("kuhn", Budget("seconds", 1e-4)).why
 
 
 @pytest.mark.parametrize(
     ("sampler", "words"),
-    [("none", "by a second timing of its only run"), ("external", "on runs that it was not chosen by")],
+    [("none", "by a second timing of its only run"), ("external", "on runs other than those it was chosen by")],
 )
 def test_advice_says_by_which_run_a_pick_is_judged(data, monkeypatch, sampler, words):
     cell = Cell("dcfr", sampler, "none")
@@ -177,7 +178,7 @@ def test_advice_says_by_which_run_a_pick_is_judged(data, monkeypatch, sampler, w
     ("tied", "size", "words"),
     [
         (True, 1, "is the best"),
-        (True, 45, "is one of 45 that can't be told from the best"),
+        (True, 45, "is one of 45 that are tied for the best"),
         (False, 2, "is not the best"),
     ],
 )
@@ -272,7 +273,7 @@ def test_the_prior_is_asked_and_the_budget_nearest_to_those_that_it_has_met(regr
     assert found.why.startswith("picked from the game's features by the DQN team: on one such game")
     longer = recommend("kuhn(cards=6)", Budget("iterations", 10_000))
     assert longer.why.endswith(
-        "; picked as for 100 iterations, the nearest to 10000 iterations that the DQN team has met"
+        "; picked as for 100 iterations, the nearest to 10000 iterations that the DQN team was trained with"
     )
 
 
@@ -287,14 +288,14 @@ def test_that_picks_come_from_tabular_alone_is_said_unless_just_that_catalog_is_
     regrets(pick=0.1, SBS=0.2)
     # The choosers of these tests have learned from the small catalog.
     told = [recommend("kuhn(cards=6)", BUDGETS[1], catalog=asked).why for asked in (None, "tabular", SMALL)]
-    assert ["tabular alone" in why for why in told] == [True, True, False]
+    assert ["only from the catalog tabular" in why for why in told] == [True, True, False]
 
 
 def test_for_budgets_in_a_unit_that_was_not_measured_the_answer_is_that_for_the_longest(regrets):
     regrets(pick=0.1, SBS=0.2)
     found = recommend("kuhn(cards=6)", Budget("nodes", 1000))
     assert (found.basis, found.cell) == ("features", recommend("kuhn(cards=6)", BUDGETS[1]).cell)
-    assert found.why.endswith("; the DQN team has never met a budget in nodes; picked as for 100 iterations")
+    assert found.why.endswith("; the DQN team was not trained with budgets in nodes; picked as for 100 iterations")
 
 
 def test_recommend_answers_at_once_and_says_how_sure_it_is(run, tmp_path, regrets):

@@ -99,8 +99,8 @@ def test_a_component_that_is_not_registered_is_named_with_what_loads_it(
         SelectorTeam.load(saved, evaluator=evaluator)
     assert str(caught.value) == (
         f"{saved / FILE_NAME} picks among components that are not registered: {STRANGER}"
-        f"{told.format(folder=tmp_path)}. Load what registers them with `rlccfr {option.format(folder=tmp_path)} ...`, "
-        "or import it in Python"
+        f"{told.format(folder=tmp_path)}. Load the code that registers them with "
+        f"`rlccfr {option.format(folder=tmp_path)} ...`, or import it in Python"
     )
 
 
@@ -134,7 +134,7 @@ def test_recommend_names_the_team_the_component_and_the_ways_out(run, register, 
     update_rules._entries.pop("test_stranger")
     message = (
         f"error: runs/kuhn/{FILE_NAME} picks among components that are not registered: update_rule 'test_stranger' of "
-        f"{mine}. Load what registers them with `rlccfr --load {mine} ...`, or import it in Python. Or leave "
+        f"{mine}. Load the code that registers them with `rlccfr --load {mine} ...`, or import it in Python. Or leave "
         "out --team, to ask the package"
     )
     ask = ("recommend", "kuhn", "--team", "runs/kuhn")
