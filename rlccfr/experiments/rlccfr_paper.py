@@ -61,8 +61,7 @@ REWARDS: tuple[Rewards, ...] = ("mean", "own")
 """Which rewards the agents of a team learn: the mean of all agents' rewards, or each agent its own."""
 
 ECFR_MODES = {"rlccfr": "ECFR as in the paper", "published": "ECFR as in Li et al."}
-"""Modes of ECFR that are drawn besides the catalog's, with the names of their lines; the first has the paper's formula.
-"""
+"""Modes of ECFR drawn besides the catalog's, with their lines' names; the first has the paper's formula."""
 
 LONGER = 100_000
 """Number of iterations with which the paper's 10,000 are compared."""
@@ -80,8 +79,7 @@ def speed(name: str, cell: Cell) -> list[Row]:
 def ecfr(game: str, mode: str, iterations: int) -> list[Row]:
     """Return the curve of ECFR in one of its modes."""
     curve = Solver(load_game(game), {"id": "ecfr", "mode": mode}).run(iterations=iterations).points
-    points = [point for point in curve if point.iteration]
-    return [{"iteration": point.iteration, "exploitability": point.exploitability} for point in points]
+    return [{"iteration": at.iteration, "exploitability": at.exploitability} for at in curve if at.iteration]
 
 
 def longer(game: str, rule: str, iterations: int) -> list[Row]:
@@ -373,11 +371,10 @@ def scales(teams: pd.DataFrame) -> Iterator[str]:
         _, game, rewards = row["case"].split("/")
         highest_state, state = ("" if row[name] else " (not converged)" for name in ("highest_converged", "converged"))
         numbers = [row[name] for name in ("reward", "regret", *(f"reward_{axis}" for axis in AXES))]
-        highest = f"{row['highest_exploitability']:.2g}{highest_state}"
-        found = f"{row['exploitability']:.3g}{state}"
         lines.append((
-            game, row["preset"], row["scale"], f"`{row['highest']}`", highest, rewards, f"`{Cell.of(row)}`", found,
-            *(f"{number:.3g}" for number in numbers),
+            game, row["preset"], row["scale"], f"`{row['highest']}`",
+            f"{row['highest_exploitability']:.2g}{highest_state}", rewards, f"`{Cell.of(row)}`",
+            f"{row['exploitability']:.3g}{state}", *(f"{number:.3g}" for number in numbers),
         ))  # fmt: skip
     yield from table(columns, sorted(lines, key=_by_game_weights_and_scale))
 
@@ -438,8 +435,7 @@ def _beaten_but_slower(reached: Mapping[str, Method], game: str) -> Judged:
     said = "Some algorithms beat RLCCFR in exploitability, but not in speed (Figures 3 to 5)"
     if not better:
         return Judged(said, game, verdict_of(False), "none beats it in exploitability")
-    slower = [name for name in better if name not in faster]
-    groups = {"lower and slower": slower, "lower and faster": faster}
+    groups = {"lower and slower": [name for name in better if name not in faster], "lower and faster": faster}
     figures = "; ".join(f"{group}: {', '.join(names)}" for group, names in groups.items() if names)
     return Judged(said, game, verdict_of(len(faster) < len(better)), figures)
 
