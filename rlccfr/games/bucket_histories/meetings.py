@@ -205,7 +205,7 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
 
 
 def are_kept(deck: Deck, board: tuple[int, ...], buckets: int) -> bool:
-    """Return whether the counts for both players' same buckets are in the cache, without reading them.
+    """Return whether the cache has the counts for two players with the same buckets, without reading them.
 
     Args:
         deck, board, buckets: see :func:`rlccfr.games.bucket_histories.bucketing.bucketing_of`.
