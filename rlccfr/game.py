@@ -139,7 +139,8 @@ class Form:
             blends, or if there is a short run.
         best_run: arguments of :class:`rlccfr.Solver` (``update_rule`` or ``control``, and ``blend``) for the run that
             reached the least exploitability within budgets in measurements; the default where no algorithm is named.
-        run_for: function ``(game)`` that returns such arguments, in place of ``best_run``, if they depend on the game.
+        run_for: function ``(game, dtype)`` that returns such arguments, in place of ``best_run``, if they depend on the
+            game, or on the type that the user has chosen for the tables' numbers.
         least_blended: smallest budget, in iterations, for which blends gain more than they cost.
         short_run: arguments of the run that is best within budgets of CPU seconds that allow fewer than
             ``least_passes`` exact iterations; empty if ``best_run`` is the best there, too.
@@ -191,13 +192,24 @@ class Form:
     chosen_by: str = ""
     instead: Mapping[str, str] = field(default_factory=dict, hash=False)
 
-    def best_run_on(self, game: Game) -> dict[str, Any]:
-        """Return the arguments of the best run on a game."""
-        return dict(self.part("run_for")(game) if self.run_for else self.best_run)
+    def best_run_on(self, game: Game, dtype: str | None = None) -> dict[str, Any]:
+        """Return the arguments of the best run on a game.
 
-    def run_of(self, game: Game, iterations: float) -> dict[str, Any]:
+        Args:
+            game: the game.
+            dtype: type of the tables' numbers, if the user has chosen one; only some runs fit it, or fit into memory.
+        """
+        return dict(self.part("run_for")(game, dtype) if self.run_for else self.best_run)
+
+    def run_to(self, game: Game, decades: float) -> TargetRun | None:
+        """Return the run to a target some decades below the uniform policy's exploitability; None if none serves it."""
+        histories = getattr(game, "num_histories", 0)
+        has_chance = game.draws_chance
+        return next((run for run in self.target_runs if run.serves(decades, histories, has_chance)), None)
+
+    def run_of(self, game: Game, iterations: float, dtype: str | None = None) -> dict[str, Any]:
         """Return the arguments of the best run on a game within some iterations: without blends if these are few."""
-        arguments = self.best_run_on(game)
+        arguments = self.best_run_on(game, dtype)
         if iterations < self.least_blended:
             arguments.pop("blend", None)
         return arguments
@@ -209,8 +221,12 @@ class Form:
         nanoseconds: float = self.part("iteration_cost")(game)
         return 1e9 * seconds / nanoseconds
 
-    def run_within(self, game: Game, seconds: float = math.inf, iterations: float | None = None) -> dict[str, Any]:
+    def run_within(
+        self, game: Game, seconds: float = math.inf, iterations: float | None = None, dtype: str | None = None
+    ) -> dict[str, Any]:
         """Return the arguments of the default run on a game within CPU seconds or, if given, within iterations.
+
+        For ``dtype``, see :meth:`best_run_on`.
 
         Examples:
             >>> import rlccfr
@@ -219,9 +235,9 @@ class Form:
             {'update_rule': 'dcfr'}
         """
         if iterations is not None:
-            return self.run_of(game, iterations)
+            return self.run_of(game, iterations, dtype)
         passes = self.passes_within(game, seconds)
-        return dict(self.short_run) if passes < self.least_passes else self.run_of(game, passes)
+        return dict(self.short_run) if passes < self.least_passes else self.run_of(game, passes, dtype)
 
     def part(self, name: str) -> Any:
         """Return the object that an attribute names by its import path.

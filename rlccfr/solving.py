@@ -273,10 +273,8 @@ class _Work:
         """The form's run to the target; None without a target, or if none of the form's runs serves it."""
         if self.target is None:
             return None
-        histories = getattr(self.game, "num_histories", 0)
-        has_chance = self.game.draws_chance
-        runs = self.game.form.target_runs
-        return next((run for run in runs if run.serves(self._decades, histories, has_chance)), None)
+        run: TargetRun | None = self.game.form.run_to(self.game, self._decades)
+        return run
 
     @cached_property
     def _iteration_seconds(self) -> float:

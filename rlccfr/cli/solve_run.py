@@ -119,19 +119,29 @@ def _lock_named(text: str, game: Game, written: Sequence[Path]) -> Any:
     return {int(player): lock} if is_for_one else lock
 
 
-def best_run_of(game: Game, dtype: str | None = None) -> Cell:
-    """Return the algorithm whose runs were the best measured on games of this game's form.
+def default_run(
+    game: Game, target: str | None, seconds: float | None, iterations: int | None, dtype: str | None
+) -> tuple[Cell, bool]:
+    """Return the algorithm that :func:`rlccfr.solve` would take where only a run will do, and whether the run blends.
+
+    A run that is steered to a target must know its length, which only :func:`rlccfr.solve` predicts. So the best run
+    within budgets takes its place.
 
     Args:
         game: the game.
-        dtype: type of the tables' numbers, if one is chosen; only plain rules run on numbers of 16 bits.
+        target, seconds, iterations: the target and the budget, where they are given.
+        dtype: type of the tables' numbers, if the user has chosen one.
     """
     from rlccfr.catalog import Cell
+    from rlccfr.limits import target_of, uniform_exploitability
 
-    arguments = game.form.best_run_on(game)
-    if dtype == "int16" and "control" in arguments:
-        arguments = dict(game.form.target_runs[0].arguments)
-    return Cell.of_run(arguments)
+    arguments = game.form.run_within(game, math.inf if seconds is None else seconds, iterations, dtype)
+    if target is not None:
+        decades = math.log10(max(uniform_exploitability(game) / target_of(game, target), 1.0))
+        run = game.form.run_to(game, decades)
+        if run is not None and "control" not in run.arguments:
+            arguments = dict(run.arguments)
+    return Cell.of_run(arguments), bool(arguments.get("blend"))
 
 
 def rule_under(controller: Path) -> str:
@@ -142,7 +152,7 @@ def rule_under(controller: Path) -> str:
     return f"controlled(controller={name if name in CONTROLLER_NAMES else str(controller.resolve())!r})"
 
 
-def components_left_out(game: Game | None) -> Cell:
+def default_components(game: Game | None) -> Cell:
     """Return the components that complete those which a user names.
 
     They are those of the game's best run if that depends on the game, else CFR+ by exact passes. A controller is never
@@ -152,7 +162,7 @@ def components_left_out(game: Game | None) -> Cell:
 
     if game is None or not game.form.run_for or "control" in game.form.best_run:
         return Cell("cfr_plus", "none", "none")
-    return best_run_of(game)
+    return Cell.of_run(game.form.best_run_on(game))
 
 
 def algorithm_of(solver: Solver) -> Cell:

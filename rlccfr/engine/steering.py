@@ -111,7 +111,8 @@ def move_horizon(controller_state: np.ndarray, iterations: int, done: int) -> No
         done: number of iterations done.
     """
     controller_state[HORIZON] = iterations
-    if not controller_state[NUM_DECISIONS]:
+    is_due = done >= controller_state[NEXT_DECISION]
+    if is_due or not controller_state[NUM_DECISIONS]:
         return
     last_horizon = controller_state[DECIDED_HORIZON]
     moved = not last_horizon / HORIZON_CHANGE <= iterations <= last_horizon * HORIZON_CHANGE

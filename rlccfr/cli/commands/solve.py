@@ -18,8 +18,8 @@ from rlccfr.cli.solve_run import (
     Attempt,
     algorithm_of,
     attempted,
-    best_run_of,
-    components_left_out,
+    default_components,
+    default_run,
     locked_by,
     reporting_time_left,
     rule_under,
@@ -78,7 +78,7 @@ class AlgorithmOptions:
 
         update_rule = self._controlled_rule(context) if self.control or self.controller else self.update_rule
         named = update_rule, self.sampler, self.abstraction
-        first = Cell(*(one or other for one, other in zip(named, components_left_out(game), strict=True))).canonical
+        first = Cell(*(one or other for one, other in zip(named, default_components(game), strict=True))).canonical
         return [first, *(parsed_algorithm(text, "--option then") for text in self.then or [])]
 
     def _controlled_rule(self, context: typer.Context) -> str:
@@ -316,11 +316,11 @@ def solve(
         _solve_soonest(game, tree, stop, files, options.threads, json)
         return
 
-    if is_free:
-        algorithms = [best_run_of(tree, options.dtype)]
-        blends = bool(tree.form.best_run.get("blend")) and options.dtype != "int16"  # too few bits for blends
-        options = replace(options, blend=blends)
     until = stop.or_default(tree) if is_free else stop
+    if is_free:
+        cell, blends = default_run(tree, until.target, until.seconds, until.iterations, options.dtype)
+        algorithms = [cell]
+        options = replace(options, blend=blends)
     arguments = vars(options) | {"blend": bool(options.blend), "seed": seed}
     solver = solver_for(tree, algorithms[0], arguments, files.checkpoint)
     attempt = _run(game, solver, algorithms, until, files)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.components.controller import SCHEDULE
 from rlccfr.engine.binding import RunOptions, refuse_by_hand
@@ -76,15 +78,23 @@ def check_components(
         _check_short(rule, sampler, options)
 
 
-def run_for(game: PublicGame) -> dict[str, Any]:
+def run_for(game: PublicGame, dtype: str | None = None) -> dict[str, Any]:
     """Return the arguments of the best run on a game, or of a run that needs less memory if that does not fit.
 
-    A schedule with momentum needs four tables over all sequences. The rule that is soonest at targets needs two.
+    A schedule with momentum needs four tables over all sequences, and more than 16 bits. The rule that is soonest at
+    targets needs two tables.
+
+    Args:
+        game: the game.
+        dtype: type of the tables' numbers; None for the game's default.
     """
+    rule = dict(game.form.target_runs[0].arguments)
+    if dtype == SHORT.name:
+        return rule
     available = available_memory()
-    if available is None or bytes_of(game, 4, game.dtype) <= available:
+    if available is None or bytes_of(game, 4, np.dtype(dtype or game.dtype)) <= available:
         return dict(game.form.best_run)
-    return {**game.form.target_runs[0].arguments, "blend": True}
+    return {**rule, "blend": True}
 
 
 def _check_short(rule: UpdateRule, sampler: Sampler, options: RunOptions) -> None:

@@ -16,6 +16,7 @@ from rlccfr.engine.public.passes import PublicStepper
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.engine.steering import control_of, move_horizon, restore_control, saved_control
 from rlccfr.engine.stepper import Stepper
+from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.control.control_layout import CONTROL, MOMENTUM, SETTINGS
 from rlccfr.kernels.control.controlled_iterations import prepare_segment_by_progress
 from rlccfr.kernels.control.decide import needs_momentum
@@ -53,10 +54,11 @@ class SteeredPublicStepper(PublicStepper):
 
     def _rows(self, iterations: int) -> np.ndarray:
         """See :meth:`PublicStepper._rows`. If a decision is due, it is made first."""
-        had_momentum = self._settings[MOMENTUM] != 0.0
-        count = prepare_segment_by_progress(self._control_handle, self.state.iteration, iterations)
-        if self._settings[MOMENTUM] != 0.0 and not had_momentum:
-            self.state.tables.movement.fill(0.0)  # whatever earlier segments have left in M
+        with uninterrupted():  # M must be reset if the decision is recorded
+            had_momentum = self._settings[MOMENTUM] != 0.0
+            count = prepare_segment_by_progress(self._control_handle, self.state.iteration, iterations)
+            if self._settings[MOMENTUM] != 0.0 and not had_momentum:
+                self.state.tables.movement.fill(0.0)  # whatever earlier segments have left in M
         return self.control.schedule[: count + 1]
 
     @property

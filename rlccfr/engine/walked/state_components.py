@@ -26,7 +26,7 @@ SHORT_WALK = 1_000
 """Mean number of histories per walk up to which :func:`run_for` counts a sampler's walks as short."""
 
 
-def run_for(game: GeneratedGame) -> dict[str, str]:
+def run_for(game: GeneratedGame, dtype: str | None = None) -> dict[str, str]:
     """Return the arguments of the default run on a game by its states.
 
     The sampler is external sampling if its walks are short (:data:`SHORT_WALK`); otherwise robust sampling of two
