@@ -161,7 +161,8 @@ class Entry(Generic[C]):
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             low, high = self.bounds.get(name, NON_NEGATIVE)
             if not (math.isfinite(value) and low <= value <= high):
-                raise ComponentError(f"{self.id!r}: {name} must lie in [{low:g}, {high:g}], not {value!r}")
+                end = ")" if math.isinf(high) else "]"
+                raise ComponentError(f"{self.id!r}: {name} must lie in [{low:g}, {high:g}{end}, not {value!r}")
         return value
 
     def _type_of_optional(self, name: str) -> Any:

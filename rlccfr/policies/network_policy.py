@@ -1,4 +1,4 @@
-"""Policies of both players as networks, in games by OpenSpiel's states."""
+"""Policies of both players as networks, in games represented by OpenSpiel's states."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FORMAT = "rlccfr-network-policy-1"
 
 
 class NetworkPolicy(Policy):
-    """A policy of both players as networks, in a game by OpenSpiel's states.
+    """A policy of both players as networks, in a game represented by OpenSpiel's states.
 
     Its action probabilities are given at OpenSpiel's states. If the game is small enough to be compiled, values and
     exploitability are exact; otherwise, they are not known, and policies are compared by matches.
