@@ -1,8 +1,7 @@
 """Registries of components: they make a component from its id and hyperparameters.
 
-A component can also be found by its aliases, the names that the literature gives it: ``CFR+`` for ``cfr_plus``. In ids
-and aliases, case, spaces, hyphens and underscores do not count, and a plus sign may be written out. Tables, records and
-stores use only ids.
+A component also has aliases, the names that the literature gives it: ``CFR+`` for ``cfr_plus``. In ids and aliases,
+case, spaces, hyphens and underscores do not count, and a plus sign may be spelt out. Tables and stores use only ids.
 
     >>> from rlccfr.registry import samplers, update_rules
     >>> update_rules["CFR+"].id, samplers["ES"].id
