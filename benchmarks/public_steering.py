@@ -172,7 +172,14 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
     )
     for split, of_split in rows.groupby("split", sort=False):
         for kind, of_kind in of_split.groupby("kind", sort=False):
-            yield from (f"## {str(split).capitalize()}: {kind}", "")
+            measured = of_kind["game"].nunique()
+            listed = sum(one == kind for one, _ in games_of(str(split)))
+            yield from (
+                f"## {str(split).capitalize()}: {kind}",
+                "",
+                f"Measured so far: {measured} of {listed} games.",
+                "",
+            )
             for horizon in HORIZONS:
                 if not (of_kind["horizon"] == horizon).any():
                     continue

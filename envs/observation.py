@@ -89,7 +89,7 @@ def uniform_feature(uniform: float) -> float:
 
 
 def uniform_of_feature(feature: np.ndarray) -> np.ndarray:
-    """Return the uniform policy's exploitability, (...), from values, (...), of :func:`uniform_feature`."""
+    """Return the uniform policy's exploitability for each entry of an array of :func:`uniform_feature`'s values."""
     return np.asarray(10.0 ** (_UNIFORM_DECADES * (feature - 0.5)))
 
 
@@ -100,7 +100,7 @@ def reward_weights_of(preset: Preset) -> np.ndarray:
 
 
 def asks_for_speed_alone(weights: np.ndarray) -> np.ndarray:
-    """Return whether each row of reward weights, (b, 9), gives e no weight for any agent: bool, (b,)."""
+    """Return whether each row of reward weights, (b, 9), gives the error cost e no weight for any agent: bool, (b,)."""
     alphas = weights[:, : -len(SCALES)].reshape(-1, 3, 2)[:, :, 0]
     return np.asarray((alphas == 0).all(axis=1))
 

@@ -201,7 +201,7 @@ def _preference(picks: Sequence[np.ndarray], count: int) -> Layer:
     """Return the layer that turns the outputs of :func:`_events` into Q-values: 1 for the present pick, 0 for others.
 
     Args:
-        picks: for each length (d,) index of the agent's pick at each decision.
+        picks: for each length, (d,) index of the agent's pick at each decision.
         count: number of the agent's choices.
     """
     rows = []
@@ -247,7 +247,7 @@ def checked_picks(
         return indices
     limits = ", ".join(f"{agent} below {count}" for agent, count in zip(AGENTS, counts, strict=True))
     if least < 0:
-        limits += "; negative for the networks' own"
+        limits += "; a negative index leaves the pick to the networks"
     in_one_line = picks.tolist() if isinstance(picks, np.ndarray) else picks
     raise RLCCFRError(f"{expected} ({limits}), not {brief(in_one_line)}")
 

@@ -84,7 +84,7 @@ def written_atomically(
         trial: whether only to check that the file can be written. The file then stays as it is, but its folder is made.
 
     Yields:
-        The open temporary file.
+        The open temporary file; for a device or a pipe, a buffer that is written to it when the block ends.
 
     Raises:
         RLCCFRError: the file can't be written; the error is of the class ``failure``.

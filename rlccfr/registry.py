@@ -265,7 +265,7 @@ class Registry(Generic[C]):
                 raise ComponentError(f"{self.kind} {id!r}: {what}= names {unknown[0]!r}, which is not a hyperparameter")
 
     def _require_free(self, id: str, aliases: Sequence[str]) -> None:
-        """Check that no component of this kind has the id as a name, and no component of any kind an alias.
+        """Check that the id is not a name of a component of this kind, and no alias a name of a component of any kind.
 
         Raises:
             ComponentError: the id or an alias is taken, or an alias is not a name.

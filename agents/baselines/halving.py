@@ -129,13 +129,13 @@ def equal_rungs(counts: Sequence[int], total: float) -> list[tuple[int, float]]:
 
 
 def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
-    """Return the ladder for a number of algorithms and of evaluations.
+    """Return the ladder that spends a number of evaluations on a number of algorithms.
 
-    Runs continue from rung to rung, and each rung has the same share of the evaluations. So if a rung has fewer
-    algorithms than the one before by a factor, each of them runs a part of the budget that is larger by this factor.
-    With more rungs, the first rung's runs are shorter. The number of rungs is the smallest with which the first rung
-    can hold all algorithms and the factor is at most :data:`ETA`. If even one rung per evaluation is too few, some
-    algorithms are left out.
+    Every rung has the same share of the evaluations. So if the number of algorithms is divided by some factor from one
+    rung to the next, the part of the budget that each algorithm runs in a rung is multiplied by the same factor. The
+    more rungs, the shorter the runs of the first rung. The ladder has as few rungs as let the first rung hold all
+    algorithms with a factor of at most :data:`ETA`. If even one rung per evaluation is too few, some algorithms are
+    left out.
     """
 
     def length(factor: float, rung_count: int) -> float:

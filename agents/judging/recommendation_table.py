@@ -95,7 +95,7 @@ class RecommendationTable:
 
     @property
     def own(self) -> pd.DataFrame:
-        """The rows of the best algorithms with a user's components, or with controllers from files."""
+        """The rows whose method is ``best with`` some component: a user's, or one with a controller from a file."""
         return self.frame[self.frame["method"].str.startswith(BEST_WITH)].reset_index(drop=True)
 
     def to_rows(self) -> list[dict[str, Any]]:

@@ -81,7 +81,8 @@ def check(request: Request) -> None:
     check_segments(request.budget, request.segments)
     if not 1 <= len(request.cells) <= request.segments:
         raise RLCCFRError(
-            f"a request needs 1 to {request.segments} algorithms, one per segment begun, not {len(request.cells)}"
+            "a request needs one algorithm for each segment so far: at least 1, and at most "
+            f"segments={request.segments}, not {len(request.cells)}"
         )
     if isinstance(request.seed, bool) or not isinstance(request.seed, int) or request.seed < 0:
         raise ComponentError(f"an engine seed must be a non-negative integer, not {request.seed!r}")

@@ -178,7 +178,11 @@ def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], with
 def _close(
     table: TableEvaluator, by_algorithm: Mapping[Cell, Sequence[Job]], limits: Limits, within: float
 ) -> Iterator[Cell]:
-    """Yield the close algorithms, judged by only the planned seeds: seeds added earlier must not change the choice."""
+    """Yield the algorithms of one game that are close to the best, as :func:`close_calls` defines it.
+
+    An algorithm is yielded once for each budget and preset under which it is close. Only the planned runs are compared,
+    so seeds that were added earlier do not change the choice.
+    """
     budgets = [Budget("iterations", limits.iterations)] if limits.iterations > 1 else []
     budgets += [Budget("seconds", limits.seconds / divisor) for divisor in DIVISORS if limits.seconds]
     for budget in budgets:

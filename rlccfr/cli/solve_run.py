@@ -134,6 +134,14 @@ def best_run_of(game: Game, dtype: str | None = None) -> Cell:
     return Cell.of_run(arguments)
 
 
+def rule_under(controller: Path) -> str:
+    """Return the update rule whose settings a controller chooses; it is given by its name or its file."""
+    from rlccfr.components.controller import CONTROLLER_NAMES
+
+    name = str(controller)
+    return f"controlled(controller={name if name in CONTROLLER_NAMES else str(controller.resolve())!r})"
+
+
 def components_left_out(game: Game | None) -> Cell:
     """Return the components that complete those which a user names.
 

@@ -142,11 +142,13 @@ class Sampler(Component):
         is_one_path = takes == ("one", "one", "one") and self.mixture is None and not self.probe
         if (self.by_history or not self.weighted) and not is_one_path:
             raise ComponentError(
-                "values of histories and weighted=False need walks of one path: set traverser='one', and leave out "
-                "chance, opponent, mixture and probe"
+                "values=, weighted=False, and baselines other than 'sequence' need walks of one path: set "
+                "traverser='one', and leave out chance, opponent, mixture and probe"
             )
         if not (self.weighted or self.by_history):
-            raise ComponentError("weighted=False needs values of histories, or baselines of histories: set one of them")
+            raise ComponentError(
+                "weighted=False needs values of histories: set values=, or a baseline other than 'sequence'"
+            )
 
     @property
     def learns(self) -> bool:

@@ -31,7 +31,7 @@ _costs: WeakKeyDictionary[SequenceForm, float] = WeakKeyDictionary()
 
 
 def quotient_for_passes(game: GameTree) -> Quotient | None:
-    """Return a game's quotient, or None if it is not predicted to make passes faster by :data:`LEAST_GAIN` times."""
+    """Return a game's quotient; None if passes over it are not predicted to be :data:`LEAST_GAIN` times as fast."""
     quotient = quotient_of(game)
     if quotient is None or _cost_of(game) < LEAST_GAIN * _cost_of(quotient):
         return None

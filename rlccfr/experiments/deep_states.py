@@ -91,8 +91,8 @@ def arena(game: str, seconds: tuple[float, ...], pairs: int, steps: int, seed: i
         seed: seed of the runs.
 
     Returns:
-        Rows of the kinds ``uniform`` (:func:`against_uniform`), ``match``, the mean payoff of the ``first`` algorithm
-        per game against the ``second``, and ``bound``, a lower bound of exploitability.
+        Rows of three kinds. ``uniform`` is from :func:`against_uniform`. ``match`` has the mean payoff per game of the
+        algorithm ``first`` against ``second``. ``bound`` has a lower bound on the exploitability of ``first``.
     """
     loaded: Any = load_game(game, form="generated")
     rows: list[Row] = []

@@ -44,7 +44,7 @@ class NetworkPolicy(Policy):
 
     Args:
         game: the game.
-        policies: both players' models, a function of a player, rows and their legal actions.
+        policies: both players' models; see :class:`rlccfr.networks.row_policies.RowPolicies`.
 
     Attributes:
         game: the game.
@@ -52,7 +52,7 @@ class NetworkPolicy(Policy):
 
     Raises:
         TypeError: ``game`` is not a game.
-        PolicyError: the game is not one by its states.
+        PolicyError: the game is not represented by OpenSpiel's states.
 
     Example:
         >>> import pyspiel, rlccfr
@@ -69,7 +69,9 @@ class NetworkPolicy(Policy):
         self.game = checked_game(game)
         self.policies = policies
         if game.form is not GENERATED:
-            raise PolicyError(f"{game.name!r} is not a game by its states: load it as 'generated({game.name})'")
+            raise PolicyError(
+                f"{game.name!r} is not represented by OpenSpiel's states: load it as 'generated({game.name})'"
+            )
 
     @classmethod
     def are_values_known(cls, game: Any) -> bool:
@@ -238,7 +240,7 @@ class NetworkPolicy(Policy):
             raise RLCCFRError(f"networks are saved as .npz, not as {path.suffix or repr(path.name)}")
 
     def save(self, path: str | Path) -> None:
-        """Write the networks to a file, whole or not at all: .npz.
+        """Write the networks to a .npz file, whole or not at all.
 
         Raises:
             RLCCFRError: the suffix is not .npz.

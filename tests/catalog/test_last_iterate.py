@@ -120,7 +120,7 @@ def test_threads_and_public_trees_are_refused(monkeypatch):
     with pytest.raises(rlccfr.ComponentError, match="leave out threads=2"):
         rlccfr.Solver(game("kuhn"), "rtcfr_plus", threads=2)
     holdem = rlccfr.load_game("holdem(ranks=4,suits=2)")
-    with pytest.raises(rlccfr.ComponentError, match="no functions"):
+    with pytest.raises(rlccfr.ComponentError, match="functions of its own"):
         rlccfr.Solver(holdem, "rtcfr_plus")
     with pytest.raises(rlccfr.ComponentError, match="the result is the average policy"):
         rlccfr.Solver(holdem, CURRENT)

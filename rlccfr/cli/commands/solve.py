@@ -22,6 +22,7 @@ from rlccfr.cli.solve_run import (
     components_left_out,
     locked_by,
     reporting_time_left,
+    rule_under,
     saving,
     solve_by_linear_program,
     solver_for,
@@ -54,7 +55,7 @@ class AlgorithmOptions:
     sampler: str | None = option(None, 'Such as "outcome(exploration=0.4)". [none]')
     abstraction: str | None = option(None, "Such as cfr_br. [none]")
     control: bool = option(False, "Let the shipped controller choose the rule's settings.", "--control")
-    controller: Path | None = option(None, "Or your own controller, from `rlccfr train --control`.")
+    controller: Path | None = option(None, "Another: schedule, or a file of `rlccfr train --control`.")
     then: list[str] | None = rare(None, 'Next algorithm: "dcfr x external x none"; may be repeated.')
 
     @property
@@ -75,8 +76,7 @@ class AlgorithmOptions:
         """
         from rlccfr.catalog import Cell
 
-        is_controlled = self.control or self.controller is not None
-        update_rule = self._controlled_rule(context) if is_controlled else self.update_rule
+        update_rule = self._controlled_rule(context) if self.control or self.controller else self.update_rule
         named = update_rule, self.sampler, self.abstraction
         first = Cell(*(one or other for one, other in zip(named, components_left_out(game), strict=True))).canonical
         return [first, *(parsed_algorithm(text, "--option then") for text in self.then or [])]
@@ -93,7 +93,7 @@ class AlgorithmOptions:
         for name, shown in (("update_rule", "--update-rule"), ("then", "`--option then=...`")):
             if is_on_command_line(context, name):
                 raise RLCCFRError(f"{options[0]} steers the update rule for the whole run: leave out {shown}")
-        return "controlled" if self.controller is None else f"controlled(controller={str(self.controller.resolve())!r})"
+        return "controlled" if self.controller is None else rule_under(self.controller)
 
 
 @dataclass(frozen=True)

@@ -139,9 +139,9 @@ class Sweeps:
         Args:
             table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
         """
-        state = PassState.of_policy(table, table)
+        state = PassState.of_policy(table, table)  # no pass below changes it
         with uninterrupted(), self._lock, one_blas_thread():
-            self._find_leaf_values(0, state, BEST)
+            self._find_leaf_values(0, state, BEST)  # which do not depend on player 0's policy, so they serve MEAN, too
             value = self._go_up(0, state, MEAN)
             first = self._go_up(0, state, BEST)
             self._find_leaf_values(1, state, BEST)

@@ -162,7 +162,10 @@ class BucketHistoryTables:
                 entry += 1
 
     def refresh(self, binding: Binding) -> None:
-        """Change nothing yet: the tables are shared, and the switch may still fail; see :meth:`adopt`."""
+        """Change nothing yet: the state before the switch has the same tables, and the switch may still fail.
+
+        :meth:`adopt` makes the changes.
+        """
 
     def adopt(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor and set what the current policy is proportional to."""
@@ -273,10 +276,10 @@ def check_components(
 
 
 def _check_by_hand(where: str, rule: UpdateRule, sampler: Sampler) -> None:
-    """Check that passes with a row for each hand make the same update as passes with a row for each history.
+    """Check that passes with a row for each hand make the same update as passes with a row for each bucket history.
 
-    The hands of a history add to its regrets one by one. A floor would be applied after each of them, and a prediction
-    or momentum would be made from the last one alone.
+    Passes by hand need drawn boards. They add the regrets of a bucket history's hands to its entries hand by hand. A
+    floor would be applied after each hand, and a prediction or momentum would be made from the last hand alone.
 
     Args:
         where: the beginning of messages.

@@ -138,10 +138,10 @@ def make_player(game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstra
 
 
 def past_weight(rule: UpdateRule, iterations: int) -> float:
-    """Return the total weight of past iterations under a rule's discounts of positive regrets.
+    """Return the total weight of all iterations so far under a rule's discounts of positive regrets.
 
-    The newest iteration has weight 1. An earlier one's weight is the product of the discounts of all iterations after
-    it.
+    Models that take over from tables need it, since the tables hold sums over these iterations. The newest iteration
+    has weight 1. An earlier one's weight is the product of the discounts of all iterations after it.
     """
     total_weight = 1.0
     oldest_weight = 1.0
@@ -149,7 +149,8 @@ def past_weight(rule: UpdateRule, iterations: int) -> float:
     # Backwards from the newest iteration, many at a time, until the rest no longer counts.
     while last > 1 and oldest_weight > NEGLIGIBLE * total_weight:
         first = max(2, last - DISCOUNTS_AT_ONCE + 1)
-        weights = oldest_weight * np.cumprod(rule.schedule(first, last - first)[::-1, POSITIVE_DISCOUNT])
+        discounts = rule.schedule(first, last - first)[::-1, POSITIVE_DISCOUNT]  # of iterations last, ..., first
+        weights = oldest_weight * np.cumprod(discounts)
         total_weight += float(weights.sum())
         oldest_weight = float(weights[-1])
         last = first - 1

@@ -43,7 +43,8 @@ def check_components(
     has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
     if rule.average_weight or has_functions:
         raise ComponentError(
-            f"{where} update rules can have schedules, but no functions: use dcfr_plus instead of {rule.id!r}"
+            f"{where} {rule.id!r} does not run, since it changes regrets or policies by functions of its own: use "
+            "dcfr_plus"
         )
     if rule.controller is not None and rule.controller.looks:
         raise ComponentError(

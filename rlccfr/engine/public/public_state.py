@@ -183,7 +183,10 @@ class PublicState:
                 clear_ended_averages(self.game.view, self.tables.policy_sum, self.drawing)
 
     def refresh(self, binding: Binding) -> None:
-        """Do nothing: both states share the tables, and the switch may still fail. See :meth:`adopt`."""
+        """Change nothing yet: the state before the switch has the same tables, and the switch may still fail.
+
+        :meth:`adopt` makes the changes.
+        """
 
     def adopt(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor, and set the table that gives the current policy."""

@@ -178,6 +178,7 @@ def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meeti
         GameError: the matrix does not fit into memory.
     """
     size = bucketing.num_histories[-1]
+    # A matrix of doubles, and while it is made, a copy in 32 bits.
     check_memory(12 * size**2, f"the counts for pairs of {size:,} bucket histories")
     wins = _doubled_wins(bucketing, bucketing, progress)
     return Meetings(bucketing.above, wins, bucketing.above, wins)
@@ -196,6 +197,7 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
     if first.boards != second.boards:
         raise GameError("the decks or the boards differ: both players' buckets must be of the same deck and boards")
     shape = first.num_histories[-1], second.num_histories[-1]
+    # Two matrices of doubles, each with a copy in 32 bits while it is made.
     check_memory(24 * shape[0] * shape[1], f"the counts for pairs of {shape[0]:,} and {shape[1]:,} bucket histories")
     first_wins = _doubled_wins(first, second, share_of(progress, 0.0, 0.5))
     second_wins = _doubled_wins(second, first, share_of(progress, 0.5, 1.0))
@@ -203,7 +205,7 @@ def meetings_between(first: Bucketing, second: Bucketing, progress: Progress | N
 
 
 def are_kept(deck: Deck, board: tuple[int, ...], buckets: int) -> bool:
-    """Return whether the counts for both players' same buckets are in the cache, without reading them.
+    """Return whether the cache has the counts for two players with the same buckets, without reading them.
 
     Args:
         deck, board, buckets: see :func:`rlccfr.games.bucket_histories.bucketing.bucketing_of`.

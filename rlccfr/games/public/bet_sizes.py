@@ -126,7 +126,12 @@ def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
 
 
 def _positive(number: str, text: str, where: str) -> Fraction:
-    """Return a number in a size.
+    """Return the number that a size contains, once it has been checked not to be 0.
+
+    Args:
+        number: the number, as written.
+        text: the whole size, for the error.
+        where: whose size it is, for the error.
 
     Raises:
         GameError: the number is 0.

@@ -261,7 +261,7 @@ def _joint_groups(deal: Deal, opponent: Deal) -> np.ndarray:
 
 
 def _same_rows(deal: Deal, opponent: Deal) -> np.ndarray:
-    """Return, for each of a player's rows, the opponent's row with the row's first hand, (rows,); -1 if it has none."""
+    """Return the opponent's row that holds the first hand of each of a player's rows, (rows,); -1 if none does."""
     if deal is opponent:
         return np.arange(deal.rows)
     row_of_number = np.full(deal.deck.num_hands, -1)

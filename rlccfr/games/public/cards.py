@@ -158,6 +158,9 @@ class ByHand(dict[str, float]):
     def __getitem__(self, hand: Any) -> float:
         return super().__getitem__(self._as_kept(hand))
 
+    def __missing__(self, hand: Any) -> float:
+        raise KeyError(f"no hand {hand!r} is here; a hand looks like {next(iter(self), 'AhKh')!r}")
+
     def __contains__(self, hand: object) -> bool:
         return super().__contains__(self._as_kept(hand))
 

@@ -23,12 +23,13 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from rlccfr.errors import GameError, brief, what_failed
 from rlccfr.games.gambit.files import path_shown, read_text
-from rlccfr.games.public.bet_sizes import SIDES, STREETS
+from rlccfr.games.public.bet_sizes import SIDES, STREETS, parsed_sizes
 from rlccfr.games.public.subgame import DEFAULTS, PREFIX, RAKE_ADVICE, REQUIRED, Subgame, SubgameRules
 
 SUFFIXES = (".txt", ".json")
@@ -150,7 +151,7 @@ def _from_texas_solver(lines: list[tuple[int, str]], shown: str) -> dict[str, An
         elif command == "set_bet_sizes":
             _read_texas_sizes(sizes, all_ins, value, place)
         elif command.startswith("set_") and command not in _RUN_COMMANDS:
-            raise GameError(f"{place} has the command {command}, which this library does not support: leave it out")
+            raise GameError(f"{place} has the command {command}{_advice_on(command)}")
         elif command not in _RUN_COMMANDS:
             raise _unfitting(shown, number, line)
     for player, street in sorted(all_ins):
@@ -159,8 +160,19 @@ def _from_texas_solver(lines: list[tuple[int, str]], shown: str) -> dict[str, An
     return {**arguments, **sizes.arguments()}
 
 
+def _advice_on(command: str) -> str:
+    """Return what to do about a command of TexasSolver's that is not read."""
+    if "rake" in command:
+        return f": {RAKE_ADVICE}"
+    known = [*_TEXAS_COMMANDS.values(), *_RUN_COMMANDS, "set_bet_sizes", "set_allin_threshold"]
+    meant = get_close_matches(command, known, 1)
+    return f": did you mean {meant[0]}?" if meant else ", which this library does not support: leave it out"
+
+
 def _read_texas_sizes(sizes: _Sizes, all_ins: set[tuple[int, str]], value: str, place: str) -> None:
     """Read a line such as ``set_bet_sizes oop,flop,bet,50``; of lines with the same beginning, the last one counts.
+
+    A plain number is in per cent of the pot, as in TexasSolver; other sizes are in this library's grammar.
 
     Args:
         sizes: lists of sizes, one of which the line replaces.
@@ -173,7 +185,7 @@ def _read_texas_sizes(sizes: _Sizes, all_ins: set[tuple[int, str]], value: str, 
         GameError: the line is not of this form.
     """
     side, street, kind, *numbers = [*(part.strip() for part in value.split(",")), "", ""]
-    amounts = [f"{number}%" for number in numbers if number]
+    amounts = [f"{number}%" if number.replace(".", "", 1).isdecimal() else number for number in numbers if number]
     is_known = side in SIDES and street in STREETS and kind in ("bet", "raise", "donk", "allin")
     if not is_known or bool(amounts) == (kind == "allin"):
         raise GameError(f"{place} has the sizes {value!r}; they are like 'oop,flop,bet,50' or 'ip,river,allin'")
@@ -181,6 +193,7 @@ def _read_texas_sizes(sizes: _Sizes, all_ins: set[tuple[int, str]], value: str, 
     if kind == "allin":
         all_ins.add((player, street))
     else:
+        parsed_sizes(",".join(amounts), place, raises=kind == "raise")
         sizes.replace({"bet": "bets", "raise": "raises", "donk": "donk"}[kind], street, player, amounts)
 
 

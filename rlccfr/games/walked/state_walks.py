@@ -131,8 +131,8 @@ class StateWalks:
         bits = tensors != 0
         if not (tensors[bits] == 1).all():
             raise GameError(
-                f"the information state tensors of {self._name!r} have numbers other than 0 and 1, which no playout "
-                "has met: load the game without form='generated'"
+                f"the information state tensors of {self._name!r} have numbers other than 0 and 1, but random "
+                "playouts met only 0 and 1 when the game was loaded: load it without form='generated'"
             )
         return np.packbits(bits, axis=1)
 
@@ -258,7 +258,10 @@ def _read_list(state: Any, player: int, tensor: np.ndarray) -> None:
 
 
 def _observing_reader(game: Any) -> Reader | None:
-    """Return a reader that uses an OpenSpiel observer; None if the game has none, or if its size is not a tensor's."""
+    """Return a reader that uses an OpenSpiel observer; None for a game in Python, or one without such an observer.
+
+    It is also None if the observer's tensor differs in length from the game's information state tensor.
+    """
     if hasattr(game, "make_py_observer"):  # a game in Python
         return None
     try:

@@ -136,13 +136,17 @@ def add_following(masks, choose, row, turning, image, values, squared, chosen, r
 
 @kernel(types.void(I8S, I8M, I4S, I4S, I2M, U2M, I8S, I8S, I8M))
 def add_squares(masks, choose, row, turning, image, values, chosen, remaining, sums):
-    """Add up the squares of values over the boards that follow each board; see :func:`add_sums`."""
+    """Add up the squares of strengths over the boards that follow each board: the first sums of HS^2.
+
+    The strengths are those of the last round, so the sums are those of the round before it; for rounds before that, see
+    :func:`add_sums`, which also explains the arguments.
+    """
     add_following(masks, choose, row, turning, image, values, True, chosen, remaining, sums)
 
 
 @kernel(types.void(I8S, I8M, I4S, I4S, I2M, I8M, I8S, I8S, I8M))
 def add_sums(masks, choose, row, turning, image, values, chosen, remaining, sums):
-    """Add up values over the boards that follow each board.
+    """Add up sums of HS^2 over the boards that follow each board: from a round's sums to those of the round before.
 
     Args:
         masks: (boards,) cards of each board.

@@ -47,7 +47,7 @@ def test_the_last_error_is_that_of_what_a_solver_returns(options):
         (lambda run: run.episode(picks(10**6)), FORCED),
         (
             lambda run: run.episode(picks((0, 0, 17))),
-            f"{FORCED} ({LIMITS}; negative for the networks' own), not [[0, 0",
+            f"{FORCED} ({LIMITS}; a negative index leaves the pick to the networks), not [[0, 0",
         ),
         (lambda run: run.episode(np.zeros((1, 3), int)), FORCED),
         (lambda run: run.episode(np.array(-1)), FORCED),

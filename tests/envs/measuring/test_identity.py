@@ -89,8 +89,8 @@ def test_shares_are_whole_and_add_up():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (request(segments=1), "needs 1 to 1 algorithms, .* not 0"),
-        (request(EXACT, EXACT, segments=1), "needs 1 to 1 algorithms, .* not 2"),
+        (request(segments=1), "at least 1, and at most segments=1, not 0"),
+        (request(EXACT, EXACT, segments=1), "at least 1, and at most segments=1, not 2"),
         (request(EXACT, segments=0), "segments must be a positive integer, not 0"),
         (request(EXACT, segments=101), "100 iterations can't be split into 101 segments"),
         (request(EXACT, seed=-1), "an engine seed must be a non-negative integer, not -1"),

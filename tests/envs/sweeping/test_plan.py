@@ -60,7 +60,7 @@ def test_all_of_the_public_catalog_runs_on_public_trees():
     for cell in Catalog.public():
         rlccfr.Solver(tree, *cell).run(iterations=1, curve=False)
     for rule in set(Catalog.extended_tabular().update_rules) - set(Catalog.public().update_rules):
-        with pytest.raises(rlccfr.errors.RLCCFRError, match="update rules can have schedules, but no functions"):
+        with pytest.raises(rlccfr.errors.RLCCFRError, match="changes regrets or policies by functions"):
             rlccfr.Solver(tree, rule, "none")
 
 

@@ -80,6 +80,12 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
     assert not (tmp_path / "first.svg").exists()
 
 
+def test_a_schedule_is_named_like_a_controllers_file(run):
+    code, out, _ = run("solve", SMALL, "--controller", "schedule", "--iterations", "20", "--json")
+    assert code == 0
+    assert "controlled(controller='schedule')" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -91,7 +97,7 @@ def test_a_picture_needs_hands_or_rolls(run, tmp_path):
         ),
         (
             ("--iterations", "3", "--update-rule", "hedge"),
-            "update rules can have schedules, but no functions: use dcfr_plus",
+            "'hedge' does not run, since it changes regrets or policies by functions of its own: use dcfr_plus",
         ),
         (("--iterations", "3", "--control"), "use the controller 'schedule', which looks only at its progress"),
         (("--iterations", "3", "--abstraction", "rcfr"), "regrets are stored in tables, not fitted"),

@@ -123,6 +123,14 @@ def test_of_texas_solvers_lines_with_the_same_beginning_the_last_one_counts(writ
     assert arguments["bets"]["river"] == ("50%", "75%,a")  # an all-in is a line of its own
 
 
+def test_sizes_in_texas_solvers_lines_may_be_in_the_librarys_grammar(written):
+    arguments = read_spot(
+        written(TEXAS_SOLVER + "set_bet_sizes ip,turn,bet,75%,e\nset_bet_sizes oop,turn,raise,2.5x\n")
+    )
+    assert arguments["bets"]["turn"] == ("50%,100%", "75%,e")
+    assert arguments["raises"]["turn"] == ("2.5x", "")
+
+
 def test_texas_solvers_defaults_are_not_taken_over(written):
     name = written(TEXAS_SOLVER.replace("set_allin_threshold 0.67\n", ""))
     assert "commit" not in read_spot(name)
@@ -170,6 +178,15 @@ def test_the_librarys_own_json_may_say_that_there_is_no_rake(written):
             TEXAS_SOLVER.replace("set_accuracy 0.5", "set_raise_limit 3"),
             "line 16 of spot.txt has the command set_raise_limit",
         ),
+        (
+            TEXAS_SOLVER.replace("set_bet_sizes ip,turn", "set_bet_size ip,turn"),
+            "line 11 of spot.txt has the command set_bet_size: did you mean set_bet_sizes?",
+        ),
+        (
+            TEXAS_SOLVER.replace("set_accuracy 0.5", "set_rake 5"),
+            "line 16 of spot.txt has the command set_rake: a game with rake is not zero-sum",
+        ),
+        (TEXAS_SOLVER.replace("raise,60", "raise,half"), "line 8 of spot.txt: 'half' is not a size"),
         (TEXAS_SOLVER.replace("set_pot 10", "set_pot ten"), "line 1 of spot.txt has 'ten' instead of a number"),
         (TEXAS_SOLVER.replace("oop,turn,raise,60", "oop,turn,raise"), "line 8 of spot.txt has the sizes"),
         (TEXAS_SOLVER.replace("ip,turn,bet", "btn,turn,bet"), "line 11 of spot.txt has the sizes"),
