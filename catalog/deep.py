@@ -158,7 +158,7 @@ def deep_cfr(networks: Networks) -> UpdateRule:
     infoset gets between two fits are summed into one row, which changes the loss by a constant. (3) A fit continues
     from the last fit's weights, unless retrain_from_scratch is set. (4) The policy network is trained during the run,
     not at its end. On hold'em's public tree, embeddings of cards do have parts for rank and suit. There, and on games
-    by OpenSpiel's states, each visit of an infoset is a row, as in the source.
+    represented by OpenSpiel's states, each visit of an infoset is a row, as in the source.
     """
     return learned(tabular.cfr(), networks)
 
@@ -189,7 +189,7 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
     aliases=("Deep LCFR", "deep linear CFR"),
 )
 def deep_lcfr(networks: Networks) -> UpdateRule:
-    """Deep linear CFR: deep_cfr whose value and policy networks weigh data of iteration t by t. Exact fit: lcfr."""
+    """Deep linear CFR: deep_cfr whose value and policy networks weight data of iteration t by t. Exact fit: lcfr."""
     return learned(tabular.lcfr(), networks)
 
 
@@ -241,7 +241,7 @@ def deep_dcfr_plus(
 
 
 def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel: bool) -> UpdateRule:
-    """Return ECFR with networks: its weights W come from a second network, fitted to the unweighted mean advantages."""
+    """Return ECFR with networks: its weights W come from a second network, fitted to the mean advantages without W."""
 
     def weights(mean_advantage: np.ndarray) -> np.ndarray:
         factors: np.ndarray = np.exp(kappa * np.clip(mean_advantage, -1.0, 1.0))
@@ -261,7 +261,7 @@ def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel:
 def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     """Deep exponential CFR: V fits W r; policy in proportion to W max(V, 0); uniform average. Exact fit: ecfr.
 
-    W = exp(kappa m / payoff range), where m is a second network, fitted to the unweighted r as V is in deep_cfr.
+    W = exp(kappa m / payoff range), where m is a second network, which is fitted to r without W, as V is in deep_cfr.
     """
     return _exponential(tabular.ecfr(kappa=kappa), networks, kappa, relabel=False)
 

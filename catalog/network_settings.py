@@ -147,8 +147,8 @@ Steinberger. Both differ from Steinberger in the network of the average policy: 
 each measured iteration, for 5,000 steps; here, it continues from its last weights, for ``policy_steps`` steps at each
 fit. Steinberger's data have linear weights, as in deep_lcfr.
 
-``states`` is for games by OpenSpiel's states, in which walks take most of the time. ``holdem`` is for games with
-millions of infosets, few of which are visited twice; use it with ``model="cards"``.
+``states`` is for games represented by OpenSpiel's states, in which walks take most of the time. ``holdem`` is for games
+with millions of infosets, few of which are visited twice; use it with ``model="cards"``.
 """
 
 

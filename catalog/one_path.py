@@ -56,9 +56,9 @@ def escher(
     children. With value="network", a network with the settings ``preset`` is fitted to q, as in the source; with a deep
     rule this is Deep ESCHER. Here, the network learns from one-step backups of its values; in the source, from the
     outcomes of additional walks. A sampled average divides the increments of a policy by the fixed policy's reach.
-    weighted=True is an ablation: it divides regrets by the fixed policy's reach, too. On games by OpenSpiel's states,
-    value="network" and explores="actions" are needed; the network then has an output for each action, and learns by
-    tree backup from separate walks.
+    weighted=True is an ablation: it divides regrets by the fixed policy's reach, too. On games represented by
+    OpenSpiel's states, value="network" and explores="actions" are needed; the network then has an output for each
+    action, and learns by tree backup from separate walks.
     """
     network = history_network(preset) if value == "network" else None
     return Sampler(
@@ -79,8 +79,8 @@ def dream(exploration: float = 0.5, preset: str = "fast", weighted: bool = True)
 
     The network, with the settings ``preset``, learns from one-step backups of its values. Differs from the source,
     which needs no model of the game: here, terminal payoffs and chance probabilities are used. The number of walks is
-    the setting traversals of the deep rule or, with a tabular rule, of ``preset``. On games by OpenSpiel's states, the
-    network learns by tree backup from separate walks, whose number is the setting traversals of ``preset``.
+    the setting traversals of the deep rule or, with a tabular rule, of ``preset``. On games represented by OpenSpiel's
+    states, the network learns by tree backup from separate walks, whose number is the setting traversals of ``preset``.
     weighted=False is an ablation without a regret bound: it does not divide regrets by the probability of the
     traverser's draws.
     """

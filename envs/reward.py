@@ -246,7 +246,7 @@ def mean_reward(measurement: Measurement, of: Preset) -> float:
 
 
 def costs_on_all_scales(log_errors: np.ndarray, speeds: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """Return costs, (..., 4), whose last axis has the fields of :class:`Costs`, from e on the log scale and s.
+    """Return the costs that follow from e on the log scale and s, (..., 4), with the fields of :class:`Costs` last.
 
     Args:
         log_errors: e on the scale ``log``, (...).

@@ -240,7 +240,10 @@ class Form:
         return dict(self.short_run) if passes < self.least_passes else self.run_of(game, passes, dtype)
 
     def part(self, name: str) -> Any:
-        """Return the object that an attribute names by its import path.
+        """Return the object whose import path is the value of an attribute of the form.
+
+        Args:
+            name: the attribute's name.
 
         Raises:
             GameError: the form has no such part.

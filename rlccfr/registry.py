@@ -1,8 +1,7 @@
 """Registries of components: they make a component from its id and hyperparameters.
 
-A component can also be found by its aliases, the names that the literature gives it: ``CFR+`` for ``cfr_plus``. In ids
-and aliases, case, spaces, hyphens and underscores do not count, and a plus sign may be written out. Tables, records and
-stores use only ids.
+A component also has aliases, the names that the literature gives it: ``CFR+`` for ``cfr_plus``. In ids and aliases,
+case, spaces, hyphens and underscores do not count, and a plus sign may be spelt out. Tables and stores use only ids.
 
     >>> from rlccfr.registry import samplers, update_rules
     >>> update_rules["CFR+"].id, samplers["ES"].id
@@ -161,7 +160,8 @@ class Entry(Generic[C]):
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             low, high = self.bounds.get(name, NON_NEGATIVE)
             if not (math.isfinite(value) and low <= value <= high):
-                raise ComponentError(f"{self.id!r}: {name} must lie in [{low:g}, {high:g}], not {value!r}")
+                end = ")" if math.isinf(high) else "]"
+                raise ComponentError(f"{self.id!r}: {name} must lie in [{low:g}, {high:g}{end}, not {value!r}")
         return value
 
     def _type_of_optional(self, name: str) -> Any:

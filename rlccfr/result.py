@@ -42,8 +42,8 @@ class RunResult:
     """Totals since the solver's start, with the convergence curve.
 
     Attributes:
-        exploitability: NashConv / 2 of the average policy, in the game's units; NaN in a game by OpenSpiel's states
-            that is too large to be compiled.
+        exploitability: NashConv / 2 of the average policy, in the game's units; NaN in a game represented by
+            OpenSpiel's states that is too large to be compiled.
         nash_conv: sum of both players' gains from best responses to the average policy, in the game's units.
         iterations: number of iterations; one iteration updates each player once.
         nodes_touched: number of histories visited; an exact or best-response pass visits all of them, for each player.

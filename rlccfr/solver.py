@@ -247,8 +247,9 @@ class Solver:
     def _finish(self, finish: Callable[[], bool]) -> bool:
         """Make the blends, if the run blends; return whether the average policy may have changed.
 
-        A last point of the curve that was measured at this iteration, before the blends, is removed. If it has the
-        current policy's exploitability, which blends do not change, it stays, and only the average is measured again.
+        If it has changed, and the curve's last point was measured at this iteration, that point is out of date. It is
+        removed, unless it has the current policy's exploitability, which blends do not change. Then it stays, and only
+        the average policy is measured again.
         """
         with collector_paused():
             begin = time.thread_time()

@@ -83,8 +83,8 @@ class Solution:
         method: how the policy was found: ``"linear program"`` or ``"iterations"``.
         why: one line on what was done and why.
         policy: both players' policies.
-        exploitability: NashConv / 2 of the policy, in the game's units; NaN in a game by OpenSpiel's states that is too
-            large to be compiled.
+        exploitability: NashConv / 2 of the policy, in the game's units; NaN in a game represented by OpenSpiel's states
+            that is too large to be compiled.
         value: the policy's value to player 0, in the game's units; the game's value if the exploitability is 0.
         target: exploitability that was to be reached, in the game's units; None if only a budget was given.
         cpu_seconds: CPU seconds by part: ``"predicting"``, ``"linear program"``, ``"iterations"`` (in the engine's main

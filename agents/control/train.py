@@ -84,8 +84,7 @@ def train_controller(
         progress: function that is called repeatedly with the share of the training that is done.
 
     Raises:
-        RLCCFRError: an argument is invalid; the directory can't be written, is in use, or holds a training run with
-            other arguments.
+        RLCCFRError: an argument is invalid; or the directory can't be written, is in use, or has another training run.
     """
     directory = None if out is None else Path(out)
     names = _training_games(games)

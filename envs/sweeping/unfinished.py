@@ -105,7 +105,7 @@ def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:
 
 
 def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
-    """Copy the runs that a store lacks from a file that :meth:`Store.compact` wrote; return their number.
+    """Copy to a store the runs that it lacks and a file of :meth:`Store.compact` has; return their number.
 
     A run is copied under its id in the file. A planned run also counts as done if another processor performed it with
     the same engine, game, seed and components for at least as long; its record names that processor. A failed run from

@@ -302,7 +302,7 @@ def _run_in_buckets(dtype: Literal["float32", "float64"]) -> None:
 
 
 def _compile_algorithms() -> None:
-    """Compile the plain functions of all components, and what lies between Python and the kernels."""
+    """Compile the plain functions of all components, and all other functions that :data:`FLAT_RUNS` call."""
     from rlccfr.games.names import load_game
     from rlccfr.kernels import plain_functions
     from rlccfr.registry import samplers, update_rules

@@ -269,7 +269,7 @@ def _swept_catalog(table: TableEvaluator, games: Sequence[str], networks: str | 
 def _resuming_command(
     missing: Missing, games: Sequence[str], results: Path, catalog: str, networks: str | None
 ) -> Sequence[str]:
-    """Return the words of the command that completes a sweep, without options that have their default values."""
+    """Return the words of the command that completes a sweep: games, store, and options other than the defaults."""
     from rlccfr.envs.sweeping.plan import Limits
     from rlccfr.envs.sweeping.sweep import SweepPlan
 

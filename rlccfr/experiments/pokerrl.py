@@ -131,7 +131,10 @@ class PlainRiver:
 
     @property
     def exploitability(self) -> float:
-        """NashConv / 2 of the average policy in big blinds, not divided by the share of pairs that can be dealt."""
+        """NashConv / 2 of the average policy in big blinds, if the players' hands are drawn independently.
+
+        A pair of hands that share a card gives 0, and the result is not divided by the probability of the other pairs.
+        """
         average = {node: _proportional(sums) for node, sums in self._sums.items()}
         gains = [
             float(self._reach[player] @ self._values(player, 0, self._reach[1 - player], average)) for player in (0, 1)

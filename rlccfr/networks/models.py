@@ -72,7 +72,7 @@ class Table:
 
 
 class Mlp:
-    """A network of ReLU layers over a matrix of all rows; see :class:`rlccfr.networks.perceptron.Perceptron`."""
+    """A network of ReLU layers from rows of the inputs; see :class:`rlccfr.networks.perceptron.Perceptron`."""
 
     def __init__(self, inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> None:
         self._settings = settings

@@ -247,7 +247,7 @@ class HandModel:
 
 
 class TensorInputs(NamedTuple):
-    """The inputs of networks for a game by OpenSpiel's states.
+    """The inputs of networks for a game represented by OpenSpiel's states.
 
     Attributes:
         features: function from rows to a network's inputs, (rows, columns) float32.

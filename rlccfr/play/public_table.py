@@ -48,14 +48,14 @@ class PublicTable:
             self._rows = [int(rng.choice(len(of_player), p=of_player)) for of_player in probabilities]
 
     def _dealt_hands(self) -> list[np.ndarray]:
-        """Return a hand for each player; in a subgame, a pair is drawn by the product of its hands' weights."""
+        """Return a hand for each player; in a subgame, a pair's probability is proportional to its hands' weights."""
         game = self._game
         first_deal, second_deal = (game.deal_at(0, player) for player in (0, 1))
         if first_deal is second_deal:
             deck = first_deal.deck
             cards = self._rng.permutation(deck.size)[: 2 * deck.private]
             return [np.sort(hand) for hand in cards.reshape(2, deck.private)]
-        # Player 0's hand is drawn by the total weight of its pairs, then player 1's among the compatible hands.
+        # Player 0's hand is drawn by the total weights of the hands' pairs, then player 1's among the compatible hands.
         second_reach = root_reach(game, 1)
         row_weights = root_reach(game, 0) * allowed_on(game, 0, 0, second_reach)
         first = first_deal.deck.hands[self._drawn(first_deal.hands, np.repeat(row_weights, first_deal.sizes))]

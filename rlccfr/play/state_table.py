@@ -1,4 +1,4 @@
-"""A game by OpenSpiel's states, played by a person against networks."""
+"""A game represented by OpenSpiel's states, played by a person against networks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlccfr.policies.network_policy import NetworkPolicy
 
 
 class StateTable:
-    """A game by OpenSpiel's states that is being played; see :class:`rlccfr.play.tables.Table`.
+    """A game represented by OpenSpiel's states that is being played; see :class:`rlccfr.play.tables.Table`.
 
     Args:
         policy: the policy that plays and gives advice.

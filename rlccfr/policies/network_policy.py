@@ -1,4 +1,4 @@
-"""Policies of both players as networks, in games by OpenSpiel's states."""
+"""Policies of both players as networks, in games represented by OpenSpiel's states."""
 
 from __future__ import annotations
 

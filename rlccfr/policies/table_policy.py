@@ -135,7 +135,7 @@ class TablePolicy(Policy):
         """
         raise PolicyError(
             f"{self.game.name!r} is represented {self.game.form.title}, for which OpenSpiel has no policies: save "
-            "it as .npz instead"
+            "the policy as .npz instead"
         )
 
 

@@ -73,7 +73,7 @@ def _print_tables(all_insights: list[Insights], top: int | None) -> None:
 
 
 def _first_rows(frame: pd.DataFrame, top: int) -> pd.DataFrame:
-    """Return the first rows of a table; of a table with an axis in each row, the first rows of each axis."""
+    """Return the first rows of a table or, if it has a column ``axis``, the first rows of each axis."""
     return frame.groupby("axis", sort=False).head(top) if "axis" in frame.columns else frame.head(top)
 
 

@@ -155,7 +155,7 @@ class Sweeps:
 
         Args:
             table: (m,) entries of player 0's policy, whose game these passes are for.
-            opponent: passes for player 1's game, which must not be these.
+            opponent: the passes for player 1's game, an object other than this one.
             opponent_table: entries of player 1's policy.
             pairs: probabilities and margins of pairs of both games' histories.
         """

@@ -98,7 +98,8 @@ class DeepPlayer:
     def learn(self, state: RunState, iteration: int, regrets: np.ndarray) -> np.ndarray | None:
         """Fit the advantages if a fit is due, and return them, (player's sequences,), for the next policies.
 
-        Return None if no fit is due; the policies then stay the same. ``regrets`` are not used.
+        A fit that is due may be skipped; it then takes only ``skipped_steps`` training steps. Return None if no fit is
+        due, or if it is skipped and takes no steps; the policies then stay the same. ``regrets`` are not used.
         """
         if not is_fit_due(self._networks, iteration):
             return None

@@ -149,7 +149,7 @@ def _rows_by_parent(game: PublicGame) -> np.ndarray:
 
 
 def _outcome_cumulative(game: PublicGame) -> np.ndarray:
-    """Return the probability that a chance node's outcome is a given child or one before it, (nodes,); 0 elsewhere."""
+    """Return the probability that a drawn chance outcome is a given child or one before it, (nodes,); 0 elsewhere."""
     nodes = game.view.nodes
     mass = row_masses(game, 0)
     # If player 1's private state is ignored, a deal's probability is proportional to the sum of player 0's masses in

@@ -1,4 +1,4 @@
-"""Deep rules on games by OpenSpiel's states, by walks of one path: outcome sampling, DREAM and ESCHER."""
+"""Deep rules on games represented by OpenSpiel's states, by walks of one path: outcome sampling, DREAM and ESCHER."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deep rules on games by OpenSpiel's states, which are never compiled."""
+"""Deep rules on games represented by OpenSpiel's states, which are never compiled."""
 
 from __future__ import annotations
 

@@ -191,9 +191,9 @@ class Bucketing:
         cards = np.array([card for of_round in dealt for card in of_round], np.int64)
         if [len(of_round) for of_round in dealt] != wanted or len(np.unique(cards)) < len(cards):
             given = "/".join([hand, *board])
-            sizes = ", ".join(map(str, wanted))
+            sizes = "/".join(map(str, wanted))
             raise GameError(
-                f"{given!r} is not a hand and a board: give {sizes} cards between the slashes, and no card twice"
+                f"{given!r} is not a hand and a board: the numbers of cards must be {sizes}, and no card may come twice"
             )
         return int(self.histories_of(cards[None, : deck.private], cards[None, deck.private :])[0, -1])
 

@@ -272,7 +272,7 @@ class BetRules:
         return replace(self, sizes=tuple(sizes))
 
     def in_units(self, amount: int) -> float:
-        """Return an amount, in smallest chips, in the units in which the user gave the pot."""
+        """Convert an amount from smallest chips to the units in which the user gave the pot."""
         return float(amount * self.chip)
 
 
@@ -316,7 +316,7 @@ def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], facing: Facing) -> l
 
 
 def _applies(size: BetSize, facing: Facing) -> bool:
-    """Return whether a size is available here: an all-in such as ``a500%`` may be too large for the pot."""
+    """Return whether a size is available here; it is not if it is an all-in of more than its limit, as in ``a500%``."""
     if size.kind != "all-in" or size.most is None:
         return True
     return facing.most - facing.bet <= size.most * facing.pot

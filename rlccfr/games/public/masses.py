@@ -81,7 +81,8 @@ def allowed_on(game: PublicGame, deal_number: int, player: int, reach: np.ndarra
 
     Args:
         deal_number: index of the deal.
-        reach: (rows,) for each of the opponent's rows of this deal, its reach of each private state of the row.
+        reach: (rows,) for each of the opponent's rows of this deal, the opponent's reach of one of the row's private
+            states; all of them have the same reach.
     """
     view = game.view
     opponent = 1 - player

@@ -1,4 +1,4 @@
-"""The form of games by OpenSpiel's states, in its own module, so that the list of forms does not import its code."""
+"""The form of games represented by OpenSpiel's states, in a module of its own, which the list of forms imports."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ GENERATED = Form(
         "features": "choose the rule and the sampler yourself, as in `rlccfr solve GAME --update-rule deep_lcfr`",
     },
 )
-"""The form of games by OpenSpiel's states."""
+"""The form of games represented by OpenSpiel's states."""

@@ -1,4 +1,4 @@
-"""Games by OpenSpiel's states: they are played through OpenSpiel and never compiled, so they may be of any size."""
+"""Games represented by OpenSpiel's states: played through OpenSpiel and never compiled, so they may be of any size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_COMPILED = 1_000_000
 
 
 class GeneratedGame:
-    """A game by OpenSpiel's states; see :class:`rlccfr.game.Game`.
+    """A game represented by OpenSpiel's states; see :class:`rlccfr.game.Game`.
 
     The game's true sizes are not known. ``num_infosets`` and ``num_sequences`` count only what random playouts have
     met.
@@ -212,7 +212,7 @@ def is_generated(name: Any) -> bool:
 
 
 def generated_game(name: str, progress: Callable[[float], None] | None = None) -> GeneratedGame:
-    """Load a game that is played by OpenSpiel's states, such as ``generated(phantom_ttt)``.
+    """Load a game that is represented by OpenSpiel's states, such as ``generated(phantom_ttt)``.
 
     Args:
         name: the game's name.

@@ -1,4 +1,4 @@
-"""Commands on a game by OpenSpiel's states that is too large for exploitability."""
+"""Commands on a game represented by OpenSpiel's states that is too large for exploitability."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def test_policies_are_asked_by_cards():
 @pytest.mark.parametrize(
     ("path", "hand", "message"),
     [
-        ("cc/4c2d/c", "2c", "is not a hand and a board: give 2, 2 cards between the slashes, and no card twice"),
+        ("cc/4c2d/c", "2c", "is not a hand and a board: the numbers of cards must be 2/2, and no card may come twice"),
         ("cc/4c/c", "2c4d", "is not a hand and a board"),
         ("cc/4c2c/c", "2c4d", "is not a hand and a board"),
         ("cc/4c9h/c", "2c4d", "'9h' is not a card of the deck; a card is one of 234 and one of cd, such as 4c"),

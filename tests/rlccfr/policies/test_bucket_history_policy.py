@@ -30,11 +30,11 @@ def uniform(name):
             "'Ah' is not a card of the deck; a card is one of 2345 and",
         ),
         (lambda policy: policy.action_probabilities("cc/5d5d/c", "2c"), "'5d5d' has a card twice: name each card once"),
-        (lambda policy: policy.action_probabilities("cc/5d/c", "5d"), "is not a hand and a board: give"),
+        (lambda policy: policy.action_probabilities("cc/5d/c", "5d"), "is not a hand and a board: the numbers"),
         (lambda policy: policy.action_probabilities(0, "2c"), "a path must be a string such as 'cc/rc/', not 0"),
         (lambda policy: policy.game.node(0), "a path must be a string such as 'cc/rc/', not 0"),
         (lambda policy: policy.card_exploitability(boards=2, seed=-1), "seed must be a non-negative integer, not -1"),
-        (lambda policy: policy.to_openspiel(), r"OpenSpiel has no policies: save it as \.npz"),
+        (lambda policy: policy.to_openspiel(), r"OpenSpiel has no policies: save the policy as \.npz"),
         (lambda policy: rlccfr.solve_exactly(policy.game), r"use rlccfr\.solve\(game\), which iterates"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Deep rules on games by OpenSpiel's states: exact fits converge, runs resume within a fit, what is refused."""
+"""Deep rules on games represented by OpenSpiel's states: exact fits converge, runs resume, what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games by OpenSpiel's states: what playouts find, what is refused, and rows that are what players know."""
+"""Games represented by OpenSpiel's states: what playouts find, what is refused, and rows that are what players know."""
 
 from __future__ import annotations
 
