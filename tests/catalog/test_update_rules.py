@@ -196,7 +196,7 @@ def test_a_factory_must_return_what_it_promises(own_components):
         ("average_decay", lambda t: 1 / (t - 1), "average_decay of the rule is inf at iteration 1"),
         ("prediction", lambda t: t / 0, "prediction of the rule is inf"),
         ("negative_discount", lambda t: np.ones(3), r"shape \(1,\)"),
-        ("positive_discount", math.sqrt, "with NumPy's functions"),
+        ("positive_discount", math.sqrt, "use NumPy's functions"),
     ],
 )
 def test_schedules_say_which_of_them_is_wrong_and_where(field, schedule, message):

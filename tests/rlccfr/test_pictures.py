@@ -22,7 +22,7 @@ def test_a_curve_is_drawn_over_what_one_asks_for():
     axes.set_title("its user's own")
     assert result.plot(axes=axes) is axes
     assert axes.get_title() == "its user's own"
-    with pytest.raises(rlccfr.RLCCFRError, match="not over 'seconds'"):
+    with pytest.raises(rlccfr.RLCCFRError, match="must be one of iteration, nodes, cpu_seconds"):
         result.plot("seconds")
 
 

@@ -193,7 +193,7 @@ def test_a_segment_does_not_go_on_from_another_controllers_run(trained):
 def test_a_controller_that_is_replaced_during_its_run_is_no_result(trained, monkeypatch, tmp_path):
     evaluator, cell = LiveEvaluator(tmp_path / "store"), trained(1)
     monkeypatch.setattr(live, "compare", lambda *arguments, **options: (trained(2), compare(*arguments, **options))[1])
-    with pytest.raises(RLCCFRError, match="changed while it was measured"):
+    with pytest.raises(RLCCFRError, match="has changed during the run"):
         evaluator.measure(request(cell))
     assert len(evaluator.frame()) == len(evaluator.store) == 0
 

@@ -62,7 +62,7 @@ def test_the_cache_is_cleared(run, monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == [others]
 
 
-@pytest.mark.parametrize(("count", "words"), [(85, "85 kernels compiled in under 1 s"), (0, "nothing is left")])
+@pytest.mark.parametrize(("count", "words"), [(85, "85 kernels compiled in under 1 s"), (0, "nothing to do")])
 def test_it_says_how_many_kernels_it_has_compiled(run, monkeypatch, count, words):
     asked = []
     monkeypatch.setattr("rlccfr.cli.compiling.compile_kernels", lambda kinds, report: asked.extend(kinds) or count)
