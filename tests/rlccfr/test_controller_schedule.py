@@ -112,7 +112,7 @@ def test_what_is_no_schedule_is_refused(shares, picks, message):
 
 
 def test_an_observation_of_another_shape_is_refused():
-    with pytest.raises(RLCCFRError, match=f"{len(OBSERVATION)} numbers"):
+    with pytest.raises(RLCCFRError, match=f"must have the shape .{len(OBSERVATION)},."):
         picks_of(controller_named("shipped"), np.zeros(3))
 
 

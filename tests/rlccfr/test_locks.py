@@ -260,7 +260,7 @@ def test_a_lock_is_read_from_tables_functions_policies_and_files(tmp_path):
     saved["infosets"] = [each for each in saved["infosets"] if each["infoset"] in JACK_BLUFFS]
     (tmp_path / "part.json").write_text(json.dumps(saved))
     assert locked(tree, tmp_path / "part.json").content_hash == expected
-    with pytest.raises(CheckpointError, match="must be those"):  # which is no whole policy for all other uses
+    with pytest.raises(CheckpointError, match="must be exactly those"):  # which is no whole policy for all other uses
         rlccfr.Policy.load(tmp_path / "part.json", tree)
     assert locked(tree, None) is tree
 

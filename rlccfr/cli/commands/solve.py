@@ -55,7 +55,7 @@ class AlgorithmOptions:
     sampler: str | None = option(None, 'Such as "outcome(exploration=0.4)". [none]')
     abstraction: str | None = option(None, "Such as cfr_br. [none]")
     control: bool = option(False, "Let the shipped controller choose the rule's settings.", "--control")
-    controller: Path | None = option(None, "Another: schedule, or a file of `rlccfr train --control`.")
+    controller: Path | None = option(None, "Or schedule, or a file of `rlccfr train --control`.")
     then: list[str] | None = rare(None, 'Next algorithm: "dcfr x external x none"; may be repeated.')
 
     @property
