@@ -222,8 +222,8 @@ class Solver:
             return limit.iterations_to_end(self._engine.iteration)
         iterations = limit.iterations_to_look(self._engine.iteration, self._curve)
         to_next_point, _ = steps_to_next_point(self._engine.iteration, self._engine.nodes, self._engine.stepper.sparse)
-        if self._engine.stepper.sparse:  # measuring takes so long that curves have few points, too
-            return to_next_point
+        if self._engine.stepper.sparse:  # curves have few points, so the target may be reached well before the next one
+            return min(iterations, to_next_point)
         if not self.blends or limit.iterations_to_end(self._engine.iteration):  # the end is measured anyway
             return iterations
         from rlccfr.engine.blending import FIRST_TRY
