@@ -102,7 +102,7 @@ def test_what_was_swept_whole_is_told(store):
 @pytest.mark.slow
 def test_a_sweep_of_the_public_catalog_is_told(store):
     store(SweepPlan(["bluff"], Catalog.public(), 1, 1, limits=Limits(iterations=3, seconds=0.0)), 0)
-    assert "but has all runs of 'public': give --catalog public" in message(["bluff"])
+    assert "but has all runs of 'public': give --catalog public" in message(["bluff"], catalog="paper")
 
 
 @pytest.mark.slow
