@@ -77,7 +77,8 @@ def draw_children(history, is_own, internal, sampling, parameters, memory, depth
     """Decide which children a walk takes.
 
     Args:
-        internal: whether the walk takes one of the traverser's actions, and all actions of the opponent and of chance.
+        internal: whether the walk takes one of the traverser's actions, all outcomes of chance, and all actions that
+            the opponent may play.
         memory: ``frames.sampling_probability[depth]`` is overwritten with the probability of each child taken, and 0
             for the others; at the traverser's nodes, ``tables.visits`` grows by 1 if the sampler counts visits.
         shared_uniform: random number of the whole walk, for mixtures that draw once.
