@@ -143,9 +143,10 @@ class _BucketHistoryPoints:
         """Return the figures at a decision."""
         actor = _actor(self.game, place)
         met = self.game.matrices(self.policy.table.dtype).met[place.round]
-        reach = [of_player[place.round][place.node][:, place.line].astype(float) for of_player in self._reach]
-        # Both players are dealt hands alike, so the probabilities of pairs are symmetric.
-        compatible = [met @ reach[1 - player] for player in (0, 1)]
+        reach = [of_player[place.round][place.node][:, place.line] for of_player in self._reach]
+        # Both players are dealt hands alike, so the probabilities of pairs are symmetric. The product is in the type of
+        # the table, since the matrix may take gigabytes in double precision.
+        compatible = [(met @ reach[1 - player]).astype(float) for player in (0, 1)]
         values = self._values[actor][place.round]
         children = self.game.rounds[place.round].children(place.node)
         counterfactual_values = np.stack([values[child][:, place.line] for child in children], axis=1)

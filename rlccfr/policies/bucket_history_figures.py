@@ -130,7 +130,8 @@ def states_of_bucket_histories(policy: BucketHistoryPolicy, needles: Sequence[st
                 own_reach, opponent_reach = (
                     of_players[player][decision.node][:, line] for player in (decision.player, 1 - decision.player)
                 )
-                likely = own_reach[histories] * (met[histories] @ opponent_reach)
+                meeting = met if len(histories) == len(met) else met[histories]  # a copy of some rows
+                likely = own_reach[histories] * (meeting @ opponent_reach)
                 path = game.path(number, decision.node, line)
                 letters = game.letters(number, decision.node)
                 probabilities = policy.shares(decision, histories, [line])[:, :, 0]
