@@ -19,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 import rlccfr
-from benchmarks import spots
+from benchmarks import control, spots
 from benchmarks.control import (
     BLENDED_HINDSIGHT,
     FEW,
@@ -27,7 +27,6 @@ from benchmarks.control import (
     OURS,
     TIE,
     Comparison,
-    fixed,
     gain_table,
     interval,
 )
@@ -114,15 +113,15 @@ def measure(split: str) -> None:
 
 def gains_at(rows: pd.DataFrame, horizon: int) -> dict[str, pd.Series]:
     """Return, by rival, how many decades its error is above that of steered runs, for each game of one kind."""
+    gains = control.gains_at(rows, horizon)
     errors = rows[rows["horizon"] == horizon].pivot_table(index="game", columns="contender", values="error")
     rule = "dcfr_plus" if rows["kind"].iloc[0] == SPOTS else "dcfr"
-    blended = [name for name in errors if name.endswith(", blended") and name != OURS]
-    rivals = {
-        BEFORE: errors[f"{rule}, blended" if horizon >= BLENDED_FROM else rule],
-        HINDSIGHT: errors[fixed(rows)].min(axis=1),
-        BLENDED_HINDSIGHT: errors[blended].min(axis=1),
+    default_before = errors[f"{rule}, blended" if horizon >= BLENDED_FROM else rule]
+    return {
+        BEFORE: (default_before - errors[OURS]).dropna(),
+        HINDSIGHT: gains[HINDSIGHT],
+        BLENDED_HINDSIGHT: gains[BLENDED_HINDSIGHT],
     }
-    return {name: (error - errors[OURS]).dropna() for name, error in rivals.items()}
 
 
 def judged(rows: pd.DataFrame) -> pd.DataFrame:
