@@ -207,13 +207,6 @@ class Form:
         has_chance = game.draws_chance
         return next((run for run in self.target_runs if run.serves(decades, histories, has_chance)), None)
 
-    def run_of(self, game: Game, iterations: float, dtype: str | None = None) -> dict[str, Any]:
-        """Return the arguments of the best run on a game within some iterations: without blends if these are few."""
-        arguments = self.best_run_on(game, dtype)
-        if iterations < self.least_blended:
-            arguments.pop("blend", None)
-        return arguments
-
     def passes_within(self, game: Game, seconds: float) -> float:
         """Return how many exact iterations some CPU seconds are predicted to allow; infinite without a prediction."""
         if not (self.iteration_cost and math.isfinite(seconds)):
@@ -234,10 +227,13 @@ class Form:
             >>> game.form.run_within(game, seconds=60)
             {'update_rule': 'dcfr'}
         """
-        if iterations is not None:
-            return self.run_of(game, iterations, dtype)
-        passes = self.passes_within(game, seconds)
-        return dict(self.short_run) if passes < self.least_passes else self.run_of(game, passes, dtype)
+        passes = self.passes_within(game, seconds) if iterations is None else iterations
+        if iterations is None and passes < self.least_passes:
+            return dict(self.short_run)
+        arguments = self.best_run_on(game, dtype)
+        if passes < self.least_blended:
+            arguments.pop("blend", None)
+        return arguments
 
     def part(self, name: str) -> Any:
         """Return the object whose import path is the value of an attribute of the form.
