@@ -19,7 +19,7 @@ REFINED = 1e-6
 """The same share for a solution that needs no narrower tolerances."""
 
 RATIONAL = 1e-9
-"""The same share for a small game's solution that needs no rational numbers; it also bounds the rounding error."""
+"""The same share in small games: if the exploitability or the rounding error is larger, rational numbers are used."""
 
 SAME_UNITS = 4
 """Two payoffs count as one if they differ by at most this many units in the last place, and by at most SAME_SHARE."""

@@ -48,11 +48,11 @@ def show(
 ) -> None:
     """Show what a policy does in each state.
 
-    Each line has the player, the probability that the state is reached, what the player knows there, and the
-    probability of each action. In Bluff, and in hold'em without buckets, the second is not computed. In buckets,
-    a state is a path of actions and a bucket history, and --find "cc/7h5d2c/r AsKs" finds that of a hand on a board. On
-    a terminal, the cards and moves of some games are in words. A pipe gets OpenSpiel's text, and tabs between the
-    fields, as `cut` and spreadsheets expect.
+    Each line has the player, the probability that the state is reached (not computed in Bluff, nor in hold'em without
+    buckets), what the player knows there, and the probability of each action. In buckets, a state is a path of actions
+    and a bucket history, and --find "cc/7h5d2c/r AsKs" finds that of a hand on a board. On a terminal, the cards and
+    moves of some games are in words. A pipe gets OpenSpiel's text, and tabs between the fields, as `cut` and
+    spreadsheets expect.
     """
     is_terminal = sys.stdout.isatty() and not json
     most = limit

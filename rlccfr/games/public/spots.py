@@ -193,7 +193,7 @@ def _read_texas_sizes(sizes: _Sizes, all_ins: set[tuple[int, str]], value: str, 
     if kind == "allin":
         all_ins.add((player, street))
     else:
-        parsed_sizes(",".join(amounts), place, raises=kind == "raise")
+        parsed_sizes(",".join(amounts), place, raises=kind == "raise")  # so that an error names the line
         sizes.replace({"bet": "bets", "raise": "raises", "donk": "donk"}[kind], street, player, amounts)
 
 
