@@ -40,6 +40,26 @@ def is_solver(path: Path) -> bool:
     return has_format(path, FORMAT)
 
 
+def saved_run(path: Path, game: Game) -> dict[str, Any] | None:
+    """Return the components of a saved run on a game, and whether it blends, as arguments of :class:`rlccfr.Solver`.
+
+    Args:
+        path: the file, which need not exist.
+        game: the game, with or without a lock.
+
+    Returns:
+        The arguments; None if the file is not a saved run on this game. A damaged file is left to
+        :func:`load_solver`, which says what is wrong with it.
+    """
+    if not (path.exists() and is_solver(path)):
+        return None
+    with opened_archive(path) as archive:
+        header = json.loads(str(archive["header"]))
+    if header["game"]["hash"] != without_lock(game).content_hash:
+        return None
+    return {**header["components"], "blend": header["options"]["blend"]}
+
+
 def save_solver(solver: Solver, path: Path) -> None:
     """Write a solver to a file; see :meth:`Solver.save`."""
     arrays = _arrays(solver)

@@ -120,21 +120,33 @@ def _lock_named(text: str, game: Game, written: Sequence[Path]) -> Any:
 
 
 def default_run(
-    game: Game, target: str | None, seconds: float | None, iterations: int | None, dtype: str | None
+    game: Game,
+    target: str | None,
+    seconds: float | None,
+    iterations: int | None,
+    dtype: str | None,
+    checkpoint: Path | None,
 ) -> tuple[Cell, bool]:
     """Return the algorithm that :func:`rlccfr.solve` would take where only a run will do, and whether the run blends.
 
-    A run that is steered to a target must know its length, which only :func:`rlccfr.solve` predicts. So the best run
-    within budgets takes its place.
+    A run that was saved goes on as it began, because the best run for another budget may be another one. A run that is
+    steered to a target must know its length, which only :func:`rlccfr.solve` predicts. So the best run within budgets
+    takes its place.
 
     Args:
         game: the game.
         target, seconds, iterations: the target and the budget, where they are given.
         dtype: type of the tables' numbers, if the user has chosen one.
+        checkpoint: the file of a run, which need not exist yet.
     """
     from rlccfr.catalog import Cell
+    from rlccfr.checkpoint import saved_run
     from rlccfr.limits import target_of, uniform_exploitability
 
+    saved = None if checkpoint is None else saved_run(checkpoint, game)
+    if saved is not None:
+        specs = [_written(**saved[axis]) for axis in ("update_rule", "sampler", "abstraction")]
+        return Cell(*specs).canonical, saved["blend"]
     arguments = game.form.run_within(game, math.inf if seconds is None else seconds, iterations, dtype)
     if target is not None:
         decades = math.log10(max(uniform_exploitability(game) / target_of(game, target), 1.0))

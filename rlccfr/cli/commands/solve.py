@@ -318,8 +318,8 @@ def solve(
 
     until = stop.or_default(tree) if is_free else stop
     if is_free:
-        cell, blends = default_run(tree, until.target, until.seconds, until.iterations, options.dtype)
-        algorithms = [cell]
+        budget = (until.target, until.seconds, until.iterations)
+        algorithms[0], blends = default_run(tree, *budget, options.dtype, files.checkpoint)
         options = replace(options, blend=blends)
     arguments = vars(options) | {"blend": bool(options.blend), "seed": seed}
     solver = solver_for(tree, algorithms[0], arguments, files.checkpoint)

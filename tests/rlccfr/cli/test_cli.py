@@ -525,6 +525,17 @@ def test_the_table_of_methods_has_the_exact_solution_for_reference(run):
     )
 
 
+def test_a_checkpoint_continues_its_own_run_where_no_algorithm_is_named(run):
+    """The best run for another budget, or the run that the user named at first, may be another one."""
+    run("solve", "leduc", "--checkpoint", "run.npz", "--iterations", "5")  # too few iterations for blends
+    assert not rlccfr.Solver.load("run.npz").blend
+    code, _, err = run("solve", "leduc", "--checkpoint", "run.npz", "--iterations", "995")  # a new run would blend
+    assert (code, rlccfr.Solver.load("run.npz").result().iterations) == (0, 1000), err
+    run("solve", "leduc", "--update-rule", "dcfr", "--checkpoint", "named.npz", "--iterations", "5")
+    assert run("solve", "leduc", "--checkpoint", "named.npz", "--target", "0.05")[0] == 0
+    assert rlccfr.Solver.load("named.npz").update_rule.id == "dcfr"
+
+
 def test_a_checkpoint_is_gone_on_with(run):
     half = ("solve", "leduc", "--sampler", "outcome", "--iterations", "500", "--checkpoint", "run.npz", "--json")
     assert "going on" not in run(*half)[2]
