@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -127,11 +127,24 @@ class TrainingOptions:
     """What a team may pick, and what it measures to learn which algorithms to pick."""
 
     TITLE: ClassVar[str] = "Training of a team"
-    catalog: str = option("paper", CATALOG)
+    catalog: str | None = option(None, f"{CATALOG} [what fits the games]")
     evaluations: int = option(24, EVALUATIONS, callback=at_least(1))
     engine_seeds: list[int] | None = rare(
         None, "Engine seed of the runs; may be repeated. [0]", "--engine-seed", callback=at_least(0)
     )
+
+    def catalog_for(self, games: Sequence[str]) -> str:
+        """Return the catalog to pick from: the one that the user named, or that of the games' form.
+
+        Raises:
+            RLCCFRError: agents can't observe a game; or no catalog is named, and the games have different ones.
+        """
+        from rlccfr.envs.catalog_text import default_catalog
+        from rlccfr.games.names import form_named
+
+        for game in games:
+            form_named(game).part("features")
+        return self.catalog or default_catalog(games)
 
 
 def parsed_algorithm(text: str, option_name: str) -> Cell:

@@ -59,6 +59,7 @@ def compare(
     out = checked_path(out) if out is not None else None
     games = games or ["kuhn"]
     other_games = judging.other_games or []
+    catalog = training.catalog_for([*games, *other_games])
     for game in (*games, *other_games):
         load(game)
     spec = EpisodeSpec.parse(
@@ -66,7 +67,7 @@ def compare(
         budget=budget.amount(),
         preset=weights.names,
         scale=weights.scale,
-        catalog=training.catalog,
+        catalog=catalog,
         engine_seeds=training.engine_seeds or (0,),
         evaluator=store,
     )

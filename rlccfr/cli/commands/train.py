@@ -109,7 +109,7 @@ def _team_settings(
         "preset": weights.names,
         "scale": weights.scale,
         "segments": training.segments,
-        "catalog": training.catalog,
+        "catalog": training.catalog_for(games),
         "engine_seeds": training.engine_seeds or [0],
     }
 

@@ -68,6 +68,7 @@ def test_trained_opponents_give_a_lower_bound(run):
         (("recommend", PHANTOM, "--catalog", "paper"), "leave out catalog"),
         (("recommend", PHANTOM, "--measure", "1s"), "leave out measure"),
         (("compare", PHANTOM), "choose the rule and the sampler yourself"),
+        (("train", PHANTOM, "--catalog", "deep_cfr + external"), "choose the rule and the sampler yourself"),
         (("explore", "uniform", "page.html", "--game", PHANTOM), "`rlccfr play`"),
         (("show", "uniform", "--game", PHANTOM), "policy.action_probabilities(state)"),
     ],

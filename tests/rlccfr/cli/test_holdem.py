@@ -155,3 +155,11 @@ def test_what_a_run_touches_is_named(run, options, counted):
     assert code == 0
     cells = [cell.strip() for line in out.splitlines() for cell in line.split("  ") if cell.strip()]
     assert counted in cells
+
+
+def test_a_team_picks_from_the_catalog_of_the_games_form(run):
+    (trained,) = json.loads(run("train", SMALL, "--iterations", "5", "--evaluations", "2", "--json")[1])
+    assert trained["update_rule"] in rlccfr.catalog.Catalog.public().update_rules
+    code, _, err = run("train", "kuhn", SMALL)
+    assert code == 1
+    assert "the default catalog is 'paper' for 'kuhn' and 'public' for " in err
