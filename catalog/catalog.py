@@ -65,6 +65,22 @@ class Cell(NamedTuple):
             update_rule = f"controlled(controller={arguments['control']!r})"
         return cls(update_rule, str(arguments.get("sampler", "none")), "none").canonical
 
+    @classmethod
+    def from_text(cls, text: str) -> Cell:
+        """Return the algorithm that a string names, in the form in which algorithms are printed.
+
+        Raises:
+            ComponentError: the string has another form, or no component has one of the names.
+
+        Example:
+            >>> Cell.from_text("dcfr x external x none").sampler
+            'external'
+        """
+        components = [component.strip() for component in text.split(" x ")]
+        if len(components) != len(cls._fields) or not all(components):
+            raise ComponentError(f'an algorithm is written "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
+        return cls(*components).canonical
+
     @property
     def canonical(self) -> Cell:
         """This algorithm with ids in place of names from the literature.

@@ -198,7 +198,7 @@ def _winners(budget: Budget, preset: Preset) -> list[Cell]:
     nearest = min(shipped.BUDGETS, key=lambda known: abs(math.log(known.amount / wanted)))
     is_named = preset == PRESETS.get(preset.name)  # and not other weights under this name
     names = record[str(nearest)][preset.name if is_named else "accuracy"]
-    win_counts = Counter(Cell(*name.split(" x ")) for name in names)
+    win_counts = Counter(Cell.from_text(name) for name in names)
     return [cell for cell, _ in win_counts.most_common()]
 
 

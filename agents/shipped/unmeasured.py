@@ -156,4 +156,4 @@ def _single_best_on_record(name: str, budget: Budget, preset: Preset) -> Cell | 
     rows = judgements()
     same_question = (rows["without"] == "") & (rows["budget"] == str(budget)) & (rows["preset"] == preset.name)
     names = rows.loc[same_question & (rows["picked by"] == name), "single_best"].unique()
-    return Cell(*names[0].split(" x ")) if len(names) == 1 else None
+    return Cell.from_text(names[0]) if len(names) == 1 else None

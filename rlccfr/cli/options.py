@@ -11,7 +11,7 @@ import typer
 
 from rlccfr.cli.checks import at_least
 from rlccfr.cli.command import option, rare
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import ComponentError, RLCCFRError
 
 if TYPE_CHECKING:
     from rlccfr.catalog import Cell
@@ -148,18 +148,14 @@ class TrainingOptions:
 
 
 def parsed_algorithm(text: str, option_name: str) -> Cell:
-    """Return the algorithm that a string names; the string has the form in which ``recommend`` prints algorithms.
-
-    Args:
-        text: the string, such as ``dcfr x external x none``.
-        option_name: name of the option, for the error.
+    """Return the algorithm that an option's value names; see :meth:`rlccfr.catalog.Cell.from_text`.
 
     Raises:
-        RLCCFRError: the string has another form, or names no component.
+        ComponentError: the value names no algorithm; the message begins with the option's name.
     """
-    from rlccfr.catalog import AXES, Cell
+    from rlccfr.catalog import Cell
 
-    components = [component.strip() for component in text.split(" x ")]
-    if len(components) != len(AXES) or not all(components):
-        raise RLCCFRError(f'{option_name} takes "UPDATE_RULE x SAMPLER x ABSTRACTION", not {text!r}')
-    return Cell(*components).canonical
+    try:
+        return Cell.from_text(text)
+    except ComponentError as error:
+        raise ComponentError(f"{option_name}: {error}") from None

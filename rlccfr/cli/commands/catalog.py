@@ -30,9 +30,13 @@ def catalog(
     """List the components, or describe a component or an algorithm."""
     from rlccfr.catalog import AXES, Catalog, Cell
 
-    ids = ids[0].split(" x ") if ids and len(ids) == 1 else ids or []  # also the form that `solve` prints
-    if len(ids) == len(AXES) or algorithms:
-        _print_algorithms(list(Catalog.extended()) if algorithms else [Cell(*ids).canonical], json)
+    ids = ids or []
+    if algorithms:
+        _print_algorithms(list(Catalog.extended()), json)
+    elif len(ids) == 1 and " x " in ids[0]:  # the form that `solve` prints
+        _print_algorithms([Cell.from_text(ids[0])], json)
+    elif len(ids) == len(AXES):
+        _print_algorithms([Cell(*ids).canonical], json)
     elif len(ids) > 1:
         raise ComponentError(f"give one id, or an update rule, a sampler and an abstraction, not {len(ids)} ids")
     else:

@@ -122,7 +122,7 @@ def test_the_command_draws_what_is_named(run, tmp_path):
     assert all(text in picture for text in ("cfr x external", "histories touched"))
     assert run("results", "curves", "kuhn", "curves.svg", "--algorithm", "cfr")[::2] == (
         1,
-        "error: --algorithm takes \"UPDATE_RULE x SAMPLER x ABSTRACTION\", not 'cfr'\n",
+        "error: --algorithm: an algorithm is written \"UPDATE_RULE x SAMPLER x ABSTRACTION\", not 'cfr'\n",
     )
 
 
