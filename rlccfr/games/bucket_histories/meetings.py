@@ -39,7 +39,7 @@ FORMAT = "rlccfr-meetings-1"
 """Version of the numbers kept on disk; it is raised when they change."""
 
 BOARDS_PER_CALL = 3000
-"""Complete boards that one kernel call visits, so that Ctrl-C takes effect within half a second."""
+"""Number of complete boards that one kernel call visits; so few that Ctrl-C takes effect within half a second."""
 
 SECONDS_BETWEEN_FILES = 60.0
 """Least time between two writes of the file of unfinished work."""
@@ -48,7 +48,7 @@ WRITING = 0.05
 """Largest share of the time that is spent on writing the file of unfinished work."""
 
 BLOCK = 1024
-"""Rows that are converted at a time, so that large matrices need no copies in double precision."""
+"""Number of rows that are converted at a time, so that no large matrix is copied in double precision."""
 
 
 class PairMatrices(NamedTuple):
@@ -71,11 +71,11 @@ class Meetings:
     A deal is an ordered pair of hands and a board. A round's board cards are a set, so a flop's order does not count.
 
     Attributes:
-        above: for each round, (histories,) player 0's history of the round before that each history continues; zeros in
-            the first round. Ascending within a round, so the continuations of one history are neighbours.
+        above: for each round, (histories,): each of player 0's histories without its last bucket, as an index in the
+            round before; zeros in the first round. Ascending, so the continuations of one history are neighbours.
         wins: (player 0's histories, player 1's) of the last round: twice the deals that player 0 wins, plus those that
             tie. Whole numbers, in 32 bits if they fit, otherwise in double precision.
-        opponent_above: the same as ``above`` for player 1.
+        opponent_above: like ``above``, but for player 1's histories.
         opponent_wins: (player 1's histories, player 0's) twice the deals that player 1 wins, plus those that tie. It is
             ``wins`` itself if both players have the same buckets.
 
@@ -149,11 +149,12 @@ class Meetings:
 
 
 def summed_over_continuations(matrix: np.ndarray, begins: np.ndarray, opponent_begins: np.ndarray) -> np.ndarray:
-    """Return a matrix over pairs of histories, summed for each pair of the round before that they continue.
+    """Return sums of a matrix over pairs of histories: for each pair of the round before, over all continuations.
 
     Args:
         matrix: (player 0's histories, player 1's).
-        begins, opponent_begins: (histories of the round before,) the first continuation of each player's histories.
+        begins, opponent_begins: for player 0 and for player 1, (histories of the round before,) index of the first
+            continuation of each history.
     """
     by_row = np.add.reduceat(matrix, begins, axis=0)
     sums: np.ndarray = np.add.reduceat(by_row, opponent_begins, axis=1)
@@ -166,7 +167,7 @@ def _first_of_each(above: np.ndarray) -> np.ndarray:
 
 
 def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meetings:
-    """Return how often bucket histories meet if both players have the same buckets, from the cache if it is there.
+    """Return how often bucket histories meet if both players have the same buckets; counts may come from the cache.
 
     Interrupted work resumes from the file of unfinished work, which is written about once a minute.
 
@@ -320,7 +321,7 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
 
 
 def showdowns_of(strengths: StrengthTables) -> Showdowns:
-    """Return the hands on all complete boards in the order of their strength, which takes seconds with the whole deck.
+    """Return the hands on each complete board in the order of their strength; with the whole deck, it takes seconds.
 
     Raises:
         GameError: they do not fit into memory.
@@ -393,7 +394,7 @@ class _Work:
         return rows, columns
 
     def _allocate(self, sizes: list[int]) -> None:
-        """Allocate working memory for a number of local histories of each player."""
+        """Allocate working memory; ``sizes`` are the numbers of both players' histories that can occur on one board."""
         self._sizes = sizes
         num_rows, num_columns = sizes
         shown_rows, shown_columns = (min(size, self._num_possible) for size in sizes)

@@ -73,8 +73,8 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         bucket: bucket of each private state in its round, in the order of the view's ``above``.
 
     Returns:
-        The new number of each private state's bucket, (rows,); and for each round an array, (buckets,), with the bucket
-        of the round before that each bucket is a part of, 0 in the first round.
+        The new number of each private state's bucket, (rows,); and for each round an array, (buckets,): the
+        parent of each bucket, which is the bucket of the round before that was split; 0 in the first round.
 
     Raises:
         ComponentError: the shape or the type is wrong, there are too many buckets, or the buckets of a round do not
@@ -97,7 +97,7 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         if len(first_members) > MOST_BUCKETS:
             raise ComponentError(
                 f"{game.name!r} has {len(first_members):,} buckets in a round, above the limit of {MOST_BUCKETS:,}: "
-                "use fewer"
+                "use fewer buckets"
             )
         if round_index:
             bucket_before = number[np.concatenate([above[deal] for deal in deals])]

@@ -17,7 +17,7 @@ from rlccfr.games.public.records import CHANCE, MATRIX
 from rlccfr.games.records import TERMINAL
 
 Splitter = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Function of the features (states, k) and masses (states,) of private states that returns buckets, (states,)."""
+"""Function from features, (states, k), and masses, (states,), of private states to their buckets, (states,)."""
 
 NONE = "use abstraction='none' instead"
 """Advice at the end of errors."""
@@ -29,7 +29,8 @@ class Rounds:
     Attributes:
         tree: the public tree.
         rows: for each deal, both players' private states, (histories, 2).
-        above: for each deal and player, the private state at the deal before, (states,).
+        above: for each deal and player, (states,): for each private state, the state that the player had at the deal
+            before.
         mass: for each deal and player, the probability of each private state, (states,).
         parent: (deals,) the deal before each deal; -1 for the first.
         line: (nodes,) number of the betting line that leads to each public node; chance outcomes are not distinguished.
@@ -153,7 +154,7 @@ def rounds_of(game: GameTree, name: str) -> Rounds:
     """Return a game's private states round by round.
 
     Args:
-        name: component that needs the rounds, for the error.
+        name: name of the component that needs the rounds, for the error.
 
     Raises:
         ComponentError: the game has no public tree.

@@ -13,7 +13,7 @@ Size     A bet, or a raise, to
 e        the same over all streets that remain: 3e on the flop, 2e on the turn, 1e on the river
 2e50%    the same, but at most 50 % of the pot
 a        all chips
-a500%    all chips if, beyond a call, these are at most 500 % of the pot after that call; else the size is left out
+a500%    all chips, if those beyond a call are at most 500 % of the pot after that call; else the size is left out
 ======== ==========================================================================================================
 
 An amount is rounded to whole chips; half a chip is rounded up. It is then raised to the least legal amount, or lowered
@@ -23,7 +23,7 @@ it. Then, in this order:
 - An all-in is added if at least one size is listed and, after a call, the stack is at most ``add_allin`` times the pot.
 - A bet or raise becomes an all-in if calling it would leave stacks of at most ``force_allin`` times the pot, or if the
   player would have put in at least the share ``commit`` of its stack at the start.
-- Of a size of X % of the pot and a smaller one of Y %, the smaller is dropped if (100 + X) / (100 + Y) < 1 +
+- If two sizes are X % and Y % of the pot, and X is larger, the smaller size is dropped if (100 + X) / (100 + Y) < 1 +
   ``merging``. The largest size is kept, and each other size is compared with the next larger one that is kept.
 """
 
@@ -147,10 +147,10 @@ class StreetSizes:
     """The bet sizes of one street.
 
     Attributes:
-        bets: each player's sizes of first bets.
-        raises: each player's sizes of raises.
+        bets: sizes of first bets, for the player out of position and for the one in position.
+        raises: sizes of raises, for the same two players.
         donk: sizes of first bets of the player out of position if the opponent bet or raised last on the street
-            before; None for the same as ``bets``.
+            before; None if these are the sizes in ``bets``.
     """
 
     bets: tuple[tuple[BetSize, ...], tuple[BetSize, ...]]
@@ -237,10 +237,10 @@ def _streets_of(sizes: Mapping[Any, Any], name: str) -> dict[Any, Any]:
 
 @dataclass(frozen=True)
 class BetRules:
-    """How much players may bet in a spot; all amounts are counted in smallest chips.
+    """How much players may bet in a subgame; all amounts are counted in smallest chips.
 
     Attributes:
-        pot: chips in the pot at the spot's start.
+        pot: chips in the pot at the subgame's start.
         stack: chips that each player has left at the start.
         sizes: bet sizes of the flop, the turn and the river.
         add_allin, force_allin, merging, commit: thresholds; see the module's docstring. They are fractions, so that

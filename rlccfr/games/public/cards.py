@@ -176,7 +176,7 @@ def card_sets(cards: np.ndarray, size: int) -> np.ndarray:
 
 
 def codes_of(sets: np.ndarray, deck: int) -> np.ndarray:
-    """Return a number for each set of cards, (sets,), which does not depend on the order of its cards.
+    """Return a number for each set of cards, (sets,); it does not depend on their order, and no other set has it.
 
     Args:
         sets: (sets, size) cards.

@@ -62,8 +62,8 @@ class PublicGame:
     Attributes:
         name: the name by which it was loaded.
         view: the public tree as arrays.
-        pair_probability: probability of each pair of private states at the root, where both have a weight of 1. Tables
-            omit this factor and a deal's ``share`` from counterfactual values.
+        pair_probability: probability of a pair of private states at the root if both have a weight of 1. Tables omit
+            this factor and a deal's ``share`` from counterfactual values.
         mass: for each player, (rows,) the number of private states that each row of the root stands for, times the
             weight that each of them has in the player's range.
         utility_range: largest minus smallest terminal utility.

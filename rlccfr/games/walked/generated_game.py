@@ -1,4 +1,7 @@
-"""Games represented by OpenSpiel's states: played through OpenSpiel and never compiled, so they may be of any size."""
+"""Games represented by OpenSpiel's states: played through OpenSpiel without being compiled, so they may be of any size.
+
+Small ones are compiled as well, so that values of policies are exact.
+"""
 
 from __future__ import annotations
 
@@ -239,6 +242,7 @@ def _inner(name: str) -> str:
     form = form_named(inner)
     if not form.has_histories:
         raise GameError(
-            f"OpenSpiel can't play {inner!r}, which is represented {form.title}: load it by that name alone"
+            f"OpenSpiel can't play {inner!r}, which is represented {form.title}: load it by that name alone, without "
+            "generated(...)"
         )
     return inner

@@ -163,7 +163,7 @@ def played_out(game: Any, name: str, utility_sum: float) -> Playouts:
     if met.least_payoff < low or met.largest_payoff > high:
         raise GameError(
             f"{name!r} declares payoffs from {low:g} to {high:g}, but player 0 gets from {met.least_payoff:g} to "
-            f"{met.largest_payoff:g}: min_utility and max_utility must be true"
+            f"{met.largest_payoff:g}: min_utility and max_utility must be true bounds"
         )
     num_merged = sum(len(strings) for strings in met.strings_of.values() if len(strings) > 1)
     return Playouts(

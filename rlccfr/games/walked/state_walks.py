@@ -177,7 +177,7 @@ class StateWalks:
         return np.hstack([self._unpacked(rows["first"]), self._unpacked(rows["second"]), last, actor])
 
     def taken(self, rows: np.ndarray) -> np.ndarray:
-        """Return whether each action is the one in each history's row, (rows, actions)."""
+        """Return an array, (rows, actions), that is True only at the action in each history's row."""
         is_taken: np.ndarray = np.arange(self.num_actions) == rows["action"][:, None]
         return is_taken
 
