@@ -2,7 +2,7 @@
 
 A *betting line* is what the players have done in the rounds before. In limit betting, every line continues with the
 same tree of actions: only the chips at stake differ. So a round is described by one tree, and by the payoffs of each
-line. Passes go through the tree once, with vectors over the lines.
+line. A pass goes through the tree once, with vectors over the lines.
 """
 
 from __future__ import annotations

@@ -285,7 +285,7 @@ def _partial(strengths: StrengthTables, splits: list[Split], buckets: int) -> Bu
 
 
 def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
-    """Split the histories of the round before by the strengths of hands in a round that is not the last.
+    """Return how a round that is not the last splits the histories of the round before.
 
     There are too many different strengths to count each one in each history. So hands are counted by the upper bits of
     their strength first, then, where a bucket may begin, by the lower bits.
@@ -350,7 +350,7 @@ def _count_sums(
 
 
 def _split_by_half_pairs(bucketing: Bucketing, progress: Progress | None) -> Split:
-    """Split the histories of the round before by the strengths of hands in the last round.
+    """Return how the last round splits the histories of the round before.
 
     Args:
         bucketing: the buckets of the rounds before.

@@ -2,12 +2,13 @@
 
 In an abstraction with perfect recall, a player knows the betting and its own bucket history; boards are forgotten. So
 an abstract game of hold'em needs only the tree of histories and, for each pair of histories of the last round, two
-numbers: the deals in which the players have them, and the deals that player 0 wins less those that it loses. Both are
-sums over all boards and all pairs of hands, in whole numbers.
+numbers: the number of deals that give the players these histories, and the number of these that player 0 wins minus
+the number that it loses. Both are sums over all boards and all pairs of hands, in whole numbers.
 
-The two are computed from one sum: for each pair of histories, twice the deals that the first hand wins, plus those
-that tie. If both players have the same buckets, this sum and its transpose add up to twice the deals, and their
-difference is twice the wins less losses. Otherwise, a second sum with the players swapped replaces the transpose.
+The two are computed from one matrix. For each pair of histories, it has twice the number of deals that player 0 wins,
+plus the number of ties. If both players have the same buckets, this matrix plus its transpose is twice the number of
+deals, and this matrix minus its transpose is twice the wins less the losses. Otherwise, a second matrix with the
+players swapped replaces the transpose.
 """
 
 from __future__ import annotations
@@ -73,11 +74,11 @@ class Meetings:
     Attributes:
         above: for each round, (histories,): each of player 0's histories without its last bucket, as an index in the
             round before; zeros in the first round. Ascending, so the continuations of one history are neighbours.
-        wins: (player 0's histories, player 1's) of the last round: twice the deals that player 0 wins, plus those that
-            tie. Whole numbers, in 32 bits if they fit, otherwise in double precision.
+        wins: (player 0's histories, player 1's) of the last round: twice the number of deals that player 0 wins, plus
+            the number of ties. Whole numbers, in 32 bits if they fit, otherwise in double precision.
         opponent_above: like ``above``, but for player 1's histories.
-        opponent_wins: (player 1's histories, player 0's) twice the deals that player 1 wins, plus those that tie. It is
-            ``wins`` itself if both players have the same buckets.
+        opponent_wins: (player 1's histories, player 0's) twice the number of deals that player 1 wins, plus the number
+            of ties. It is ``wins`` itself if both players have the same buckets.
 
     Examples:
         >>> from rlccfr.games.bucket_histories.bucketing import bucketing_of
@@ -105,7 +106,7 @@ class Meetings:
 
     @property
     def won(self) -> np.ndarray:
-        """(player 0's histories, player 1's) deals that player 0 wins, less those it loses; computed at each call."""
+        """(player 0's histories, player 1's) wins of player 0 minus its losses, in deals; computed at each call."""
         margins: np.ndarray = (self.wins.astype(float) - self.opponent_wins.T) / 2
         return margins
 
@@ -221,7 +222,7 @@ def _parts_of_key(deck: Deck, board: tuple[int, ...], buckets: int, opponent_buc
 
 
 def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None) -> np.ndarray:
-    """Return twice the deals that a player wins, plus those that tie, for each pair of histories.
+    """Return, for each pair of histories, twice the number of deals that a player wins, plus the number of ties.
 
     Args:
         first: the player's buckets.
@@ -285,12 +286,12 @@ class _Keeper:
 
 
 def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -> Iterator[int]:
-    """Add up twice the wins plus the ties over all boards.
+    """Add up, over all boards, twice the number of a player's wins plus the number of ties.
 
     Args:
         first, second: the buckets of the player whose wins are counted, and of the opponent.
         done: number of boards of the round before the last that have been added already.
-        wins: (first's histories, second's histories) added to.
+        wins: (first's histories, second's histories) the sums, which are changed in place.
 
     Yields:
         Now and then, the number of boards of the round before the last that have been added.

@@ -31,13 +31,13 @@ BYTES_OF_ENTRY = 8
 
 
 SHARE_OF_BUCKETS = 0.1
-"""Approximate share of the work of loading a game that it takes to make the buckets, before pairs are counted."""
+"""Approximate share of a game's loading work that goes into buckets; the rest counts pairs of bucket histories."""
 
 
 QUICK_HISTORIES = 1_000
 """Largest number of bucket histories in the last round of a game that takes only seconds to load from kept tables.
 
-Evaluating a policy takes only seconds, too.
+Evaluating a policy of such a game takes only seconds, too.
 """
 
 

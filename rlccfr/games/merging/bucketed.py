@@ -51,7 +51,7 @@ class BucketedGame:
 
     @property
     def walked(self) -> GameTree:
-        """The game that components are bound to, and in which samplers draw: the abstract game."""
+        """The game on which components and samplers work: the abstract game."""
         return self.tree
 
     @property

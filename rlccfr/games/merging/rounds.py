@@ -20,7 +20,7 @@ Splitter = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Function from features, (states, k), and masses, (states,), of private states to their buckets, (states,)."""
 
 NONE = "use abstraction='none' instead"
-"""Advice at the end of errors."""
+"""Advice at the end of errors about buckets of hands."""
 
 
 class Rounds:
@@ -33,8 +33,8 @@ class Rounds:
             before.
         mass: for each deal and player, the probability of each private state, (states,).
         parent: (deals,) the deal before each deal; -1 for the first.
-        line: (nodes,) number of the betting line that leads to each public node; chance outcomes are not distinguished.
-        dealt_on: (deals,) number of the betting line that ends with each deal's chance move.
+        line: (nodes,) index of the betting line that leads to each public node; chance outcomes are not distinguished.
+        dealt_on: (deals,) index of the betting line that ends with each deal's chance move.
 
     Raises:
         GameError: players hide more than what chance has dealt them.
@@ -203,7 +203,7 @@ def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
 
 
 def expected_over_boards(rounds: Rounds, last: list[list[np.ndarray]], name: str) -> list[list[np.ndarray]]:
-    """Return features of private states at all deals; before the last deals, they are means over later outcomes.
+    """Return features of private states at all deals; at all but the last deals, they are means over later outcomes.
 
     Args:
         last: for each deal and player, features (states, k) or (states,) if it is a last deal; empty otherwise.

@@ -72,7 +72,7 @@ def parsed_sizes(text: Any, where: str, *, raises: bool) -> tuple[BetSize, ...]:
 
     Args:
         text: the sizes, in the grammar of the module's docstring.
-        where: whose sizes they are, for errors.
+        where: which sizes these are, such as ``bets of the flop``, for errors.
         raises: whether they are sizes of raises; only these may be multiples.
 
     Raises:
@@ -126,12 +126,12 @@ def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
 
 
 def _positive(number: str, text: str, where: str) -> Fraction:
-    """Return the number that a size contains, once it has been checked not to be 0.
+    """Return the number in a size, after checking that it is not 0.
 
     Args:
         number: the number, as written.
         text: the whole size, for the error.
-        where: whose size it is, for the error.
+        where: in which sizes it is, such as ``bets of the flop``, for the error.
 
     Raises:
         GameError: the number is 0.
@@ -200,7 +200,7 @@ def _pair_of(sizes: Any, where: str) -> tuple[Any, Any]:
     """Return both players' strings on one street.
 
     Raises:
-        GameError: they are a list, which might mean a pair or several sizes, or a tuple that is not a pair.
+        GameError: they are a tuple that is not a pair; or a list, which could be meant as a pair or as several sizes.
     """
     if _is_by_side(sizes):
         return sizes.get("oop", ""), sizes.get("ip", "")
@@ -224,7 +224,7 @@ def plain_sizes(sizes: Any) -> Any:
 
 
 def _streets_of(sizes: Mapping[Any, Any], name: str) -> dict[Any, Any]:
-    """Return a dict of sizes by street.
+    """Return a dict from streets to sizes, after checking its keys.
 
     Raises:
         GameError: a key is not a street.
@@ -237,7 +237,7 @@ def _streets_of(sizes: Mapping[Any, Any], name: str) -> dict[Any, Any]:
 
 @dataclass(frozen=True)
 class BetRules:
-    """How much players may bet in a subgame; all amounts are counted in smallest chips.
+    """Rules on how much players may bet in a subgame; all amounts are counted in smallest chips.
 
     Attributes:
         pot: chips in the pot at the subgame's start.
@@ -299,8 +299,8 @@ def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], facing: Facing) -> l
     """Return the amounts to which a player may bet or raise, ascending; ``facing.most`` stands for an all-in.
 
     Args:
-        rules: the spot's rules.
-        sizes: sizes that apply here.
+        rules: the subgame's rules.
+        sizes: the sizes of bets or raises that the player may use here.
         facing: what the player faces; the opponent must not be all-in.
     """
     if not sizes:

@@ -17,7 +17,10 @@ Dealt = tuple[Deal, Deal]
 """A board with player 0's hands, and the same board with player 1's; one object twice if both have the same hands."""
 
 RoundOf = Callable[[int, RoundEnd], Round]
-"""Function ``(number, end)``: it returns the betting of round ``number``, from 0, after an end of the round before."""
+"""Function ``(number, end)`` that returns the betting of a round.
+
+Rounds are counted from 0, and ``end`` is how the round before ended.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,7 @@ class CardTree:
     Args:
         levels: the deals of each round.
         round_of: function that returns the betting of each round.
-        start: end of a round that is passed to ``round_of`` for the first round.
+        start: argument ``end`` of ``round_of`` for the first round.
         dead: half of the chips that were in the pot before the game; a showdown's winner gets the loser's half, too.
         chip: value of a chip, in the units of payoffs.
 
@@ -261,7 +264,7 @@ def _joint_groups(deal: Deal, opponent: Deal) -> np.ndarray:
 
 
 def _same_rows(deal: Deal, opponent: Deal) -> np.ndarray:
-    """Return where the opponent has the first hand of each of a player's rows: the row, (rows,); -1 if nowhere."""
+    """Return for each row of a player the opponent's row to which its first hand belongs, (rows,); -1 if none does."""
     if deal is opponent:
         return np.arange(deal.rows)
     row_of_number = np.full(deal.deck.num_hands, -1)

@@ -198,7 +198,7 @@ def suit_permutations(ranks: int, suits: int) -> np.ndarray:
 
 
 def strengths(sets: np.ndarray, ranks: int, suits: int) -> np.ndarray:
-    """Return the strength of each set of cards, (sets,): the larger, the stronger is its best hand.
+    """Return the strength of the best hand in each set of cards, (sets,); stronger hands have larger numbers.
 
     Args:
         sets: (sets, size) cards; if a set has more than five cards, the best five count.

@@ -152,7 +152,7 @@ class Deal:
         return new_row[row.reshape(-1)], strength[order].astype(np.int32)
 
     def strengths_of(self, hands: np.ndarray) -> np.ndarray:
-        """Return the strength of each of some hands, (hands, private), on the board."""
+        """Return the strength on the board of each hand in an array, (hands, private)."""
         deck = self.deck
         if (deck.ranks, deck.suits) == TEXAS and deck.private == 2 and len(self.board) == WHOLE_BOARD:
             from rlccfr.kernels.public.hand_strength import fill_strengths  # the same numbers, a hundred times as fast

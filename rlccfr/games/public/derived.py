@@ -193,7 +193,7 @@ class PublicTree:
         return [deal.settled() for deal in self.deals]
 
     def result(self) -> DerivedGame:
-        """Return the public-tree game, and the index in the compiled game of each table entry's sequence.
+        """Return the public-tree game, with the index of each table entry's sequence in the compiled game.
 
         Raises:
             GameError: an infoset belongs to two public nodes.

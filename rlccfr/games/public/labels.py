@@ -43,7 +43,8 @@ def chance_labels(game: GameTree, drawn: Sequence[int | None]) -> list[ChanceLab
     """Return the labels of a game's chance outcomes, for each of several ways to draw them.
 
     Args:
-        drawn: for each way, the player whose private state is drawn along with the public outcome; None for neither.
+        drawn: for each way, the player whose private state is drawn along with the public outcome; None
+            if only the public outcome is drawn.
 
     Raises:
         GameError: players hide more than what chance has dealt them.

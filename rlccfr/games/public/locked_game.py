@@ -168,7 +168,7 @@ class PublicLocks:
 
     @staticmethod
     def completed(lock: Lock, policy: Any) -> Any:
-        """See :meth:`Lock.completed`; probabilities fit in the table, since only the proportions in a row matter."""
+        """See :meth:`Lock.completed`; a table only has to be proportional to a policy, so probabilities fit."""
         table = policy.table.copy()
         table[lock.entries] = lock.probabilities
         return type(policy)(lock.game, table)

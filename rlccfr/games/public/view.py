@@ -70,7 +70,7 @@ class PublicGame:
         depth: number of edges on the longest path.
         big_blind: chips in the big blind; exploitability in poker is reported in thousandths of it. None for other
             games.
-        pot: in spots, the pot at the start; targets may be given in per cent of it. None for other games.
+        pot: in no-limit subgames, the pot at the start; targets may be given in per cent of it. None for other games.
         moves: (nodes,) name of the action that leads to each node, such as ``r``; empty for games derived from a
             compiled one.
         deals: (deals,) the board of each of the view's deals, with the hands on it; empty for games without cards.
@@ -373,7 +373,7 @@ def ranges(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
     Args:
         first: (ranges,) first number of each range.
-        counts: (ranges,) number of numbers in each range.
+        counts: (ranges,) size of each range.
     """
     counts = counts.astype(np.int64)
     offsets = first - (np.cumsum(counts) - counts)

@@ -23,7 +23,7 @@ GENERATED = Form(
     run_for="rlccfr.engine.walked.state_components:run_for",
     chosen_by=(
         "the sampler depends on how many histories a walk meets (`rlccfr reproduce deep-states`): external sampling if "
-        "its walks are short, or else robust sampling of two actions if its walks are short, or else ESCHER"
+        "its walks meet few histories, or else robust sampling of two actions if its walks do, or else ESCHER"
     ),
     instead={
         "catalogs": "deep_lcfr(preset='states') + external",

@@ -40,7 +40,7 @@ class GeneratedGame:
         inner_name: see above.
         name, full_name: names by which :func:`rlccfr.load_game` loads the game.
         playouts: what random playouts have met; see :class:`rlccfr.games.walked.playouts.Playouts`.
-        walks: the game as walks in step use it; see :class:`rlccfr.games.walked.state_walks.StateWalks`.
+        walks: the game for walks that move in step; see :class:`rlccfr.games.walked.state_walks.StateWalks`.
         opponent_payoffs: how player 1's payoffs follow from player 0's.
         big_blind: chips in the big blind of poker; else None.
 

@@ -1,4 +1,4 @@
-"""Limit hold'em for walks in step, which draw their cards from the deals of the public tree."""
+"""Limit hold'em for walks that move in step; their cards are drawn from the deals of the public tree."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class States(NamedTuple):
 
 
 class HoldemWalks:
-    """A hold'em game for walks in step; see :class:`rlccfr.games.walked.walked_game.WalkedGame`.
+    """A hold'em game for walks that move in step; see :class:`rlccfr.games.walked.walked_game.WalkedGame`.
 
     A walk draws a deal of the last round, and then two disjoint hands without cards of its board. A deal of the public
     tree stands for all boards that differ only by a permutation of suits, and is drawn with their total probability.

@@ -1,4 +1,4 @@
-"""Random playouts of a game that is never compiled: they check its claims and tensors, and estimate its size.
+"""Random playouts of a game that is solved without being compiled: they check it, and estimate its size.
 
 Since such a game is never traversed, its claims can't be checked at all of its histories. Playouts check some of them:
 whether the players' returns sum to what the game declares, whether chance's numbers are probabilities, and whether the

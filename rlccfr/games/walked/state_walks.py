@@ -1,4 +1,4 @@
-"""Games represented by OpenSpiel's states, for walks in step.
+"""Games represented by OpenSpiel's states, for walks that move in step.
 
 Nothing is compiled: each walk holds one of OpenSpiel's states. A row, which is what the player who acts knows, has the
 player's information state tensor and the legal actions. Tensors are stored as bits if playouts have met only 0 and 1.
@@ -33,7 +33,7 @@ class States(NamedTuple):
 
 
 class StateWalks:
-    """A game represented by OpenSpiel's states, for walks in step.
+    """A game represented by OpenSpiel's states, for walks that move in step.
 
     See :class:`rlccfr.games.walked.walked_game.WalkedGame`.
 
