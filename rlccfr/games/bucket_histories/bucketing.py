@@ -1,8 +1,9 @@
 """Percentile buckets of hands; each round splits the buckets of the round before, which gives bucket histories.
 
-In each round, the hands on all boards that share the history of the round before are split into buckets by percentiles
-of their E[HS^2]. Hands of equal strength share the bucket in which the middle of their mass lies. The buckets are those
-of :mod:`rlccfr.games.merging.percentiles`, but everything is counted in whole numbers, so ties are exact.
+In each round, hands that had the same history in the previous round are split into buckets, over all boards, by
+percentiles of their E[HS^2]. Hands of equal strength share the bucket in which the middle of their mass lies. The
+buckets are those of :mod:`rlccfr.games.merging.percentiles`, but everything is counted in whole numbers, so ties are
+exact.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
         return _in_32_bits(wins)
     kept = find_arrays("meetings", parts)
     if kept is not None:
-        forget_arrays("meetings", unfinished)  # of another process that was interrupted
+        forget_arrays("meetings", unfinished)  # left by another process that was interrupted
         return _in_32_bits(kept["wins"])
     done = 0
     kept = find_arrays("meetings", unfinished)
@@ -290,11 +290,11 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
 
     Args:
         first, second: the buckets of the player whose wins are counted, and of the opponent.
-        done: number of boards of the round before the last that have been added already.
+        done: number of boards of the second-to-last round that have been added already.
         wins: (first's histories, second's histories) the sums, which are changed in place.
 
     Yields:
-        Now and then, the number of boards of the round before the last that have been added.
+        Now and then, the number of boards of the second-to-last round that have been added.
     """
     boards = first.boards
     before_last = boards.num_rounds - 2
@@ -344,7 +344,7 @@ def showdowns_of(strengths: StrengthTables) -> Showdowns:
 
 
 def _parts_of(part: slice, begin: np.ndarray) -> Iterator[slice]:
-    """Divide some boards of the round before the last into parts, and yield them.
+    """Divide some boards of the second-to-last round into parts, and yield them.
 
     One kernel call can go through all complete boards that continue the boards of one part.
 

@@ -107,7 +107,7 @@ def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> B
         bucketing=bucketing,
         big_blind=float(max(rules.holdem.blinds)),
     )
-    # This takes minutes, which belong to loading the game.
+    # The matrices are made here, since this takes minutes and should be part of loading the game.
     game.matrices(game.dtype, share_of(progress, SHARE_OF_BUCKETS, 1.0))
     return game
 

@@ -43,7 +43,7 @@ def kmeans_buckets(game: Game, buckets: int, features: str) -> np.ndarray:
 
     Args:
         game: a compiled game or a public-tree game.
-        buckets: largest number of buckets into which a bucket of the round before is split.
+        buckets: largest number of buckets into which each bucket of the previous round is split.
         features: a key of :data:`FEATURES`.
 
     Returns:

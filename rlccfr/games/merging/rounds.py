@@ -32,7 +32,7 @@ class Rounds:
         above: for each deal and player, (states,): for each private state, the state that the player had at the deal
             before.
         mass: for each deal and player, the probability of each private state, (states,).
-        parent: (deals,) the deal before each deal; -1 for the first.
+        parent: (deals,) the deal from which each deal follows; -1 for the first.
         line: (nodes,) index of the betting line that leads to each public node; chance outcomes are not distinguished.
         dealt_on: (deals,) index of the betting line that ends with each deal's chance move.
 
@@ -78,14 +78,14 @@ class Rounds:
     def split(self, features: list[list[np.ndarray]], splitter: Splitter) -> np.ndarray:
         """Return the bucket of each infoset, (n,).
 
-        Private states of a betting line that share a bucket at the deal before may be split; those in different buckets
-        stay in different buckets.
+        Private states of a betting line that shared a bucket at the previous deal may be split; those in different
+        buckets stay in different buckets.
 
         Args:
             features: for each deal and player, features of private states, (states, k).
             splitter: function that splits private states.
         """
-        # First, buckets of private states. Lines are in the order of the game, so the deal before already has buckets.
+        # First, buckets of private states. Lines are in the game's order, so the previous deal already has buckets.
         bucket = [[np.zeros(len(rows), np.int64) for rows in above] for above in self.above]
         for player in range(2):
             for line in np.unique(self.dealt_on):

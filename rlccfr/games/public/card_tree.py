@@ -19,7 +19,7 @@ Dealt = tuple[Deal, Deal]
 RoundOf = Callable[[int, RoundEnd], Round]
 """Function ``(number, end)`` that returns the betting of a round.
 
-Rounds are counted from 0, and ``end`` is how the round before ended.
+Rounds are counted from 0, and ``end`` is how the previous round ended.
 """
 
 

@@ -319,7 +319,7 @@ class SubgameRules:
         """Return the betting of a street; it is built once for each number and start.
 
         Args:
-            number: number of the street; 0 is the street on which the game begins.
+            number: index of the street; 0 is the street on which the game begins.
             start: the end of the street before.
         """
         key = number, start

@@ -193,7 +193,7 @@ class PublicGame:
 
     @cached_property
     def deal_parents(self) -> np.ndarray:
-        """Index of the deal before each deal, (deals,); -1 for the first."""
+        """Index of the deal from which each deal follows, (deals,); -1 for the first."""
         nodes = self.view.nodes
         chances = nodes[nodes["kind"] == CHANCE]
         children = ranges(chances["first_child"], chances["num_children"])
