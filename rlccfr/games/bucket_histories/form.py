@@ -22,9 +22,9 @@ BUCKET_HISTORIES = Form(
     sizes_before_loading="rlccfr.games.bucket_histories.names:sizes_before_loading",
     iteration_cost="rlccfr.engine.bucket_histories.sweeps:iteration_cost",
     # Measured by `rlccfr reproduce texas`. With 5 buckets, sampling is ahead for as long as about 50 exact iterations
-    # take; with 8 buckets, it is still ahead after the time of 89. With 5 buckets, it also reaches targets sooner, up
-    # to two decades below the uniform policy's exploitability. Of the exact runs, those with `dcfr` are ahead after 60
-    # CPU seconds and after 600.
+    # take; with 8 buckets, it is still ahead after the time of 89. With 5 buckets, it also reaches a target
+    # sooner if the target is at most two decades below the uniform policy's exploitability. Of the exact runs, those
+    # with `dcfr` are ahead after 60 CPU seconds and after 600.
     best_run={"update_rule": "dcfr"},
     short_run={"update_rule": "lcfr", "sampler": "public_chance"},
     least_passes=100,

@@ -395,7 +395,7 @@ class _Work:
         return rows, columns
 
     def _allocate(self, sizes: list[int]) -> None:
-        """Allocate working memory; ``sizes`` are the numbers of both players' histories that can occur on one board."""
+        """Allocate working memory; ``sizes`` has each player's number of histories that may follow one board."""
         self._sizes = sizes
         num_rows, num_columns = sizes
         shown_rows, shown_columns = (min(size, self._num_possible) for size in sizes)

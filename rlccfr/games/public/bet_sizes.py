@@ -316,7 +316,7 @@ def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], facing: Facing) -> l
 
 
 def _applies(size: BetSize, facing: Facing) -> bool:
-    """Return whether a size is available here; it is not if it is an all-in of more than its limit, as in ``a500%``."""
+    """Return whether a size is available here; an all-in above the size's limit, as in ``a500%``, is not."""
     if size.kind != "all-in" or size.most is None:
         return True
     return facing.most - facing.bet <= size.most * facing.pot

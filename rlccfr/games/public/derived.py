@@ -124,7 +124,7 @@ class PublicTree:
         return [(records["first_child"] + action, deal) for action in range(count)]
 
     def _see(self, player: int, infosets: np.ndarray, deal: int) -> None:
-        """Set a player's rows of a deal from a decision's infosets, or check that these agree with earlier ones.
+        """Set a player's rows of a deal from a decision's infosets; if they are set already, check that these agree.
 
         Raises:
             GameError: the infosets do not distinguish the same histories as the rows.

@@ -146,7 +146,7 @@ class StateWalks:
     def histories(self, states: States, chosen: np.ndarray, action: np.ndarray) -> np.ndarray:
         """Return rows of the histories at some states, (chosen,) of type :attr:`history_type`.
 
-        A row also has the last action, because where moves are simultaneous, tensors may hide it.
+        A row also has the last action, because tensors may hide it where moves are simultaneous.
 
         Args:
             action: (chosen,) an action of the player who acts at each of them.
