@@ -2,7 +2,7 @@
 
 A *betting line* is what the players have done in the rounds before. In limit betting, every line continues with the
 same tree of actions: only the chips at stake differ. So a round is described by one tree, and by the payoffs of each
-line. Passes go through the tree once, with vectors over the lines.
+line. A pass goes through the tree once, with vectors over the lines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from rlccfr.games.public.records import CHANCE, FOLD
 class BettingRound:
     """A round's tree of actions, and the lines on which it is played.
 
-    A line of the next round is an end of this tree on one of its lines; its number is ``end * num_lines + line``.
+    A line of the next round is a line of this round, continued to an end of this tree at which nobody has folded. Its
+    index is ``end * num_lines + line``.
 
     Attributes:
         nodes: (nodes,) of type LINE_NODE, in breadth-first order, so that siblings are neighbours.
@@ -59,7 +60,7 @@ class BettingRound:
         return int(depths.max())
 
     def children(self, node: int) -> range:
-        """Return the children of a node; none of a leaf."""
+        """Return the indices of a node's children; the range is empty for a leaf."""
         first_child = int(self.nodes["first_child"][node])
         return range(first_child, first_child + int(self.nodes["num_children"][node]))
 
@@ -79,7 +80,7 @@ class BettingRound:
 
 
 def betting_rounds(rules: Holdem) -> list[BettingRound]:
-    """Return the rounds of a game.
+    """Return the betting of each round of a game.
 
     Examples:
         >>> from rlccfr.games.public.names import rules_of

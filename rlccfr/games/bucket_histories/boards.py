@@ -50,7 +50,7 @@ class Dealt:
         before: (boards,) the board that each board continues, by its index in the round before; ascending.
         begin: (boards of the round before + 1,) first board that continues each of them; then the number of boards.
         images: (boards,) number of boards that each stands for, among those that continue the same board.
-        all_images: (boards,) number of boards that each stands for, among all.
+        all_images: (boards,) number of boards that each stands for, among all boards of the round.
         row: (boards,) index of the first image of each board's set of cards, see :class:`Boards`.
         turning: (boards,) index of the permutation that maps each board's set of cards to its first image.
     """

@@ -1,8 +1,9 @@
 """Percentile buckets of hands; each round splits the buckets of the round before, which gives bucket histories.
 
-In each round, the hands on all boards that share the history of the round before are split into buckets by percentiles
-of their E[HS^2]. Hands of equal strength share the bucket in which the middle of their mass lies. The buckets are those
-of :mod:`rlccfr.games.merging.percentiles`, but everything is counted in whole numbers, so ties are exact.
+In each round, hands that had the same history in the previous round are split into buckets, over all boards, by
+percentiles of their E[HS^2]. Hands of equal strength share the bucket in which the middle of their mass lies. The
+buckets are those of :mod:`rlccfr.games.merging.percentiles`, but everything is counted in whole numbers, so ties are
+exact.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ FORMAT = "rlccfr-buckets-1"
 """Version of the buckets kept on disk; it is raised when their numbers change."""
 
 HANDS_PER_CALL = 30_000_000
-"""Hands on boards that one kernel call visits, so that Ctrl-C takes effect within half a second."""
+"""Number of pairs of a hand and a board per kernel call; so few that Ctrl-C takes effect within half a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,10 @@ class Bucketing:
 
     @cached_property
     def above(self) -> tuple[np.ndarray, ...]:
-        """For each round, (histories,) the history of the round before that each continues; zeros in the first."""
+        """For each round, (histories,): each history without its last bucket, as an index in the round before.
+
+        In the first round, all are 0.
+        """
         return tuple(np.repeat(np.arange(len(first) - 1), np.diff(first)) for first in self.first)
 
     def labels(self, number: int) -> list[str]:
@@ -131,11 +135,12 @@ class Bucketing:
         )
 
     def histories_of(self, hands: np.ndarray, boards: np.ndarray) -> np.ndarray:
-        """Return the bucket history of each of some hands in each round.
+        """Return the bucket histories of several hands, each on its own board, in each round.
 
         Args:
             hands: (k, private) cards of each hand, in any order.
-            boards: (k, board cards) the board of each, in the order in which it is dealt. It may end with any round.
+            boards: (k, board cards) cards of each hand's board, in the order in which they are dealt. Boards may end
+                with any round.
 
         Returns:
             (k, rounds of the board) history in each round; -1 if the hand holds a card of the board.
@@ -170,7 +175,7 @@ class Bucketing:
         return histories
 
     def history_named(self, hand: str, board: Sequence[str]) -> int:
-        """Return the bucket history of a hand in the last round of a board, by the names of cards.
+        """Return a hand's bucket history in the last round of a board; both are given by the names of their cards.
 
         Args:
             hand: the hand, such as ``AsKs``; its cards may be in any order.
@@ -250,7 +255,8 @@ def histories_by_board(bucketing: Bucketing, number: int) -> Iterator[tuple[slic
         number: the round's number; -1 stands for the time before the first round, with one board and one history.
 
     Yields:
-        The boards in ``bucketing.boards.dealt``, and (boards, hands) the history of each hand on each.
+        Some boards, as a slice of the round's boards in ``bucketing.boards.dealt``; and (boards, hands) the history of
+        each hand on each of them.
     """
     boards = bucketing.boards
     if number < 0:
@@ -280,7 +286,7 @@ def _partial(strengths: StrengthTables, splits: list[Split], buckets: int) -> Bu
 
 
 def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
-    """Split the histories before a round that is not the last.
+    """Return how a round that is not the last splits the histories of the round before.
 
     There are too many different strengths to count each one in each history. So hands are counted by the upper bits of
     their strength first, then, where a bucket may begin, by the lower bits.
@@ -324,7 +330,7 @@ def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
 
 
 def _sums_of(bucketing: Bucketing, number: int) -> np.ndarray:
-    """Return the strengths in a round that is not the last, (rows of the round, hands)."""
+    """Return the strengths of hands in a round that is not the last, (rows of the round, hands)."""
     begin = bucketing.strengths.row_begin[number]
     return bucketing.strengths.sums[begin : begin + bucketing.boards.num_rows[number]]
 
@@ -345,7 +351,7 @@ def _count_sums(
 
 
 def _split_by_half_pairs(bucketing: Bucketing, progress: Progress | None) -> Split:
-    """Split the histories before the last round.
+    """Return how the last round splits the histories of the round before.
 
     Args:
         bucketing: the buckets of the rounds before.

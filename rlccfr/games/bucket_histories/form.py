@@ -1,4 +1,4 @@
-"""The form of hold'em games in buckets, in its own module, so that the list of forms does not import its code."""
+"""The form of hold'em games in buckets, in its own module, so that the list of forms does not import these games."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ BUCKET_HISTORIES = Form(
     played_pairs="rlccfr.policies.bucket_history_matches:played_pairs",
     sizes_before_loading="rlccfr.games.bucket_histories.names:sizes_before_loading",
     iteration_cost="rlccfr.engine.bucket_histories.sweeps:iteration_cost",
-    # Measured by `rlccfr reproduce texas`. Sampling is ahead until the time of some 50 exact iterations with 5 buckets,
-    # and still after that of 89 with 8 buckets. To targets, it is ahead with 5 buckets until the exploitability is two
-    # decades below the uniform policy's. Of exact passes, those by `dcfr` are ahead after 60 CPU seconds and after 600.
+    # Measured by `rlccfr reproduce texas`. With 5 buckets, sampling is ahead for as long as about 50 exact iterations
+    # take; with 8 buckets, it is still ahead after the time of 89. With 5 buckets, it also reaches a target
+    # sooner if the target is at most two decades below the uniform policy's exploitability. Of the exact runs, those
+    # with `dcfr` are ahead after 60 CPU seconds and after 600.
     best_run={"update_rule": "dcfr"},
     short_run={"update_rule": "lcfr", "sampler": "public_chance"},
     least_passes=100,
@@ -32,11 +33,11 @@ BUCKET_HISTORIES = Form(
         TargetRun({"update_rule": "dcfr"}),
     ),
     chosen_by=(
-        "in single runs with 5 and with 8 buckets, draws of boards were ahead of exact passes in budgets of fewer than "
-        "some 100 exact iterations, and dcfr was ahead in longer ones (`rlccfr reproduce texas`)"
+        "in single runs with 5 and with 8 buckets, sampling of boards was ahead of exact passes in budgets of fewer "
+        "than about 100 exact iterations, and dcfr was ahead in longer ones (`rlccfr reproduce texas`)"
     ),
     instead={
-        "merge": "leave out the abstraction, and set the buckets by the game's name, as in 'texas_holdem(buckets=8)'",
+        "merge": "leave out the abstraction, and set the buckets in the game's name, as in 'texas_holdem(buckets=8)'",
         "lock": "lock a game that is small enough for a public tree, such as flop_holdem",
         "features": "solve it by `rlccfr solve`, which picks an algorithm, or compare algorithms by `rlccfr sweep`",
     },

@@ -166,7 +166,7 @@ class BucketHistoryGame:
 
     @property
     def is_large(self) -> bool:
-        """Whether tables are in single precision by default, and evaluating a policy takes a while."""
+        """Whether the game is so large that tables are in single precision by default, and evaluations take a while."""
         return self.num_sequences >= LARGE
 
     @property

@@ -2,12 +2,13 @@
 
 In an abstraction with perfect recall, a player knows the betting and its own bucket history; boards are forgotten. So
 an abstract game of hold'em needs only the tree of histories and, for each pair of histories of the last round, two
-numbers: the deals in which the players have them, and the deals that player 0 wins less those that it loses. Both are
-sums over all boards and all pairs of hands, in whole numbers.
+numbers: the number of deals that give the players these histories, and the number of these that player 0 wins minus
+the number that it loses. Both are sums over all boards and all pairs of hands, in whole numbers.
 
-The two are computed from one sum: for each pair of histories, twice the deals that the first hand wins, plus those
-that tie. If both players have the same buckets, this sum and its transpose add up to twice the deals, and their
-difference is twice the wins less losses. Otherwise, a second sum with the players swapped replaces the transpose.
+The two are computed from one matrix. For each pair of histories, it has twice the number of deals that player 0 wins,
+plus the number of ties. If both players have the same buckets, this matrix plus its transpose is twice the number of
+deals, and this matrix minus its transpose is twice the wins less the losses. Otherwise, a second matrix with the
+players swapped replaces the transpose.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ FORMAT = "rlccfr-meetings-1"
 """Version of the numbers kept on disk; it is raised when they change."""
 
 BOARDS_PER_CALL = 3000
-"""Complete boards that one kernel call visits, so that Ctrl-C takes effect within half a second."""
+"""Number of complete boards that one kernel call visits; so few that Ctrl-C takes effect within half a second."""
 
 SECONDS_BETWEEN_FILES = 60.0
 """Least time between two writes of the file of unfinished work."""
@@ -48,7 +49,7 @@ WRITING = 0.05
 """Largest share of the time that is spent on writing the file of unfinished work."""
 
 BLOCK = 1024
-"""Rows that are converted at a time, so that large matrices need no copies in double precision."""
+"""Number of rows that are converted at a time, so that no large matrix is copied in double precision."""
 
 
 class PairMatrices(NamedTuple):
@@ -71,13 +72,13 @@ class Meetings:
     A deal is an ordered pair of hands and a board. A round's board cards are a set, so a flop's order does not count.
 
     Attributes:
-        above: for each round, (histories,) player 0's history of the round before that each history continues; zeros in
-            the first round. Ascending within a round, so the continuations of one history are neighbours.
-        wins: (player 0's histories, player 1's) of the last round: twice the deals that player 0 wins, plus those that
-            tie. Whole numbers, in 32 bits if they fit, otherwise in double precision.
-        opponent_above: the same as ``above`` for player 1.
-        opponent_wins: (player 1's histories, player 0's) twice the deals that player 1 wins, plus those that tie. It is
-            ``wins`` itself if both players have the same buckets.
+        above: for each round, (histories,): each of player 0's histories without its last bucket, as an index in the
+            round before; zeros in the first round. Ascending, so the continuations of one history are neighbours.
+        wins: (player 0's histories, player 1's) of the last round: twice the number of deals that player 0 wins, plus
+            the number of ties. Whole numbers, in 32 bits if they fit, otherwise in double precision.
+        opponent_above: like ``above``, but for player 1's histories.
+        opponent_wins: (player 1's histories, player 0's) twice the number of deals that player 1 wins, plus the number
+            of ties. It is ``wins`` itself if both players have the same buckets.
 
     Examples:
         >>> from rlccfr.games.bucket_histories.bucketing import bucketing_of
@@ -105,7 +106,7 @@ class Meetings:
 
     @property
     def won(self) -> np.ndarray:
-        """(player 0's histories, player 1's) deals that player 0 wins, less those it loses; computed at each call."""
+        """(player 0's histories, player 1's) wins of player 0 minus its losses, in deals; computed at each call."""
         margins: np.ndarray = (self.wins.astype(float) - self.opponent_wins.T) / 2
         return margins
 
@@ -149,11 +150,12 @@ class Meetings:
 
 
 def summed_over_continuations(matrix: np.ndarray, begins: np.ndarray, opponent_begins: np.ndarray) -> np.ndarray:
-    """Return a matrix over pairs of histories, summed for each pair of the round before that they continue.
+    """Return sums of a matrix over pairs of histories: for each pair of the round before, over all continuations.
 
     Args:
         matrix: (player 0's histories, player 1's).
-        begins, opponent_begins: (histories of the round before,) the first continuation of each player's histories.
+        begins, opponent_begins: for player 0 and for player 1, (histories of the round before,) index of the first
+            continuation of each history.
     """
     by_row = np.add.reduceat(matrix, begins, axis=0)
     sums: np.ndarray = np.add.reduceat(by_row, opponent_begins, axis=1)
@@ -166,7 +168,7 @@ def _first_of_each(above: np.ndarray) -> np.ndarray:
 
 
 def meetings_of(bucketing: Bucketing, progress: Progress | None = None) -> Meetings:
-    """Return how often bucket histories meet if both players have the same buckets, from the cache if it is there.
+    """Return how often bucket histories meet if both players have the same buckets; counts may come from the cache.
 
     Interrupted work resumes from the file of unfinished work, which is written about once a minute.
 
@@ -220,7 +222,7 @@ def _parts_of_key(deck: Deck, board: tuple[int, ...], buckets: int, opponent_buc
 
 
 def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None) -> np.ndarray:
-    """Return twice the deals that a player wins, plus those that tie, for each pair of histories.
+    """Return, for each pair of histories, twice the number of deals that a player wins, plus the number of ties.
 
     Args:
         first: the player's buckets.
@@ -239,7 +241,7 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
         return _in_32_bits(wins)
     kept = find_arrays("meetings", parts)
     if kept is not None:
-        forget_arrays("meetings", unfinished)  # of another process that was interrupted
+        forget_arrays("meetings", unfinished)  # left by another process that was interrupted
         return _in_32_bits(kept["wins"])
     done = 0
     kept = find_arrays("meetings", unfinished)
@@ -284,15 +286,15 @@ class _Keeper:
 
 
 def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -> Iterator[int]:
-    """Add up twice the wins plus the ties over all boards.
+    """Add up, over all boards, twice the number of a player's wins plus the number of ties.
 
     Args:
         first, second: the buckets of the player whose wins are counted, and of the opponent.
-        done: number of boards of the round before the last that have been added already.
-        wins: (first's histories, second's histories) added to.
+        done: number of boards of the second-to-last round that have been added already.
+        wins: (first's histories, second's histories) the sums, which are changed in place.
 
     Yields:
-        Now and then, the number of boards of the round before the last that have been added.
+        Now and then, the number of boards of the second-to-last round that have been added.
     """
     boards = first.boards
     before_last = boards.num_rounds - 2
@@ -320,7 +322,7 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
 
 
 def showdowns_of(strengths: StrengthTables) -> Showdowns:
-    """Return the hands on all complete boards in the order of their strength, which takes seconds with the whole deck.
+    """Return the hands on each complete board in the order of their strength; with the whole deck, it takes seconds.
 
     Raises:
         GameError: they do not fit into memory.
@@ -342,7 +344,7 @@ def showdowns_of(strengths: StrengthTables) -> Showdowns:
 
 
 def _parts_of(part: slice, begin: np.ndarray) -> Iterator[slice]:
-    """Divide some boards of the round before the last into parts, and yield them.
+    """Divide some boards of the second-to-last round into parts, and yield them.
 
     One kernel call can go through all complete boards that continue the boards of one part.
 
@@ -393,7 +395,7 @@ class _Work:
         return rows, columns
 
     def _allocate(self, sizes: list[int]) -> None:
-        """Allocate working memory for a number of local histories of each player."""
+        """Allocate working memory; ``sizes`` has each player's number of histories that may follow one board."""
         self._sizes = sizes
         num_rows, num_columns = sizes
         shown_rows, shown_columns = (min(size, self._num_possible) for size in sizes)

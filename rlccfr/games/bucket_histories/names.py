@@ -24,18 +24,21 @@ BYTES_OF_PAIR = 12
 """Bytes of a pair of bucket histories: a count in 32 bits, and two numbers in single precision."""
 
 BYTES_OF_LEAF = 4
-"""Bytes per bucket history, leaf of a round and betting line: a reach, later a value, in single precision."""
+"""Bytes per bucket history, at each leaf of each betting line: a reach, later a value, in single precision."""
 
 BYTES_OF_ENTRY = 8
 """Bytes per table entry of a run: two numbers in single precision."""
 
 
 SHARE_OF_BUCKETS = 0.1
-"""Approximate share of the loading work that is done before pairs of bucket histories are counted."""
+"""Approximate share of a game's loading work that goes into buckets; the rest counts pairs of bucket histories."""
 
 
 QUICK_HISTORIES = 1_000
-"""Most bucket histories of the last round with which kept tables are loaded, and a policy is evaluated, in seconds."""
+"""Largest number of bucket histories in the last round of a game that takes only seconds to load from kept tables.
+
+Evaluating a policy of such a game takes only seconds, too.
+"""
 
 
 class Rules(NamedTuple):
@@ -104,16 +107,16 @@ def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> B
         bucketing=bucketing,
         big_blind=float(max(rules.holdem.blinds)),
     )
-    # This takes minutes, which belong to loading the game.
+    # The matrices are made here, since this takes minutes and should be part of loading the game.
     game.matrices(game.dtype, share_of(progress, SHARE_OF_BUCKETS, 1.0))
     return game
 
 
 def sizes_before_loading(name: str) -> dict[str, Any] | None:
-    """Return what is known of a game's sizes without its tables; None if it takes seconds to load the game.
+    """Return what is known of a game's sizes before it is loaded; None if loading takes only seconds.
 
-    The numbers are those with which no bucket is empty, so the game may have somewhat fewer. ``tables_are_kept`` tells
-    whether the game was loaded before, and its tables are in the user's cache folder.
+    The numbers are exact if no bucket is empty; otherwise the game is somewhat smaller. ``tables_are_kept`` tells
+    whether the user's cache folder has the game's tables, because it was loaded before.
 
     Args:
         name: the game's name.

@@ -34,14 +34,17 @@ FIRST_FORMAT = "rlccfr-strengths-1"
 """First version of :data:`FORMAT`; keys of tables that are computed from strengths do not name this version."""
 
 HANDS_PER_CALL = 3_000_000
-"""Hands on boards per kernel call, so that Ctrl-C takes effect within half a second; when sorting, an eighth of it."""
+"""Number of pairs of a hand and a board per kernel call; so few that Ctrl-C takes effect within half a second.
+
+Calls that sort hands get an eighth of this number.
+"""
 
 MOST_VALUE = 2**31 - 1
 """Largest number in 32 bits. It marks buckets that do not exist, so it must not occur in the sums themselves."""
 
 
 STRENGTHS_REMEDY = "use fewer ranks or rounds"
-"""What makes tables of strengths smaller."""
+"""Advice in errors on how to make tables of strengths smaller."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +155,7 @@ def check_memory(size: int, what: str, remedy: str = "use fewer buckets, ranks o
 
 
 def orders_of(boards: Boards, progress: Progress | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield the orders of the hands by their ranks on the whole boards, some boards at a time.
+    """Yield the hands on each whole board in the order of their strength, some boards at a time.
 
     Boards that differ only by a permutation of suits share a row.
 
@@ -161,8 +164,8 @@ def orders_of(boards: Boards, progress: Progress | None = None) -> Iterator[tupl
         progress: called with the share of the work that is done.
 
     Yields:
-        The rows, and for each of them the numbers of the possible hands, the weakest first, (rows, possible hands). A
-        number has the bit ``STRONGER`` if its hand beats the one before; see
+        Some rows, and for each of them the indices of the possible hands, the weakest first, (rows, possible hands). An
+        index has the bit ``STRONGER`` if its hand beats the one before; see
         :func:`rlccfr.kernels.bucket_histories.strengths.fill_orders`.
     """
     last = boards.num_rounds - 1

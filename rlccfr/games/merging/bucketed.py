@@ -51,7 +51,7 @@ class BucketedGame:
 
     @property
     def walked(self) -> GameTree:
-        """The game that components are bound to, and in which samplers draw: the abstract game."""
+        """The game on which components and samplers work: the abstract game."""
         return self.tree
 
     @property
@@ -75,7 +75,7 @@ class BucketedGame:
 
 
 def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
-    """Merge hands of a game.
+    """Merge hands of a public-tree game into buckets.
 
     Args:
         bucket: bucket of each private state in its round, in the order of the view's ``above``.
@@ -108,7 +108,9 @@ def bucketed(game: PublicGame, bucket: np.ndarray) -> BucketedGame:
 
 
 def _uses(game: PublicGame, lines: np.ndarray) -> np.ndarray:
-    """Return how many histories there are in a round per pair of buckets, and per half of a pair, (rounds, 2).
+    """Return how many histories there are in each round per pair of buckets, and per half of a pair, (rounds, 2).
+
+    For halves, see :class:`rlccfr.games.merging.pairs.Pairs`.
 
     Args:
         lines: a public node of each betting line.
@@ -145,7 +147,7 @@ class _Edges(NamedTuple):
     """How the histories of a block are reached; the arrays are (histories,)."""
 
     parent: np.ndarray
-    action: np.ndarray  # number of the action, or the bucket dealt
+    action: np.ndarray  # index of the action, or the bucket dealt
     probability: np.ndarray  # probability of the bucket dealt; 1 after an action
     depth: int
 
@@ -175,7 +177,7 @@ class _Histories:
         self._deal(0, 0, 0, 1, (0, 0))
 
     def _add(self, edges: _Edges, actor: int, **columns: np.ndarray) -> int:
-        """Add a block, and return the number of its first history."""
+        """Add a block, and return the index of its first history."""
         size = len(edges.parent)
         begin = self._size
         block: dict[str, np.ndarray] = {
@@ -197,8 +199,8 @@ class _Histories:
 
         Args:
             node: the public node after the deal.
-            round_index: the round's number.
-            begin: number of the first history at which chance deals; there is one per pair of the round before.
+            round_index: the round's index, from 0.
+            begin: index of the first history at which chance deals; there is one per pair of the round before.
             depth: depth of the first histories that are added.
             moves: number of earlier moves of each player.
         """

@@ -27,14 +27,14 @@ from rlccfr.games.public.records import NODE
 from rlccfr.games.public.view import PublicGame
 
 Feature = Callable[[np.ndarray], np.ndarray]
-"""Function of the strengths of hands after the last public card, (hands,), that returns features, (hands, k)."""
+"""Function from the strengths of hands after the last public card, (hands,), to their features, (hands, k)."""
 
 
 def hand_buckets(game: Game, name: str, feature: Feature, splitter: Splitter) -> np.ndarray:
     """Split the hands of each round by features, within the buckets of the round before.
 
     Args:
-        name: component that needs the buckets, for error messages.
+        name: name of the component that needs the buckets, for errors.
         feature: function from hand strengths to features; before the last public card, features are means over the
             cards that may still come.
         splitter: function that splits hands by their features, and returns their buckets.
@@ -102,7 +102,7 @@ def _expected_features(
         rounds: the deals of each round.
         feature: function from hand strengths to features.
         mass: (rows,) weight of each hand in a mean.
-        above: for each deal, the row at the deal before from which each of its rows comes.
+        above: for each deal, (rows of the deal,): the row from which each row comes; it belongs to the deal before.
     """
     strengths = _strengths(game, rounds[-1])
     features = np.zeros((len(mass), feature(strengths[:1]).shape[1]))
@@ -132,7 +132,7 @@ def deal_nodes(deals: range) -> np.ndarray:
 
 
 def rows_of(game: PublicGame, deals: range) -> slice:
-    """Return the rows of neighbouring deals."""
+    """Return player 0's rows of some neighbouring deals, as a slice of the view's ``above``."""
     first = game.view.deals[deals[0]]
     last = game.view.deals[deals[-1]]
     return slice(int(first["edge"][0]), int(last["edge"][0] + last["rows"][0]))

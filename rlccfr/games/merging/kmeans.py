@@ -21,8 +21,9 @@ DIGITS = 9
 def cumulative_histogram(strengths: np.ndarray) -> np.ndarray:
     """Return a cumulative histogram of each hand strength, (states, BINS - 1).
 
-    Each rises from 0 to 1 linearly, over the width of one bin. They are averaged over boards. The distance between two
-    averages then grows with how far strength has to be moved, as the earth mover's distance does.
+    Each histogram rises from 0 to 1 linearly, over the width of one bin. A hand's histograms are averaged over boards.
+    The distance between two averages then grows with how far strength has to be moved, as the earth mover's distance
+    does.
     """
     edges = np.arange(1, BINS) / BINS
     histogram: np.ndarray = np.clip(BINS * (edges - strengths[:, None]) + 0.5, 0.0, 1.0)
@@ -42,7 +43,7 @@ def kmeans_buckets(game: Game, buckets: int, features: str) -> np.ndarray:
 
     Args:
         game: a compiled game or a public-tree game.
-        buckets: largest number of buckets into which a bucket of the round before is split.
+        buckets: largest number of buckets into which each bucket of the previous round is split.
         features: a key of :data:`FEATURES`.
 
     Returns:

@@ -40,7 +40,7 @@ class MergedGame:
 
     @property
     def walked(self) -> GameTree:
-        """The game in which samplers draw: ``whole``, whose infosets distinguish public outcomes."""
+        """The game in which samplers draw histories: ``whole``, whose infosets distinguish public outcomes."""
         return self.whole
 
     @property
@@ -59,7 +59,7 @@ class MergedGame:
 
 
 def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
-    """Merge infosets.
+    """Merge the infosets of a compiled game that share a bucket.
 
     Merged infosets are numbered in the order of their first members, so parents still come before children.
 

@@ -29,7 +29,7 @@ class Pairs:
     """The pairs of buckets that players can hold in a round.
 
     Pairs are sorted by the pair of the round before, then by player 0's bucket, then by player 1's. Chance deals player
-    0's bucket first, then player 1's. A *half* of a pair is the state in between: the pair of the round before and
+    0's bucket first, then player 1's. A *half* of a pair is the state in between: the pair of the previous round and
     player 0's new bucket.
 
     Attributes:
@@ -37,7 +37,7 @@ class Pairs:
         buckets: (pairs, 2) player 0's bucket and player 1's.
         half: (pairs,) the half from which each pair is dealt.
         probability: (pairs,) probability of each pair, given its half.
-        parent: (halves,) the pair of the round before from which each half is dealt.
+        parent: (halves,) the previous round's pair, from which each half is dealt.
         half_probability: (halves,) probability of each half, given its parent.
         win_margin: (pairs,) probability that player 0 has the stronger hand, minus the probability that player 1 has.
     """
@@ -73,8 +73,8 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         bucket: bucket of each private state in its round, in the order of the view's ``above``.
 
     Returns:
-        The new number of each private state's bucket, (rows,); and for each round an array, (buckets,), with the bucket
-        of the round before that each bucket is a part of, 0 in the first round.
+        The new number of each private state's bucket, (rows,); and for each round an array, (buckets,): the parent of
+        each bucket, which is the previous round's bucket that contains it; 0 in the first round.
 
     Raises:
         ComponentError: the shape or the type is wrong, there are too many buckets, or the buckets of a round do not
@@ -97,7 +97,7 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
         if len(first_members) > MOST_BUCKETS:
             raise ComponentError(
                 f"{game.name!r} has {len(first_members):,} buckets in a round, above the limit of {MOST_BUCKETS:,}: "
-                "use fewer"
+                "use fewer buckets"
             )
         if round_index:
             bucket_before = number[np.concatenate([above[deal] for deal in deals])]

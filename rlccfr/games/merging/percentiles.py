@@ -16,7 +16,7 @@ def equity_buckets(game: Game, buckets: int) -> np.ndarray:
 
     Args:
         game: a compiled game or a public-tree game.
-        buckets: largest number of buckets into which a bucket of the round before is split.
+        buckets: largest number of buckets into which each bucket of the previous round is split.
 
     Returns:
         See :func:`rlccfr.games.merging.hands.hand_buckets`.

@@ -17,10 +17,10 @@ from rlccfr.games.public.records import CHANCE, MATRIX
 from rlccfr.games.records import TERMINAL
 
 Splitter = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Function of the features (states, k) and masses (states,) of private states that returns buckets, (states,)."""
+"""Function from features, (states, k), and masses, (states,), of private states to their buckets, (states,)."""
 
 NONE = "use abstraction='none' instead"
-"""Advice at the end of errors."""
+"""Advice at the end of errors about buckets of hands."""
 
 
 class Rounds:
@@ -29,11 +29,12 @@ class Rounds:
     Attributes:
         tree: the public tree.
         rows: for each deal, both players' private states, (histories, 2).
-        above: for each deal and player, the private state at the deal before, (states,).
+        above: for each deal and player, (states,): for each private state, the state that the player had at the deal
+            before.
         mass: for each deal and player, the probability of each private state, (states,).
-        parent: (deals,) the deal before each deal; -1 for the first.
-        line: (nodes,) number of the betting line that leads to each public node; chance outcomes are not distinguished.
-        dealt_on: (deals,) number of the betting line that ends with each deal's chance move.
+        parent: (deals,) the deal from which each deal follows; -1 for the first.
+        line: (nodes,) index of the betting line that leads to each public node; chance outcomes are not distinguished.
+        dealt_on: (deals,) index of the betting line that ends with each deal's chance move.
 
     Raises:
         GameError: players hide more than what chance has dealt them.
@@ -77,14 +78,14 @@ class Rounds:
     def split(self, features: list[list[np.ndarray]], splitter: Splitter) -> np.ndarray:
         """Return the bucket of each infoset, (n,).
 
-        Private states of a betting line that share a bucket at the deal before may be split; those in different buckets
-        stay in different buckets.
+        Private states of a betting line that shared a bucket at the previous deal may be split; those in different
+        buckets stay in different buckets.
 
         Args:
             features: for each deal and player, features of private states, (states, k).
             splitter: function that splits private states.
         """
-        # First, buckets of private states. Lines are in the order of the game, so the deal before already has buckets.
+        # First, buckets of private states. Lines are in the game's order, so the previous deal already has buckets.
         bucket = [[np.zeros(len(rows), np.int64) for rows in above] for above in self.above]
         for player in range(2):
             for line in np.unique(self.dealt_on):
@@ -153,7 +154,7 @@ def rounds_of(game: GameTree, name: str) -> Rounds:
     """Return a game's private states round by round.
 
     Args:
-        name: component that needs the rounds, for the error.
+        name: name of the component that needs the rounds, for the error.
 
     Raises:
         ComponentError: the game has no public tree.
@@ -202,7 +203,7 @@ def hand_strengths(rounds: Rounds, name: str) -> list[list[np.ndarray]]:
 
 
 def expected_over_boards(rounds: Rounds, last: list[list[np.ndarray]], name: str) -> list[list[np.ndarray]]:
-    """Return features of private states at all deals; before the last deals, they are means over later outcomes.
+    """Return features of private states at all deals; at all but the last deals, they are means over later outcomes.
 
     Args:
         last: for each deal and player, features (states, k) or (states,) if it is a last deal; empty otherwise.

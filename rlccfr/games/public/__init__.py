@@ -1,1 +1,1 @@
-"""Public-tree games: what both players see, with arrays over what each player alone knows."""
+"""Games as public trees: a tree of what both players see, with arrays over what each player alone knows."""

@@ -13,7 +13,7 @@ Size     A bet, or a raise, to
 e        the same over all streets that remain: 3e on the flop, 2e on the turn, 1e on the river
 2e50%    the same, but at most 50 % of the pot
 a        all chips
-a500%    all chips if, beyond a call, these are at most 500 % of the pot after that call; else the size is left out
+a500%    all chips, if those beyond a call are at most 500 % of the pot after that call; else the size is left out
 ======== ==========================================================================================================
 
 An amount is rounded to whole chips; half a chip is rounded up. It is then raised to the least legal amount, or lowered
@@ -23,7 +23,7 @@ it. Then, in this order:
 - An all-in is added if at least one size is listed and, after a call, the stack is at most ``add_allin`` times the pot.
 - A bet or raise becomes an all-in if calling it would leave stacks of at most ``force_allin`` times the pot, or if the
   player would have put in at least the share ``commit`` of its stack at the start.
-- Of a size of X % of the pot and a smaller one of Y %, the smaller is dropped if (100 + X) / (100 + Y) < 1 +
+- If two sizes are X % and Y % of the pot, and X is larger, the smaller size is dropped if (100 + X) / (100 + Y) < 1 +
   ``merging``. The largest size is kept, and each other size is compared with the next larger one that is kept.
 """
 
@@ -72,7 +72,7 @@ def parsed_sizes(text: Any, where: str, *, raises: bool) -> tuple[BetSize, ...]:
 
     Args:
         text: the sizes, in the grammar of the module's docstring.
-        where: whose sizes they are, for errors.
+        where: which sizes these are, such as ``bets of the flop``, for errors.
         raises: whether they are sizes of raises; only these may be multiples.
 
     Raises:
@@ -126,12 +126,12 @@ def _parsed_size(text: str, where: str, raises: bool) -> BetSize:
 
 
 def _positive(number: str, text: str, where: str) -> Fraction:
-    """Return the number that a size contains, once it has been checked not to be 0.
+    """Return the number in a size, after checking that it is not 0.
 
     Args:
         number: the number, as written.
         text: the whole size, for the error.
-        where: whose size it is, for the error.
+        where: in which sizes it is, such as ``bets of the flop``, for the error.
 
     Raises:
         GameError: the number is 0.
@@ -147,10 +147,10 @@ class StreetSizes:
     """The bet sizes of one street.
 
     Attributes:
-        bets: each player's sizes of first bets.
-        raises: each player's sizes of raises.
+        bets: sizes of first bets, for the player out of position and for the one in position.
+        raises: sizes of raises, for the same two players.
         donk: sizes of first bets of the player out of position if the opponent bet or raised last on the street
-            before; None for the same as ``bets``.
+            before; None if these are the sizes in ``bets``.
     """
 
     bets: tuple[tuple[BetSize, ...], tuple[BetSize, ...]]
@@ -200,7 +200,7 @@ def _pair_of(sizes: Any, where: str) -> tuple[Any, Any]:
     """Return both players' strings on one street.
 
     Raises:
-        GameError: they are a list, which might mean a pair or several sizes, or a tuple that is not a pair.
+        GameError: they are a tuple that is not a pair; or a list, which could be meant as a pair or as several sizes.
     """
     if _is_by_side(sizes):
         return sizes.get("oop", ""), sizes.get("ip", "")
@@ -224,7 +224,7 @@ def plain_sizes(sizes: Any) -> Any:
 
 
 def _streets_of(sizes: Mapping[Any, Any], name: str) -> dict[Any, Any]:
-    """Return a dict of sizes by street.
+    """Return a dict from streets to sizes, after checking its keys.
 
     Raises:
         GameError: a key is not a street.
@@ -237,10 +237,10 @@ def _streets_of(sizes: Mapping[Any, Any], name: str) -> dict[Any, Any]:
 
 @dataclass(frozen=True)
 class BetRules:
-    """How much players may bet in a spot; all amounts are counted in smallest chips.
+    """Rules on how much players may bet in a subgame; all amounts are counted in smallest chips.
 
     Attributes:
-        pot: chips in the pot at the spot's start.
+        pot: chips in the pot at the subgame's start.
         stack: chips that each player has left at the start.
         sizes: bet sizes of the flop, the turn and the river.
         add_allin, force_allin, merging, commit: thresholds; see the module's docstring. They are fractions, so that
@@ -299,8 +299,8 @@ def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], facing: Facing) -> l
     """Return the amounts to which a player may bet or raise, ascending; ``facing.most`` stands for an all-in.
 
     Args:
-        rules: the spot's rules.
-        sizes: sizes that apply here.
+        rules: the subgame's rules.
+        sizes: the sizes of bets or raises that the player may use here.
         facing: what the player faces; the opponent must not be all-in.
     """
     if not sizes:
@@ -316,7 +316,7 @@ def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], facing: Facing) -> l
 
 
 def _applies(size: BetSize, facing: Facing) -> bool:
-    """Return whether a size is available here; it is not if it is an all-in of more than its limit, as in ``a500%``."""
+    """Return whether a size is available here; an all-in above the size's limit, as in ``a500%``, is not."""
     if size.kind != "all-in" or size.most is None:
         return True
     return facing.most - facing.bet <= size.most * facing.pot

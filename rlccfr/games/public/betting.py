@@ -43,7 +43,7 @@ class BettingState:
     Attributes:
         actor: the player who acts.
         spent: chips that each player has put in since the game's start.
-        raises: number of raises in this round; counted only in limit betting.
+        raises: number of bets and raises in this round; counted only in limit betting.
         acted: whether the other player has acted in this round.
     """
 
@@ -167,9 +167,9 @@ def no_limit_moves(rules: BetRules, street: int, start: RoundEnd) -> Moves:
     has then put in on this street, in the units in which the user gave the pot.
 
     Args:
-        rules: the spot's rules.
+        rules: the subgame's rules.
         street: 0 for the flop, 1 for the turn, 2 for the river.
-        start: the end of the street before; at the spot's start, an end without a bettor.
+        start: the end of the street before; at the subgame's start, an end without a bettor.
     """
     sizes = rules.sizes[street]
 

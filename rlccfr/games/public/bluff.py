@@ -24,7 +24,7 @@ from rlccfr.games.public.view import PublicGame, ranges
 FACES = "12345*"
 
 VALUES = {(1, 1): -0.0271318, (2, 1): 0.616507}
-"""Values to the player who begins, by its number of dice and its opponent's.
+"""Values of the rest of the game to the player who begins, keyed by its number of dice and the opponent's.
 
 They were computed by ``python -m benchmarks.bluff``, with errors of at most 6e-6.
 """

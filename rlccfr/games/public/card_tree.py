@@ -17,7 +17,10 @@ Dealt = tuple[Deal, Deal]
 """A board with player 0's hands, and the same board with player 1's; one object twice if both have the same hands."""
 
 RoundOf = Callable[[int, RoundEnd], Round]
-"""Function ``(number, end)`` that returns the betting of a round, counted from 0, after the end of the round before."""
+"""Function ``(number, end)`` that returns the betting of a round.
+
+Rounds are counted from 0, and ``end`` is how the previous round ended.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +29,7 @@ class Level:
 
     Attributes:
         deals: the round's deals.
-        parent: (deals,) for each deal, the index of the deal that it follows, among those of the round before.
+        parent: (deals,) for each deal, the index of the deal that it follows, in the list of the round before.
         begin: index of the round's first deal among all deals of the game.
     """
 
@@ -45,7 +48,7 @@ def levels_from(first: Dealt, cards: Iterable[int], following: Callable[[Dealt, 
 
     Args:
         first: the deal of the first round.
-        cards: number of board cards dealt before each further round.
+        cards: number of board cards dealt before each round after the first.
         following: function ``(deal, num_cards)`` that returns the deals that follow a deal once ``num_cards`` more
             board cards are dealt.
     """
@@ -69,13 +72,13 @@ class CardTree:
     Args:
         levels: the deals of each round.
         round_of: function that returns the betting of each round.
-        start: the end that ``round_of`` is given before the first round.
+        start: argument ``end`` of ``round_of`` for the first round.
         dead: half of the chips that were in the pot before the game; a showdown's winner gets the loser's half, too.
-        chip: value of a chip.
+        chip: value of a chip, in the units of payoffs.
 
     Attributes:
         levels: the deals of each round.
-        nodes: (nodes,) of type NODE; :meth:`view` numbers their tables and outcomes.
+        nodes: (nodes,) of type NODE; their field ``table`` is set by :meth:`view`.
         moves: (nodes,) the action that leads to each node; empty after chance and at the root.
         depth: number of edges on the longest path.
     """
@@ -104,7 +107,7 @@ class CardTree:
     def _add_round(self, number: int, start: RoundEnd, above: np.ndarray | None, depth: int = 0) -> None:
         """Add a round's nodes for all its deals, and the rounds that follow.
 
-        The nodes of a round are the betting tree once per deal: first its roots, then the other nodes, deal by deal.
+        Each deal has a copy of the betting tree. The copies' roots come first, then their other nodes, deal by deal.
 
         Args:
             number: the round's number, from 0.
@@ -147,7 +150,7 @@ class CardTree:
                 self._add_round(number + 1, tree.ends[end], chance_nodes, depth + tree.depth + 1)
 
     def _link(self, above: np.ndarray, begin: int, level: Level) -> None:
-        """Set the children of chance nodes: the roots of the betting on the deals that follow each node's deal."""
+        """Set the children of chance nodes: the roots of the next round's betting on the deals that follow."""
         above["num_children"] = np.bincount(level.parent, minlength=len(above))
         above["first_child"] = begin + np.searchsorted(level.parent, np.arange(len(above)))
 
@@ -219,7 +222,7 @@ class _Side:
         self.num_groups = [len(ends) for ends in self._group_ends]
 
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """Return the view's arrays above, weight, hand_end, hands, firsts, group_end and same, in this order."""
+        """Return the arrays ``above``, ``weight``, ``hand_end``, ``hands``, ``firsts``, ``group_end`` and ``same``."""
         edges = list(self._edges())
         pairs = zip(self._deals, self._opponents, strict=True)
         return (
@@ -261,7 +264,7 @@ def _joint_groups(deal: Deal, opponent: Deal) -> np.ndarray:
 
 
 def _same_rows(deal: Deal, opponent: Deal) -> np.ndarray:
-    """Return the opponent's row that holds the first hand of each of a player's rows, (rows,); -1 if none does."""
+    """Return for each row of a player the opponent's row to which its first hand belongs, (rows,); -1 if none does."""
     if deal is opponent:
         return np.arange(deal.rows)
     row_of_number = np.full(deal.deck.num_hands, -1)
@@ -271,11 +274,11 @@ def _same_rows(deal: Deal, opponent: Deal) -> np.ndarray:
 
 
 def _begins(sizes: Iterable[int], sizes_before: Iterable[Iterable[int]]) -> np.ndarray:
-    """Return the first index of each of several adjacent ranges that come after other ranges.
+    """Return the first index of each of several ranges of indices, which lie one after another.
 
     Args:
         sizes: number of indices in each range.
-        sizes_before: the same for the ranges before them.
+        sizes_before: numbers of indices in other ranges, all of which lie before these.
     """
     ends = np.cumsum([sum(map(sum, sizes_before)), *sizes])
     return ends[:-1]

@@ -176,7 +176,7 @@ def card_sets(cards: np.ndarray, size: int) -> np.ndarray:
 
 
 def codes_of(sets: np.ndarray, deck: int) -> np.ndarray:
-    """Return a number for each set of cards, (sets,), which does not depend on the order of its cards.
+    """Return a number for each set of cards, (sets,); it does not depend on their order, and no other set has it.
 
     Args:
         sets: (sets, size) cards.
@@ -198,7 +198,7 @@ def suit_permutations(ranks: int, suits: int) -> np.ndarray:
 
 
 def strengths(sets: np.ndarray, ranks: int, suits: int) -> np.ndarray:
-    """Return the strength of each set of cards, (sets,): the larger, the stronger is its best hand.
+    """Return the strength of the best hand in each set of cards, (sets,); stronger hands have larger numbers.
 
     Args:
         sets: (sets, size) cards; if a set has more than five cards, the best five count.

@@ -52,9 +52,9 @@ def _broken_at_node(game: PublicGame, node: int, fault: str) -> GameError:
 def _check_chances(game: PublicGame) -> None:
     """Check that the first deal has probability 1, and that the deals that follow a deal add up to its probability.
 
-    The probability of a deal is a sum over all its pairs of private states. It is computed from each player's rows: the
-    sum of the rows' masses, each times the opponent's reach of the private states that the row allows, times the game's
-    ``pair_probability``.
+    The probability of a deal is a sum over all its pairs of private states. It is computed from each player's rows:
+    each row's mass is multiplied by the opponent's reach of the private states that the row allows, and the sum over
+    the rows is multiplied by the game's ``pair_probability``.
 
     Raises:
         GameError: a probability is wrong.

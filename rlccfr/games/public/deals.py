@@ -73,7 +73,7 @@ class Deck:
 
 @dataclass(frozen=True, eq=False)
 class RangeDeck(Deck):
-    """A deck of which one player holds only some hands: those in its range.
+    """A deck for a player who holds only some of its hands: those of a range.
 
     Attributes:
         held: (hands,) index of each hand of the range in the list of all hands, ascending.
@@ -103,7 +103,7 @@ class Deal:
         permutations: (permutations, deck) permutations of suits that map the cards dealt in each round onto themselves;
             the first one changes nothing.
         orbit: number of different images of this board under the previous deal's permutations.
-        share: probability of this board without its images, given any two hands that allow it.
+        share: probability of this board alone, without its images, given any two hands that share no card with it.
     """
 
     deck: Deck
@@ -152,7 +152,7 @@ class Deal:
         return new_row[row.reshape(-1)], strength[order].astype(np.int32)
 
     def strengths_of(self, hands: np.ndarray) -> np.ndarray:
-        """Return the strength of each of some hands, (hands, private), on the board."""
+        """Return the strength on the board of each hand in an array, (hands, private)."""
         deck = self.deck
         if (deck.ranks, deck.suits) == TEXAS and deck.private == 2 and len(self.board) == WHOLE_BOARD:
             from rlccfr.kernels.public.hand_strength import fill_strengths  # the same numbers, a hundred times as fast
@@ -234,7 +234,7 @@ class Deal:
             yield Deal(self.deck, board, self.permutations[leaves_board], orbit, share)
 
     def edge_from(self, before: Deal) -> tuple[np.ndarray, np.ndarray]:
-        """Return, for each row, its row in the deal before, and the weight of its value in that row's value.
+        """Return, for each row, the row above it, in the deal before, and the weight of its value in that row's value.
 
         The weight includes the probability of this deal's board and its images.
         """

@@ -29,7 +29,7 @@ class DerivedGame:
 
     Attributes:
         public: the game as a public tree.
-        sequence: (m,) for each table entry, the compiled game's sequence.
+        sequence: (m,) for each table entry of ``public``, the index of its sequence in the compiled game.
     """
 
     public: PublicGame
@@ -108,7 +108,7 @@ class PublicTree:
         if self.game.lock is not None:
             return GameError(
                 f"{self.game.name!r} has no public tree, since the lock fixes only some private states of a public "
-                "node: lock each decision with all private states, or not at all"
+                "node: lock each decision for all private states, or for none"
             )
         return GameError(
             f"{self.game.name!r} has no public tree: a player hides an action, or hidden information decides who acts"
@@ -124,7 +124,7 @@ class PublicTree:
         return [(records["first_child"] + action, deal) for action in range(count)]
 
     def _see(self, player: int, infosets: np.ndarray, deal: int) -> None:
-        """Set a player's rows of a deal from a decision's infosets, or check that these agree with earlier ones.
+        """Set a player's rows of a deal from a decision's infosets; if they are set already, check that these agree.
 
         Raises:
             GameError: the infosets do not distinguish the same histories as the rows.
@@ -193,7 +193,7 @@ class PublicTree:
         return [deal.settled() for deal in self.deals]
 
     def result(self) -> DerivedGame:
-        """Return the public-tree game, with the compiled game's sequence of each table entry.
+        """Return the public-tree game, with the index of each table entry's sequence in the compiled game.
 
         Raises:
             GameError: an infoset belongs to two public nodes.
@@ -219,9 +219,9 @@ class PublicTree:
         return DerivedGame(check_public(self._game(nodes, deals, above, payoffs)), self.sequences(settled))
 
     def _payoffs(self, nodes: np.ndarray, settled: list[np.ndarray]) -> np.ndarray:
-        """Return the payoff matrices of the terminals, one after another, and set each node's first entry.
+        """Return the payoff matrices of the terminals, one after another, and set in ``nodes`` where each begins.
 
-        A matrix entry is a sum over histories of the value times chance's probability.
+        A matrix has, for each pair of rows, the sum over histories of chance's probability times player 0's utility.
         """
         matrices = []
         begin = 0
@@ -237,7 +237,7 @@ class PublicTree:
         return np.concatenate(matrices)
 
     def sequences(self, settled: list[np.ndarray]) -> np.ndarray:
-        """Return the compiled game's sequence of each table entry.
+        """Return, for each table entry, the index of its sequence in the compiled game.
 
         Args:
             settled: what :meth:`settled` returns.

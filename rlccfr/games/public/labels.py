@@ -1,8 +1,9 @@
-"""Labels of chance outcomes in a compiled game; they determine which histories share a draw.
+"""Labels of chance outcomes in a compiled game, for algorithms that sample one outcome for several histories.
 
-Chance deals a public outcome, which both players see, and a private state to each player. A walk may draw the public
-outcome and one player's state, and follow all states that the other player may have. Then all histories of a public
-node that agree in the states drawn earlier share one draw.
+Chance deals a public outcome, which both players see, and a private state to each player. A walk down the tree may draw
+the public outcome and one player's state, and follow all states that the other player may have. Then all histories of a
+public node that agree in the states drawn earlier share one draw: it draws a label, and each of them continues with its
+outcomes that have this label.
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ class ChanceLabels:
 
 
 def chance_labels(game: GameTree, drawn: Sequence[int | None]) -> list[ChanceLabels]:
-    """Return labels for several ways to draw.
+    """Return the labels of a game's chance outcomes, for each of several ways to draw them.
 
     Args:
-        drawn: for each way, the player whose private state is drawn along with the public outcome; None for neither.
+        drawn: for each way, the player whose private state is drawn along with the public outcome; None
+            if only the public outcome is drawn.
 
     Raises:
         GameError: players hide more than what chance has dealt them.

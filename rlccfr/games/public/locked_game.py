@@ -1,7 +1,7 @@
 """Locks on public trees: the policy in some rows is a part of the game.
 
-The locked game has the same tree and the same tables. In the locked rows, passes use the lock's probabilities instead
-of the tables', and a best response has no choice.
+The locked game has the same tree and the same tables. In the locked rows, the lock's probabilities are used instead of
+the tables', and a best response has no choice.
 """
 
 from __future__ import annotations
@@ -168,14 +168,14 @@ class PublicLocks:
 
     @staticmethod
     def completed(lock: Lock, policy: Any) -> Any:
-        """See :meth:`Lock.completed`; only the proportions of a row's entries matter."""
+        """See :meth:`Lock.completed`; a table only has to be proportional to a policy, so probabilities fit."""
         table = policy.table.copy()
         table[lock.entries] = lock.probabilities
         return type(policy)(lock.game, table)
 
 
 class _LockedTables:
-    """The locked decisions of a public tree, with their probabilities in the layout that passes read.
+    """The locked decisions of a public tree, with their probabilities in the layout that kernels read.
 
     Attributes:
         first, rows: (k,) for each locked entry, the first table entry and the number of rows of its decision.

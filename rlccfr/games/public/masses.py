@@ -12,9 +12,9 @@ ROUNDING = 1e-13
 
 
 def rows_above(game: PublicGame, player: int) -> list[np.ndarray]:
-    """Return, for each deal, the index in ``view.above`` of the row from which each of a player's rows comes, (rows,).
+    """Return an array for each deal: the index of the row from which each of a player's rows comes, (rows,).
 
-    The first deal's array is empty.
+    That row belongs to the deal before, and its index is its place in ``view.above``. The first deal's array is empty.
     """
     view = game.view
     edges = view.deals["edge"][:, player].tolist()
@@ -75,9 +75,7 @@ def allowed_reach(game: PublicGame, player: int) -> np.ndarray:
 
 
 def allowed_on(game: PublicGame, deal_number: int, player: int, reach: np.ndarray) -> np.ndarray:
-    """Return, for each of a player's rows of a deal, the sum of the opponent's reach that the row allows, (rows,).
-
-    See :func:`allowed_reach`.
+    """Return what :func:`allowed_reach` returns, but only for a player's rows of one deal, (rows,).
 
     Args:
         deal_number: index of the deal.

@@ -182,8 +182,8 @@ def public_game(name: str, progress: Callable[[float], None] | None = None) -> P
         if isinstance(rules, Holdem):
             in_buckets = f"{name[:-1]},buckets=5)".replace("(,", "(") if name.endswith(")") else f"{name}(buckets=5)"
             remedy = (
-                f"use fewer rounds, raises or ranks, or put hands in buckets by the name, as in {in_buckets!r}, which "
-                "merges the hands that the abstraction equity(buckets=5) does"
+                f"use fewer rounds, raises or ranks, or put hands in buckets by loading {in_buckets!r}, which merges "
+                "the same hands as the abstraction equity(buckets=5)"
             )
         raise GameError(
             f"{name!r} needs at least {gigabytes(least_bytes)} of memory, but only {gigabytes(available)} are "

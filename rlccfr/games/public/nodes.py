@@ -15,7 +15,7 @@ def number_outcomes(nodes: np.ndarray) -> np.ndarray:
         nodes: (nodes,) of type NODE; changed in place.
 
     Returns:
-        For each outcome, the chance node and the number of the child, counted from 0, (outcomes, 2).
+        For each outcome, the chance node and the index of the child among its children, (outcomes, 2).
     """
     # The walk down the tree stops at the first chance node on each path.
     level = np.zeros(1, np.int64)

@@ -39,7 +39,7 @@ HOLDEM_DECK = Deck(ranks=len(RANKS), suits=len(SUITS), private=2)
 ANY_HAND = "random"
 
 SMALLEST_WEIGHT = 1e-9
-"""Smallest weight above 0: smaller ones are lost in sums of weights, which would make values by hand meaningless."""
+"""Smallest weight above 0: smaller ones are lost in sums of weights, so the values of hands would be meaningless."""
 
 _HAND = re.compile(f"([{RANKS}][{SUITS}])([{RANKS}][{SUITS}])", re.IGNORECASE)
 _HAND_CLASS = re.compile(f"([{RANKS}])([{RANKS}])([so]?)", re.IGNORECASE)

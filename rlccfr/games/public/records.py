@@ -30,7 +30,7 @@ DOUBLE = np.dtype(np.float64)
 SHORT = np.dtype(np.int16)
 
 SMALLEST = 1e-35
-"""Sums of positive parts that are smaller count as 0, in single and in double precision."""
+"""Sums of regrets' positive parts below this number count as 0, in single and in double precision."""
 
 CARDS = 256
 """Largest number of different cards."""
@@ -80,7 +80,7 @@ class PublicView(NamedTuple):
     hands: np.ndarray  # (hands, 2): two cards; hands that share a card exclude each other
     firsts: np.ndarray  # (rows, 2): the cards of each row's first hand
     group_end: np.ndarray  # for each group of equal strength, the end of its rows
-    outcomes: np.ndarray  # (outcomes, 2): node and number of the child; only of the first chance node on each path
+    outcomes: np.ndarray  # (outcomes, 2): node, and index of the child; only of the first chance node on each path
     matches: np.ndarray  # (rows of both players, faces): how many of a roll's dice count for each face
     reach: np.ndarray  # at the root's rows of player 0, then at those of player 1: a range's weights, or 1
     same: np.ndarray  # for each row, the opponent's row that contains the row's first hand, or -1

@@ -74,14 +74,15 @@ SUBGAME = replace(
     short_run={"update_rule": "dcfr_plus"},
     least_passes=200,
     target_runs=(TargetRun({"update_rule": "dcfr_plus"}),),
-    chosen_by="within budgets, the schedule was the best on test spots, and dcfr_plus where few passes fit",
+    chosen_by="on test spots, the schedule was the best within a budget, but dcfr_plus where few passes fit into it",
 )
 """The form of no-limit subgames: public trees in which each player has its own hands, with weights.
 
-It supports neither buckets, which assume that all hands are equally likely, nor observations for choosers, which have
-learned from games with uniform deals. DCFR+ reaches targets soonest on training spots, and as soon as DCFR on test
-spots (``python -m benchmarks.soonest_rules spots-train``). Within budgets, runs under the schedule are best, but for
-budgets of few passes: on validation spots, DCFR+ is ahead at 100, and behind at 300 (docs/public-steering.md).
+It supports neither buckets, which assume that all hands are equally likely, nor the features from which learned agents
+choose components, since they have learned from games with uniform deals. DCFR+ reaches targets soonest on training
+spots, and as soon as DCFR on test spots (``python -m benchmarks.soonest_rules spots-train``). Within a budget, runs
+under the shipped schedule are best unless the budget is small: on validation spots, DCFR+ is ahead after 100 passes and
+behind after 300 (docs/public-steering.md).
 """
 
 
@@ -165,7 +166,7 @@ def subgame(
             before: a string, or a dict from streets to strings; by default the same as ``bets``.
         add_allin, force_allin, merging, commit: thresholds; see :mod:`rlccfr.games.public.bet_sizes`.
         min_bet: smallest first bet in chips; by default the smallest chip.
-        chip: value of the smallest chip; amounts are multiples of it.
+        chip: value of the smallest chip; amounts must be multiples of it.
         rake: must be 0, since a game with rake is not zero-sum.
 
     Returns:
@@ -247,7 +248,7 @@ def _are_multiples(amounts: Iterable[Fraction], digits: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SubgameRules:
-    """The rules of a subgame, which have been checked.
+    """The checked rules of a subgame.
 
     Attributes:
         arguments: the arguments of :func:`subgame`, as they are written in JSON.
@@ -318,7 +319,7 @@ class SubgameRules:
         """Return the betting of a street; it is built once for each number and start.
 
         Args:
-            number: number of the street; 0 is the street on which the game begins.
+            number: index of the street; 0 is the street on which the game begins.
             start: the end of the street before.
         """
         key = number, start

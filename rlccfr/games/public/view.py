@@ -62,15 +62,15 @@ class PublicGame:
     Attributes:
         name: the name by which it was loaded.
         view: the public tree as arrays.
-        pair_probability: probability of each pair of private states at the root, where both have a weight of 1. Tables
-            omit this factor and a deal's ``share`` from counterfactual values.
+        pair_probability: probability of a pair of private states at the root if both have a weight of 1. Tables omit
+            this factor and a deal's ``share`` from counterfactual values.
         mass: for each player, (rows,) the number of private states that each row of the root stands for, times the
             weight that each of them has in the player's range.
         utility_range: largest minus smallest terminal utility.
         depth: number of edges on the longest path.
         big_blind: chips in the big blind; exploitability in poker is reported in thousandths of it. None for other
             games.
-        pot: in spots, the pot at the start; targets may be given in per cent of it. None for other games.
+        pot: in no-limit subgames, the pot at the start; targets may be given in per cent of it. None for other games.
         moves: (nodes,) name of the action that leads to each node, such as ``r``; empty for games derived from a
             compiled one.
         deals: (deals,) the board of each of the view's deals, with the hands on it; empty for games without cards.
@@ -193,7 +193,7 @@ class PublicGame:
 
     @cached_property
     def deal_parents(self) -> np.ndarray:
-        """Index of the deal before each deal, (deals,); -1 for the first."""
+        """Index of the deal from which each deal follows, (deals,); -1 for the first."""
         nodes = self.view.nodes
         chances = nodes[nodes["kind"] == CHANCE]
         children = ranges(chances["first_child"], chances["num_children"])
@@ -373,7 +373,7 @@ def ranges(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
     Args:
         first: (ranges,) first number of each range.
-        counts: (ranges,) number of numbers in each range.
+        counts: (ranges,) size of each range.
     """
     counts = counts.astype(np.int64)
     offsets = first - (np.cumsum(counts) - counts)

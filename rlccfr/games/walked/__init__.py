@@ -1,1 +1,1 @@
-"""Games as walks see them: many walks at once, which move from level to level of the game."""
+"""Games for algorithms in which many walks go down the game tree at once, one level at a time."""

@@ -22,8 +22,8 @@ GENERATED = Form(
     played_pairs="rlccfr.policies.network_matches:played_pairs",
     run_for="rlccfr.engine.walked.state_components:run_for",
     chosen_by=(
-        "the sampler depends on how many histories walks meet (`rlccfr reproduce deep-states`): external sampling if "
-        "its walks are short, or else robust sampling of two actions if its walks are short, or else ESCHER"
+        "the sampler depends on how many histories a walk meets (`rlccfr reproduce deep-states`): external sampling if "
+        "its walks meet few histories, or else robust sampling of two actions if its walks do, or else ESCHER"
     ),
     instead={
         "catalogs": "deep_lcfr(preset='states') + external",

@@ -1,4 +1,7 @@
-"""Games represented by OpenSpiel's states: played through OpenSpiel and never compiled, so they may be of any size."""
+"""Games represented by OpenSpiel's states: played through OpenSpiel without being compiled, so they may be of any size.
+
+Small ones are compiled as well, so that values of policies are exact.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ class GeneratedGame:
         inner_name: see above.
         name, full_name: names by which :func:`rlccfr.load_game` loads the game.
         playouts: what random playouts have met; see :class:`rlccfr.games.walked.playouts.Playouts`.
-        walks: the game as walks in step use it; see :class:`rlccfr.games.walked.state_walks.StateWalks`.
+        walks: the game for walks that move in step; see :class:`rlccfr.games.walked.state_walks.StateWalks`.
         opponent_payoffs: how player 1's payoffs follow from player 0's.
         big_blind: chips in the big blind of poker; else None.
 
@@ -239,6 +242,7 @@ def _inner(name: str) -> str:
     form = form_named(inner)
     if not form.has_histories:
         raise GameError(
-            f"OpenSpiel can't play {inner!r}, which is represented {form.title}: load it by that name alone"
+            f"OpenSpiel can't play {inner!r}, which is represented {form.title}: load it by that name alone, without "
+            "generated(...)"
         )
     return inner

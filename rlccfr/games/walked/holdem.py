@@ -1,4 +1,4 @@
-"""Limit hold'em for walks in step, which draw their cards from the deals of the public tree."""
+"""Limit hold'em for walks that move in step; their cards are drawn from the deals of the public tree."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rlccfr.games.walked.walked_game import TERMINAL
 ROW = np.dtype([("hand", np.int32), ("line", np.int16)])
 """What a player knows.
 
-``hand`` is the index of its hand on the board among the rows of ``view.above``. ``line`` is the number of the *line*,
-that is, of the betting so far.
+``hand`` is the index of its hand's row, on the board so far, among the rows of ``view.above``. ``line`` is the index of
+the *line*, that is, of the betting so far.
 """
 
 
@@ -47,7 +47,7 @@ class States(NamedTuple):
 
 
 class HoldemWalks:
-    """A hold'em game for walks in step; see :class:`rlccfr.games.walked.walked_game.WalkedGame`.
+    """A hold'em game for walks that move in step; see :class:`rlccfr.games.walked.walked_game.WalkedGame`.
 
     A walk draws a deal of the last round, and then two disjoint hands without cards of its board. A deal of the public
     tree stands for all boards that differ only by a permutation of suits, and is drawn with their total probability.
@@ -59,8 +59,8 @@ class HoldemWalks:
     Attributes:
         game: the game.
         actions: names of the actions, in the order of columns.
-        line: (nodes,) for each decision of the public tree, the number of the line that leads to it, whatever the
-            board; -1 at other nodes.
+        line: (nodes,) for each decision of the public tree, the index of the line that leads to it, whatever the board;
+            -1 at other nodes.
         line_moves: for each line, the actions in each round so far, such as ``("rc", "")``.
     """
 
@@ -160,7 +160,7 @@ class HoldemWalks:
 
     @cached_property
     def _strength(self) -> np.ndarray:
-        """Number of each row's group of equal strength within its deal, (rows of all deals,); larger is stronger."""
+        """Index of each row's group of equal strength within its deal, (rows of all deals,); larger is stronger."""
         view = self.game.view
         strengths = np.zeros(len(view.above), np.int32)
         for deal in view.deals:
@@ -304,7 +304,7 @@ class HoldemWalks:
 
 
 def _lines_of(game: PublicGame) -> tuple[np.ndarray, list[tuple[str, ...]]]:
-    """Return the line that leads to each decision, (nodes,), -1 at other nodes, and the actions of each line by round.
+    """Return the line that leads to each decision, (nodes,), -1 at other nodes; and each line's actions by round.
 
     The public tree has a copy of the betting on every board. Decisions with the same actions before them are one line.
     """

@@ -1,4 +1,4 @@
-"""Random playouts of a game that is never compiled: they check its claims and tensors, and estimate its size.
+"""Random playouts of a game that is solved without being compiled: they check it, and estimate its size.
 
 Since such a game is never traversed, its claims can't be checked at all of its histories. Playouts check some of them:
 whether the players' returns sum to what the game declares, whether chance's numbers are probabilities, and whether the
@@ -163,7 +163,7 @@ def played_out(game: Any, name: str, utility_sum: float) -> Playouts:
     if met.least_payoff < low or met.largest_payoff > high:
         raise GameError(
             f"{name!r} declares payoffs from {low:g} to {high:g}, but player 0 gets from {met.least_payoff:g} to "
-            f"{met.largest_payoff:g}: min_utility and max_utility must be true"
+            f"{met.largest_payoff:g}: min_utility and max_utility must be true bounds"
         )
     num_merged = sum(len(strings) for strings in met.strings_of.values() if len(strings) > 1)
     return Playouts(

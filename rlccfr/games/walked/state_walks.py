@@ -1,4 +1,4 @@
-"""Games represented by OpenSpiel's states, for walks in step.
+"""Games represented by OpenSpiel's states, for walks that move in step.
 
 Nothing is compiled: each walk holds one of OpenSpiel's states. A row, which is what the player who acts knows, has the
 player's information state tensor and the legal actions. Tensors are stored as bits if playouts have met only 0 and 1.
@@ -33,7 +33,7 @@ class States(NamedTuple):
 
 
 class StateWalks:
-    """A game represented by OpenSpiel's states, for walks in step.
+    """A game represented by OpenSpiel's states, for walks that move in step.
 
     See :class:`rlccfr.games.walked.walked_game.WalkedGame`.
 
@@ -146,7 +146,7 @@ class StateWalks:
     def histories(self, states: States, chosen: np.ndarray, action: np.ndarray) -> np.ndarray:
         """Return rows of the histories at some states, (chosen,) of type :attr:`history_type`.
 
-        A row also has the last action, because where moves are simultaneous, tensors may hide it.
+        A row also has the last action, because tensors may hide it where moves are simultaneous.
 
         Args:
             action: (chosen,) an action of the player who acts at each of them.
@@ -177,7 +177,7 @@ class StateWalks:
         return np.hstack([self._unpacked(rows["first"]), self._unpacked(rows["second"]), last, actor])
 
     def taken(self, rows: np.ndarray) -> np.ndarray:
-        """Return whether each action is the one in each history's row, (rows, actions)."""
+        """Return an array, (rows, actions), that is True only at the action in each history's row."""
         is_taken: np.ndarray = np.arange(self.num_actions) == rows["action"][:, None]
         return is_taken
 

@@ -15,10 +15,10 @@ TERMINAL = -1
 
 
 class WalkedGame(Protocol):
-    """A game for walks in step.
+    """A game for walks that move in step.
 
-    *States* are one object for the n histories that walks have reached; only the game reads it. A *row* is a record of
-    what a player knows at a decision, small enough to be stored millions of times.
+    *States* are an object that holds the n histories that walks have reached; only the game reads it. A *row* is a
+    record of what a player knows at a decision, small enough to be stored millions of times.
     """
 
     @property
