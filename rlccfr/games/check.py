@@ -17,7 +17,7 @@ SHIPPED_IN = ("pyspiel", "open_spiel")
 """Packages whose games change only with OpenSpiel's version."""
 
 PLAYOUTS = 20
-"""Number of random playouts that check a cached game; they take about a millisecond."""
+"""Number of random playouts that check a cached game; together they take about a millisecond."""
 
 
 def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:
@@ -61,7 +61,7 @@ def _inside(game: Any, load: Callable[..., Any]) -> Iterator[Any]:
 
 
 def is_played_as(tree: GameTree, game: Any, utility_sum: float = 0.0) -> bool:
-    """Return whether random playouts of an OpenSpiel game agree with a compiled one.
+    """Return whether random playouts of an OpenSpiel game agree with a compiled game.
 
     Actors, actions, chance probabilities, information states and both players' returns are compared. The playouts are
     the same each time. A difference that lies on none of them goes unnoticed.

@@ -23,7 +23,10 @@ from rlccfr.games.records import CHANCE
 from rlccfr.locks import Fixed, Lock, distribution
 
 MOST_COMPARED = 10_000
-"""Largest number of infosets whose names are compared with an unknown one; comparing a hundred takes a millisecond."""
+"""Largest number of infosets of a game in which the name nearest to an unknown name is looked for.
+
+Comparing the unknown name with a hundred others takes a millisecond.
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -182,7 +185,10 @@ def _locked(lock: Lock) -> LockedTree:
     tree: GameTree = lock.game
     walk, infosets = _traversal(lock)
     if not len(infosets):
-        raise PolicyError(f"no free decision of {tree.name!r} is ever reached under the lock: nothing is left to solve")
+        raise PolicyError(
+            f"no free decision of {tree.name!r} is ever reached under the lock: nothing is left to solve; lock fewer "
+            "decisions"
+        )
     built = build(
         walk,
         name=tree.name,

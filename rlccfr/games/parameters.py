@@ -65,7 +65,7 @@ class InOpenSpiel(Parametrised):
     dealt: int
 
     def member(self, arguments: Mapping[str, int]) -> str:
-        """Return the OpenSpiel string of the game with some arguments.
+        """Return the OpenSpiel string of the game with these arguments.
 
         Raises:
             GameError: a parameter is unknown, a value is out of range, or the deck is too small.

@@ -40,7 +40,7 @@ class Quotient(SequenceForm):
         view: the sequence form, with ``multiplicity`` and ``twin``.
         member: (M,) index in the game of each of the quotient's sequences.
         place: (m,) for each of the game's sequences, the quotient's sequence that represents it.
-        pairs: number of pairs of the players' last sequences whose leaves have a payoff other than 0.
+        pairs: number of pairs (sequence of player 0, sequence of player 1) with a payoff other than 0.
     """
 
     view: SequenceView
@@ -116,7 +116,7 @@ class Quotient(SequenceForm):
 
 
 def _reordered_ranges(begin: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of entries when their owners are reordered, and where each owner's entries then begin.
+    """Return the old indices of entries once their owners are reordered, and where each owner's entries then begin.
 
     Args:
         begin: (owners + 1,) where each owner's entries begin.
@@ -162,7 +162,7 @@ def centred_quotient_of(game: GameTree) -> Quotient | None:
 
 
 def _quotient_by(view: SequenceView, classes: Classes) -> Quotient | None:
-    """Return the quotient by classes; None if each sequence is alone, or the classes are not an equitable partition."""
+    """Return the quotient by these classes; None if each sequence is alone, or the classes are not an equitable partition."""
     each_alone = classes.sequence.max() + 1 == len(classes.sequence)
     return None if each_alone else quotient(view, payoff_matrix(view), classes)
 
@@ -177,7 +177,7 @@ class _Representatives(NamedTuple):
 
 
 def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> Quotient | None:
-    """Return the quotient by classes, or None if they are not an equitable partition.
+    """Return the quotient by these classes, or None if they are not an equitable partition.
 
     Args:
         view: the game's sequence form, of n infosets and m sequences.

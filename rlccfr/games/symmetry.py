@@ -79,7 +79,7 @@ def without_residues(payoff: sparse.csr_array) -> sparse.csr_array:
 
 
 def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
-    """Return the classes of a game's sequence form.
+    """Return the classes of those infosets, and of those sequences, of a game that must have equal values.
 
     Colours are random numbers of 64 bits, and a node's next colour depends on a weighted sum, modulo 2^64, of the
     colours that it sees. Nodes that see different things get equal sums with a probability of less than 2^-50;
