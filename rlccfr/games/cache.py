@@ -22,7 +22,7 @@ from rlccfr.interrupts import raise_if_interrupt
 FORMAT = "rlccfr-game-5"
 """Version of cached games; it is raised when the compiler's output or the checks of games change.
 
-The names of the cached files depend on this version and on the arrays' layout, so other versions' files are not read.
+The names of cached files depend on it and on the arrays' layout, so files of other versions are not read.
 """
 
 MOST_BYTES = 5_000_000_000
@@ -50,8 +50,8 @@ def cache_folder() -> Path:
 def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
     """Return the cached game of an OpenSpiel string, or None if there is no complete file from this OpenSpiel version.
 
-    The file contains neither player 1's payoffs nor the big blind. So the returned game is zero-sum and has no big blind,
-    until the caller sets both.
+    The file contains neither player 1's payoffs nor the big blind. So the returned game is zero-sum and has no big
+    blind, until the caller sets both.
     """
     try:
         arrays = read_archive(_path(openspiel_name, restore_recall))

@@ -162,7 +162,7 @@ def centred_quotient_of(game: GameTree) -> Quotient | None:
 
 
 def _quotient_by(view: SequenceView, classes: Classes) -> Quotient | None:
-    """Return the quotient by these classes; None if each sequence is alone, or the classes are not an equitable partition."""
+    """Return the quotient by classes; None if each sequence is alone, or the classes are not an equitable partition."""
     each_alone = classes.sequence.max() + 1 == len(classes.sequence)
     return None if each_alone else quotient(view, payoff_matrix(view), classes)
 

@@ -1,6 +1,7 @@
 """The records of a compiled game, as arrays that kernels read.
 
-Kernels are compiled for these records, so this module has nothing else: any change to it makes all kernels compile anew.
+Kernels are compiled for these records, so this module has nothing else: after any change to it, all kernels are
+compiled anew.
 """
 
 from __future__ import annotations

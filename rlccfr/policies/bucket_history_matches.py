@@ -38,7 +38,7 @@ def check_opponents(first: TablePolicy, second: Any) -> None:
     refusal = f"a policy of {first.game.name!r} can't play against one of {game.name!r}"
     if game.form is not first.game.form:
         raise PolicyError(
-            f"{refusal}, which is not in buckets: use a policy of the first game, or of that game in other buckets"
+            f"{refusal}, which is not in buckets: use a policy of the first game, or of the first game in other buckets"
         )
     if not first.game.has_cards_and_betting_of(game):
         raise PolicyError(f"{refusal}, since the cards or the betting differ: use games that differ only in buckets")
