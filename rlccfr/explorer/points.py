@@ -31,8 +31,8 @@ class PlayerState(NamedTuple):
     Attributes:
         text: what the player knows.
         share: probability of the state, given the point.
-        value: the player's expected payoff in the game's units; NaN if the moves of the opponent and of chance never lead
-            to the state.
+        value: the player's expected payoff in the game's units; NaN if the moves of the opponent and of chance never
+            lead to the state.
         actions: for each action its name, its probability, and its gain: by how much its expected payoff exceeds
             ``value``.
         words: what the player knows, in words to display; empty if only ``text`` is shown.

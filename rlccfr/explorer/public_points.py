@@ -95,8 +95,8 @@ class _Reach(NamedTuple):
     Attributes:
         of_player: for each player, (rows,): probability that the player's own moves lead there with each private state;
             in a subgame, times the weight of the hand.
-        chance_factor: probability of one pair of private states and one board, times the number of boards that are
-            the same up to suits.
+        chance_factor: probability of one pair of private states and one board, times the number of boards that differ
+            from this one only in suits, itself included.
     """
 
     of_player: tuple[np.ndarray, np.ndarray]

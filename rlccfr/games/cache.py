@@ -1,4 +1,4 @@
-"""The cache on disk of compiled games and of tables for hold'em in buckets, so that a machine computes each once."""
+"""The cache on disk: compiled games, and tables for hold'em in buckets, so that a machine computes each only once."""
 
 from __future__ import annotations
 

@@ -21,12 +21,12 @@ PLAYOUTS = 20
 
 
 def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:
-    """Return the classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
+    """Return the Python classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
 
-    A game counts as shipped on two conditions. First, its class and the classes of all games inside it belong to
-    OpenSpiel's packages. Second, every game that the string names is the loaded game, or is inside it. The second
-    condition fails if a user has registered, under one name, a function that makes a game of another name. Such a game
-    is not shipped, even if all its classes are OpenSpiel's; an empty tuple is then returned.
+    A game counts as shipped if two conditions hold. First, its class and the classes of all games inside it, which are
+    its parameters, belong to OpenSpiel's packages. Second, every game that the string names is the loaded game, or is
+    inside it. The second condition fails if a user has registered, under one name, a function that makes a game of
+    another name. Such a game is not shipped, even if all its classes are OpenSpiel's; an empty tuple is then returned.
 
     Args:
         game: the game that OpenSpiel loaded.
@@ -46,7 +46,7 @@ def registered_code(game: Any, name: str, known: Collection[str], load: Callable
 
 
 def _strangers(games: Iterable[Any]) -> tuple[type, ...]:
-    """Return the classes of the games, without those that belong to OpenSpiel's packages."""
+    """Return those classes of the games that do not belong to OpenSpiel's packages."""
     return tuple(type(game) for game in games if type(game).__module__.partition(".")[0] not in SHIPPED_IN)
 
 

@@ -37,7 +37,7 @@ def build(
     opponent_payoffs: OpponentPayoffs = ZERO_SUM,
     big_blind: float | None = None,
 ) -> GameTree:
-    """Compile a traversal of a game with perfect recall: number, reorder and aggregate its arrays.
+    """Compile a traversal of a game with perfect recall, by renumbering, reordering and aggregating its arrays.
 
     Args:
         walk: the histories, which have passed the checks of :mod:`rlccfr.games.claims`.

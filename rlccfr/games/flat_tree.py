@@ -87,7 +87,7 @@ class SequenceForm:
         """Check that numbers, (m,), are at least 0 and sum to 1 over each infoset's sequences.
 
         Raises:
-            PolicyError: they don't.
+            PolicyError: they are not, or do not.
         """
         with np.errstate(invalid="ignore"):  # infinities give NaN
             sums = self.row_sums(probabilities)
@@ -247,7 +247,7 @@ class GameTree(SequenceForm):
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of both views; runs without models read nothing else, so on games with equal hashes they are equal."""
+        """Hash of both views. Runs without models read nothing else, so games with equal hashes give equal runs."""
         fields = {name: self.histories[name] for name in HISTORY.names or ()}
         is_terminal = self.histories["actor"] == TERMINAL
         for name in ("first_child", "first_sequence"):  # as in earlier layouts, so that kept hashes stay valid

@@ -18,9 +18,10 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 
 COMPUTED = 16
-"""A constant sum of payoffs counts as 0 if it is at most this multiple of their rounding error.
+"""If both players' payoffs add up to a constant of at most this multiple of their rounding error, it counts as 0.
 
-The rounding error is the machine epsilon times the absolute values of the payoffs.
+The rounding error is the machine epsilon times the sum of the absolute values of the payoffs. A sum that is exactly
+equal in all entries has no rounding error, and is kept.
 """
 
 

@@ -44,10 +44,13 @@ are those of the zero-sum game.
 """
 
 CRASHES = "universal_poker"
-"""OpenSpiel's game that crashes the process if its arguments are inconsistent, as when a blind exceeds the stack."""
+"""Name of the OpenSpiel game that crashes the process if its arguments are inconsistent.
+
+An example is a blind that exceeds the stack.
+"""
 
 _TRIED: set[str] = set()
-"""Strings of :data:`CRASHES` that have been loaded without a crash."""
+"""OpenSpiel strings of the game :data:`CRASHES` that have been loaded without a crash."""
 
 _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
@@ -143,7 +146,7 @@ def _traversed(
 
 @contextmanager
 def named_failures(game: Any, name: str) -> Iterator[None]:
-    """Turn an error of OpenSpiel, or of a game in Python, into a GameError whose one line names the game.
+    """Turn an error of OpenSpiel, or of a game in Python, into a GameError of one line that names the game.
 
     Raises:
         GameError: the game fails while it is played in the block.
@@ -349,7 +352,7 @@ def big_blind_of(game: Any) -> float | None:
 
 
 def keep_opponent_payoffs(game: pyspiel.Game, payoffs: OpponentPayoffs) -> None:
-    """Store player 1's payoffs in a game that was given to OpenSpiel as the zero-sum game of player 0's payoffs."""
+    """Store player 1's payoffs for a game that OpenSpiel was given as the zero-sum game of player 0's payoffs."""
     _OPPONENT_PAYOFFS[name_of(game)] = payoffs
 
 

@@ -27,7 +27,7 @@ class Parametrised:
 
     @property
     def example(self) -> str:
-        """A name with all parameters."""
+        """Example of a name with all parameters."""
         defaults = {name: bounds[0] for name, bounds in self.parameters.items()}
         values = ",".join(f"{name}={value}" for name, value in {**defaults, **self.of_other_forms}.items())
         return f"{self.name}({values})"

@@ -257,7 +257,7 @@ def _breadth_first(columns: _Columns, infosets: _SeenInfosets) -> Traversal:
 
 
 class _SeenInfosets:
-    """Numbers of the infosets, in order of discovery, and a record of those without perfect recall.
+    """The infosets met so far, numbered in order of discovery, and a record of those without perfect recall.
 
     Attributes:
         owners: player of each infoset.

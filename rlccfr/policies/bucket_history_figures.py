@@ -85,7 +85,7 @@ def values_by_round(policy: BucketHistoryPolicy, player: int, mode: int) -> Iter
 def gains_of_betting_paths(policy: BucketHistoryPolicy) -> LocalGains:
     """Return what players gain by best responses at each decision of hold'em in buckets, summed over bucket histories.
 
-    They are gains in the abstract game: a best response knows the betting and its own bucket history.
+    They are gains in the abstract game: a best response knows the betting and its own bucket history, but no cards.
     """
     game = policy.game
     gains: dict[Decision, np.ndarray] = {}

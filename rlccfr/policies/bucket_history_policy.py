@@ -27,7 +27,7 @@ class LowerBound(NamedTuple):
     Attributes:
         value: the estimate, which is the mean of ``gains``.
         error: half-width of its 95 % interval.
-        gains: for each drawn board, the mean of the two players' gains by best responses below it.
+        gains: for each drawn flop, the mean of the two players' gains by best responses below it.
     """
 
     value: float
@@ -195,7 +195,7 @@ class BucketHistoryPolicy(TablePolicy):
         """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat.
 
         Raises:
-            PolicyError: the other policy is for another game; :meth:`against` plays policies of different buckets.
+            PolicyError: the other policy is for another game; for policies with different buckets, use :meth:`against`.
         """
         check_same_game(self, other)
         table = other.table.astype(np.promote_types(self.table.dtype, other.table.dtype))

@@ -208,7 +208,7 @@ class NetworkPolicy(Policy):
             steps: training steps of each opponent, rounded up to a multiple of 2,048; 40,000 take about ten CPU
                 seconds.
             opponents: number of opponents for each seat, with different seeds.
-            games: number of games that each trained opponent plays, and also of further games that the best one plays.
+            games: number of games that each trained opponent plays; the best opponent then plays as many again.
             seed: seed of training and games.
             progress: function called with the fraction of the training that is done.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rlccfr.policy import Policy
 
 FORMAT = "rlccfr-policy-1"
-"""Name and version of the format, in a file's header; a .csv file has none."""
+"""Name and version of the format, in a file's header; a .csv file has no such header."""
 
 MATRIX = "matrix_"
 """Prefix of the names of matrix games, which are known in only one process."""
@@ -130,7 +130,7 @@ def _rows_for(path: Path, saved: Saved, game: GameTree) -> pd.DataFrame:
 
 
 def _are_whole(rows: pd.DataFrame, game: GameTree) -> bool:
-    """Return whether rows are those of all of a game's infosets and actions, in its order.
+    """Return whether a file's rows are exactly those of a game's infosets and actions, in the game's order.
 
     Only the columns that a format has are compared.
     """

@@ -1,8 +1,8 @@
-"""Lower bounds on exploitability that is not known exactly: opponents that are trained against a fixed policy.
+"""Lower bounds on an exploitability that is not known exactly, by opponents that are trained against the policy.
 
 A best response gains at least as much as any opponent that was trained. So the mean payoff of trained opponents, from
 games that neither trained nor chose them, is an unbiased estimate of a lower bound. How close the bound is depends on
-the training, so it is reported with its budget, and several opponents are trained for each seat.
+the training, so the bound is reported with the training's budget, and several opponents are trained for each seat.
 """
 
 from __future__ import annotations

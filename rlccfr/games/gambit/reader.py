@@ -198,7 +198,7 @@ class _Parser:
     def _set(self, actor: int, number: int) -> Described:
         """Return the description of an infoset or a chance event, given here or where it first appeared.
 
-        Where a file repeats a description, it must be the same: one number must not stand for two things.
+        Where a file repeats a description, both must be equal: one number must not stand for two things.
         """
         what = f"event {number}" if actor == CHANCE else f"infoset {number} of player {actor + 1}"
         earlier = self._sets.get((actor, number))
@@ -228,7 +228,7 @@ class _Parser:
     def _outcome(self) -> tuple[Fraction, Fraction]:
         """Read the outcome at the end of a node's description, and return its payoffs.
 
-        A repeated description of an outcome must be the same.
+        Where a file describes an outcome again, both descriptions must be equal.
         """
         number = self._whole(0)
         what = f"outcome {number}"
