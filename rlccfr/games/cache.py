@@ -172,7 +172,7 @@ def kept_files() -> list[Path]:
 
 
 def _keep_within(most_bytes: int) -> None:
-    """Delete the least recently used files until the others fit into this many bytes; one file always stays."""
+    """Delete the least recently used files until the others fit into this many bytes; the last one used stays."""
     size = 0
     with contextlib.suppress(OSError):  # another process may delete the same ones
         for number, path in enumerate(kept_files()):

@@ -23,10 +23,11 @@ PLAYOUTS = 20
 def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:
     """Return the Python classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
 
-    A game counts as shipped if two conditions hold. First, its class and the classes of all games inside it, which are
-    its parameters, belong to OpenSpiel's packages. Second, every game that the string names is the loaded game, or is
-    inside it. The second condition fails if a user has registered, under one name, a function that makes a game of
-    another name. Such a game is not shipped, even if all its classes are OpenSpiel's; an empty tuple is then returned.
+    A game counts as shipped if two conditions hold. First, its class and the classes of all games inside it (games
+    that are its parameters) belong to OpenSpiel's packages. Second, every game that the string names is the loaded
+    game, or is inside it. The second condition fails if a user has registered, under one name, a function that makes a
+    game of another name. Such a game is not shipped, even if all its classes are OpenSpiel's; an empty
+    tuple is then returned.
 
     Args:
         game: the game that OpenSpiel loaded.

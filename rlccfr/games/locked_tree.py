@@ -23,7 +23,7 @@ from rlccfr.games.records import CHANCE
 from rlccfr.locks import Fixed, Lock, distribution
 
 MOST_COMPARED = 10_000
-"""In a game with more infosets than this, no similar name is suggested for an unknown name.
+"""In a game with more names of infosets than this, no similar name is suggested for an unknown name.
 
 Comparing the unknown name with a hundred others takes a millisecond.
 """

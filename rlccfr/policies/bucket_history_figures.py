@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 
 HAND_AND_PATH = re.compile(r"(?:(\S*/\S*|[fcr]*)\s+)?((?:[2-9tjqka][cdhs])+)")
-"""Pattern of a hand, after a path of actions with or without the cards dealt on it; all in lower case."""
+"""Pattern of a hand, or of a path of actions and a hand, in lower case; a path may include the cards dealt on it."""
 
 OfNodes = list[np.ndarray]
 """An array, (bucket histories, betting lines), for each node of a round's tree."""
