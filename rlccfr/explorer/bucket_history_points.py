@@ -1,6 +1,7 @@
 """What a page shows at each point of hold'em in buckets: both players' bucket histories on a path of actions.
 
-Where a round ends, a point stands for its cards; one move leads on, since the abstract game forgets the board.
+Where a round ends, a point stands for the cards that are dealt next. Only one move leads on from it, since the abstract
+game does not distinguish boards.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 def bucket_history_page(policy: BucketHistoryPolicy, start: str, most: int) -> Content:
     """Return what a page shows of a policy of hold'em in buckets: its points, breadth first.
 
-    As on pages of public trees, the points have at most ``most`` states of players in all, but the first point always
-    has its states; points that are left over have none.
+    A state is what a player knows at a point. As on pages of public trees, all points together have at most ``most``
+    states, but the first point always has its states. Points beyond this limit have none.
 
     Args:
         policy: the policy.
-        start: path of the first point, such as ``cc/r``; by default the game's first decision.
+        start: path of the first point, such as ``cc/r``; the empty string for the game's first decision.
         most: largest number of states.
 
     Raises:
@@ -60,7 +61,7 @@ def num_states_below(game: BucketHistoryGame, start: str) -> int:
 
 
 class _Place(NamedTuple):
-    """A node of a round's tree on a betting line."""
+    """A node of a round's tree of actions, on one betting line."""
 
     round: int
     node: int
@@ -220,7 +221,7 @@ class _BucketHistoryPoints:
 
 
 class _Rounds:
-    """Arrays of rounds by their number, each computed when it is first needed."""
+    """The arrays of each round, indexed by the round's number and computed when they are first needed."""
 
     def __init__(self, rounds: Iterator[OfNodes]) -> None:
         self._left = rounds

@@ -35,7 +35,10 @@ If the texts of states are long, or only a few points of a game fit on the page,
 """
 
 BYTES_PER_ACTION = 9
-"""Bytes of an action, averaged over the states of both players: only those of the player who acts have actions."""
+"""Bytes of an action in a page's file, averaged over the states of both players.
+
+Only the states of the player who acts have actions.
+"""
 
 
 class PredictedSize(NamedTuple):
@@ -103,8 +106,8 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
     Args:
         policy: the policy.
         path: the file to write.
-        start: for a game that is not compiled, the path of the page's first point: of a public tree, see
-            :meth:`rlccfr.PublicGame.path`; in hold'em in buckets, the actions, such as ``cc/r``.
+        start: for a game that is not compiled, the path of the page's first point. In a public-tree game, it is a path
+            as :meth:`rlccfr.PublicGame.path` returns it; in hold'em in buckets, the actions, such as ``cc/r``.
         most: for a game that is not compiled, the largest number of states of both players. Points farther from the
             start are left out, or have no states.
 
@@ -175,7 +178,7 @@ def _summary(policy: Policy) -> str:
 
 
 def _packed(points: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, Any]], int]:
-    """Return the page's points as rows, its states in chunks with the names of their HTML elements, and their number.
+    """Return the page's points as rows, the states in chunks with names of HTML elements, and the number of states.
 
     The browser reads all points at once. It unpacks a chunk when a point is opened whose states are in the chunk.
     """

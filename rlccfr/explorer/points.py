@@ -19,7 +19,7 @@ MOST_STATES = 200_000
 """Default limit on the number of players' states on a page; a page with that many has about ten megabytes."""
 
 MOST_NAMES = 3
-"""Largest number of moves to one point whose names the page gives; of more moves, it gives only the number."""
+"""If at most this many moves lead to a point, the page shows their names; otherwise, only their number."""
 
 ENDS = -1
 """Actor of a point at which the game has ended."""
@@ -31,7 +31,8 @@ class PlayerState(NamedTuple):
     Attributes:
         text: what the player knows.
         share: probability of the state, given the point.
-        value: the player's expected payoff in the game's units; NaN if the opponent and chance never reach the state.
+        value: the player's expected payoff in the game's units; NaN if the moves of the opponent and of chance never
+            lead to the state.
         actions: for each action its name, its probability, and its gain: by how much its expected payoff exceeds
             ``value``.
         words: what the player knows, in words to display; empty if only ``text`` is shown.
@@ -48,7 +49,7 @@ class Point(NamedTuple):
     """A point of the game: all that both players have seen.
 
     Attributes:
-        parent: number of the point before it; -1 for the first one.
+        parent: index of the point before it; -1 for the first one.
         move: name of the move that leads to it; for the first point, the path that leads to it.
         actor: 0 or 1, the player who moves; CHANCE; or ENDS.
         share: probability of the move, given the parent.

@@ -51,9 +51,10 @@ def _places_of_actions(game: PublicGame) -> dict[str, int]:
 def public_points(policy: PublicPolicy, start: str = "", most: int = MOST_STATES) -> Iterator[Point]:
     """Yield a point of a public tree and the points below it, breadth first.
 
-    The points have at most ``most`` states of players in all, but the first point always has its states. Once the next
-    point's states would exceed this limit, that point and all points that are already queued are yielded without
-    states, and the points below them are left out: a page could not hold them.
+    A state is what a player knows at a point. All points together have at most ``most`` states of both players, but the
+    first point always has its states. Once the next point's states would exceed this limit, that point and all points
+    that are already queued are yielded without states, and the points below them are left out: a page could not hold
+    them.
 
     Args:
         policy: the policy.
@@ -94,8 +95,8 @@ class _Reach(NamedTuple):
     Attributes:
         of_player: for each player, (rows,): probability that the player's own moves lead there with each private state;
             in a subgame, times the weight of the hand.
-        chance_factor: probability of one pair of private states and one board, times the number of boards that are
-            the same up to suits.
+        chance_factor: probability of one pair of private states and one board, times the number of boards that differ
+            from this one only in suits, itself included.
     """
 
     of_player: tuple[np.ndarray, np.ndarray]
@@ -108,7 +109,7 @@ class _NodeFigures(NamedTuple):
     Attributes:
         row_mass: for each player, (rows,): probability that play leads to the node with a private state of the row,
             divided by the reach's chance factor.
-        mass: sum of either player's ``row_mass``.
+        mass: sum of ``row_mass`` over the rows, which is equal for both players.
         probabilities: (actions, rows) policy of the player who acts; empty if no player acts.
         action_values: (actions, rows) that player's expected payoff after each action; NaN where the opponent's moves
             never lead to the node.
@@ -125,7 +126,7 @@ class _PendingPoint(NamedTuple):
 
     Attributes:
         node: index of the public node.
-        parent: number of the point above; -1 for the first one.
+        parent: index of the point above; -1 for the first one.
         reach: the node's reach.
         share: probability of the move to the node, given the point above.
         value: player 0's expected payoff there; NaN if it is unknown.
@@ -196,7 +197,7 @@ class _PublicPoints:
 
         Args:
             pending: the point above.
-            number: its number on the page.
+            number: its index on the page.
             figures: its figures.
         """
         kind = int(self.nodes["kind"][pending.node])

@@ -1,4 +1,4 @@
-"""The cache on disk of compiled games and of tables for hold'em in buckets, so that a machine computes each once."""
+"""The cache on disk: compiled games, and tables for hold'em in buckets, so that a machine computes each only once."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from rlccfr.games.records import BLOCK, HISTORY, SequenceView
 from rlccfr.interrupts import raise_if_interrupt
 
 FORMAT = "rlccfr-game-5"
-"""Version of the compiler's output; it is raised when the output or the checks of games change.
+"""Version of cached games; it is raised when the compiler's output or the checks of games change.
 
-Names of files also depend on the arrays' layout."""
+The names of cached files depend on it and on the arrays' layout, so files of other versions are not read.
+"""
 
 MOST_BYTES = 5_000_000_000
 """Largest total size in bytes of the cached files; beyond it, the least recently used are deleted."""
@@ -49,8 +50,8 @@ def cache_folder() -> Path:
 def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
     """Return the cached game of an OpenSpiel string, or None if there is no complete file from this OpenSpiel version.
 
-    A file has neither player 1's payoffs nor the big blind. So the returned game is zero-sum and has no big blind,
-    until the caller sets both.
+    The file contains neither player 1's payoffs nor the big blind. So the returned game is zero-sum and has no big
+    blind, until the caller sets both.
     """
     try:
         arrays = read_archive(_path(openspiel_name, restore_recall))
@@ -133,7 +134,7 @@ def find_arrays(kind: str, parts: tuple[str, ...]) -> dict[str, np.ndarray] | No
 
 
 def are_arrays_kept(kind: str, parts: tuple[str, ...]) -> bool:
-    """Return whether tables of cards are kept, without reading them; see :func:`find_arrays`."""
+    """Return whether there is a file of these tables in the cache, without reading it; see :func:`find_arrays`."""
     return _path_of_arrays(kind, parts).exists()
 
 
@@ -171,7 +172,7 @@ def kept_files() -> list[Path]:
 
 
 def _keep_within(most_bytes: int) -> None:
-    """Delete the least recently used files that do not fit into this many bytes; the newest file always stays."""
+    """Delete the least recently used files until the others fit into this many bytes; the last one used stays."""
     size = 0
     with contextlib.suppress(OSError):  # another process may delete the same ones
         for number, path in enumerate(kept_files()):
@@ -183,7 +184,7 @@ def _keep_within(most_bytes: int) -> None:
 
 
 def _forget_older() -> None:
-    """Delete games of other layouts and OpenSpiel versions, since a game can take hundreds of megabytes."""
+    """Delete cached games that this version cannot read, since a game can take hundreds of megabytes."""
     for path in cache_folder().glob("game-*.npz"):
         if not path.name.startswith(_prefix()):
             with contextlib.suppress(OSError):

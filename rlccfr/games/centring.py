@@ -26,7 +26,7 @@ class CentredForm(SequenceForm):
     Attributes:
         view: the sequence form; only its payoffs differ from the game's.
         centre: the constant that was subtracted, in the game's units.
-        num_leaf_pairs: number of pairs of the players' last sequences whose leaves have a payoff other than 0.
+        num_leaf_pairs: number of pairs (sequence of player 0, sequence of player 1) with a payoff other than 0.
     """
 
     view: SequenceView
@@ -72,8 +72,8 @@ def terminal_reach(game: GameTree, probability: np.ndarray | None = None) -> Ter
     """Return how a game's terminals are reached.
 
     Args:
-        probability: (num_histories,) probability of the chance outcome that leads to each history, 1 elsewhere; by
-            default the game's. An array of fractions gives fractions.
+        probability: (num_histories,) probability of the chance outcome that leads to each history, 1 after other
+            moves; by default the game's. If these are Python's fractions, ``chance_reach`` consists of fractions, too.
     """
     probability = game.probability if probability is None else probability
     actor = game.histories["actor"]

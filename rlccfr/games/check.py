@@ -17,16 +17,17 @@ SHIPPED_IN = ("pyspiel", "open_spiel")
 """Packages whose games change only with OpenSpiel's version."""
 
 PLAYOUTS = 20
-"""Number of random playouts that check a cached game; they take about a millisecond."""
+"""Number of random playouts that check a cached game; together they take about a millisecond."""
 
 
 def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:
-    """Return the classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
+    """Return the Python classes of a game that are not OpenSpiel's, or None for a game that OpenSpiel ships.
 
-    A game counts as shipped on two conditions. First, its class and the classes of all games inside it belong to
-    OpenSpiel's packages. Second, every game that the string names is the loaded game, or is inside it. The second
-    condition fails if a user has registered, under one name, a function that makes a game of another name. Such a game
-    is not shipped, even if all its classes are OpenSpiel's; an empty tuple is then returned.
+    A game counts as shipped if two conditions hold. First, its class and the classes of all games inside it (games
+    that are its parameters) belong to OpenSpiel's packages. Second, every game that the string names is the loaded
+    game, or is inside it. The second condition fails if a user has registered, under one name, a function that makes a
+    game of another name. Such a game is not shipped, even if all its classes are OpenSpiel's; an empty
+    tuple is then returned.
 
     Args:
         game: the game that OpenSpiel loaded.
@@ -46,7 +47,7 @@ def registered_code(game: Any, name: str, known: Collection[str], load: Callable
 
 
 def _strangers(games: Iterable[Any]) -> tuple[type, ...]:
-    """Return the classes of the games, without those that belong to OpenSpiel's packages."""
+    """Return those classes of the games that do not belong to OpenSpiel's packages."""
     return tuple(type(game) for game in games if type(game).__module__.partition(".")[0] not in SHIPPED_IN)
 
 
@@ -61,7 +62,7 @@ def _inside(game: Any, load: Callable[..., Any]) -> Iterator[Any]:
 
 
 def is_played_as(tree: GameTree, game: Any, utility_sum: float = 0.0) -> bool:
-    """Return whether random playouts of an OpenSpiel game agree with a compiled one.
+    """Return whether random playouts of an OpenSpiel game agree with a compiled game.
 
     Actors, actions, chance probabilities, information states and both players' returns are compared. The playouts are
     the same each time. A difference that lies on none of them goes unnoticed.

@@ -17,19 +17,25 @@ from rlccfr.games.histories import Traversal, actions_to
 from rlccfr.games.records import CHANCE, TERMINAL
 
 ROUNDING = 1e-9
-"""Largest difference between a sum of probabilities and 1."""
+"""Largest difference that is allowed between a sum of probabilities and 1."""
 
 OF_SIZE = 1e-12
-"""Largest difference between the sum of both players' payoffs and its declared value, as a share of these payoffs."""
+"""Largest difference that is always allowed between the sum of both players' payoffs and its declared value.
+
+It is a share of these payoffs; :func:`sum_tolerance` adds to it what rounding may explain.
+"""
 
 UNITS = 64
 """Rounding error that is allowed in computed payoffs, as a multiple of the machine epsilon times the largest payoff."""
 
 MOST_OF_SIZE = 1e-6
-"""Largest such rounding error at a terminal history, as a share of the payoffs there."""
+"""Largest rounding error that is allowed at a terminal history, as a share of the payoffs there."""
 
 MOST_OF_TYPICAL = 1e-9
-"""The same, as a share of the geometric mean of all payoffs' sizes, for terminals at which payoffs cancel out."""
+"""Largest rounding error that is allowed at a terminal history where payoffs cancel out.
+
+It is a share of the geometric mean of the absolute values of all payoffs.
+"""
 
 DOUBLE = float(np.finfo(float).eps)
 """Machine epsilon of doubles."""
@@ -47,7 +53,7 @@ def broken_at(name: str, place: str, fault: str) -> GameError:
 
 
 def after(actions: list[int]) -> str:
-    """Return in words the history to which actions and chance outcomes lead."""
+    """Describe in words the history to which a list of actions and chance outcomes leads."""
     return f"after the actions {brief(actions)}" if actions else "at the root"
 
 
@@ -196,17 +202,17 @@ def near(sums: npt.ArrayLike, expected: npt.ArrayLike, scale: float = 1.0) -> np
 
 
 def repeated(what: str, number: int) -> str:
-    """Return what is wrong with a list of actions or outcomes that has a number twice.
+    """Describe what is wrong with a list of actions or chance outcomes in which a number occurs twice.
 
     Args:
         what: what the numbers stand for: ``"legal action"`` or ``"chance outcome"``.
-        number: one that is listed twice.
+        number: the number that occurs twice.
     """
     return f"the {what} {number} is listed twice; each must be listed once"
 
 
 def no_moves(actor: int) -> str:
-    """Return what is wrong with a history that is not terminal but has no moves.
+    """Describe what is wrong with a history that is not terminal but has no moves.
 
     Args:
         actor: 0, 1 or CHANCE.
@@ -217,7 +223,7 @@ def no_moves(actor: int) -> str:
 
 
 def not_probabilities(numbers: np.ndarray) -> str:
-    """Return what is wrong with numbers that should be the probabilities at one chance node."""
+    """Describe what is wrong with numbers that should be the probabilities at one chance node."""
     return (
         f"chance's probabilities {brief(numbers.tolist())} sum to {float(numbers.sum()):.12g}; they must be at least 0 "
         "and sum to 1"

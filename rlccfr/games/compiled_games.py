@@ -12,7 +12,10 @@ from rlccfr.games.names import identity_of, load_game
 from rlccfr.games.public.spots import is_spot_file
 
 _compiled: dict[str, tuple[Game, tuple[type, ...] | None]] = {}
-"""Games by name; beside each, if this process registered it, its classes at the time when it was compiled."""
+"""Loaded games by name, each with what :func:`rlccfr.games.openspiel.registered_here` returned when it was loaded.
+
+That is None for a game that OpenSpiel ships, and for a game that is not compiled to a tree of histories.
+"""
 
 
 def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game:
@@ -44,10 +47,11 @@ def compiled(game: str, progress: Callable[[float], None] | None = None) -> Game
 
 
 def compiled_tree(game: str, use: str) -> GameTree:
-    """Return a game ready to be solved, for a use that needs its histories.
+    """Return a game ready to be solved, after checking that it is stored as a tree of histories.
 
     Args:
-        use: what needs the histories, for the error.
+        game: the game's name.
+        use: what needs the game's histories, for the error.
 
     Raises:
         GameError: as :func:`rlccfr.load_game`, or the game is not stored as a tree of histories.

@@ -24,7 +24,7 @@ class _Infosets(NamedTuple):
 
     begin: np.ndarray  # (3,): where each player's infosets begin, and their end
     first_sequence: np.ndarray  # (n + 1,): where each infoset's sequences begin
-    raw_id: np.ndarray  # (n,): each infoset's number in the traversal
+    raw_id: np.ndarray  # (n,): each infoset's index in the traversal
     of_history: np.ndarray  # (histories,): infoset of each history, -1 where no player moves
 
 
@@ -37,15 +37,15 @@ def build(
     opponent_payoffs: OpponentPayoffs = ZERO_SUM,
     big_blind: float | None = None,
 ) -> GameTree:
-    """Compile a traversal of a game with perfect recall: number, reorder and aggregate its arrays.
+    """Compile a traversal of a game with perfect recall, by renumbering, reordering and aggregating its arrays.
 
     Args:
         walk: the histories, which have passed the checks of :mod:`rlccfr.games.claims`.
         name: the game's name.
         openspiel_name: the string by which OpenSpiel loads it; empty if OpenSpiel can't load it.
         restore_recall: whether histories of one information state were distinguished by the player's own last move.
-        opponent_payoffs: player 1's payoffs.
-        big_blind: chips in the larger blind; None without blinds.
+        opponent_payoffs: player 1's payoffs as a function of player 0's.
+        big_blind: chips in the larger blind; None for a game without blinds.
 
     Raises:
         GameError: a history has too many children, or the payoff matrix is too large.
@@ -163,14 +163,14 @@ def _places_for_walks(histories: np.ndarray, parent: np.ndarray, depth: np.ndarr
 
 
 def _moved(array: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Return an array with each entry moved to the index that ``place`` gives for it."""
+    """Return a copy of an array in which entry ``i`` is at index ``place[i]``."""
     moved = np.empty_like(array)
     moved[place] = array
     return moved
 
 
 def _moved_histories(histories: np.ndarray, place: np.ndarray, utility: np.ndarray) -> np.ndarray:
-    """Return the records, each moved to the index that ``place`` gives for it, with the utilities of terminals.
+    """Return the records in a new order, record ``i`` at index ``place[i]``, with the utilities of terminals filled in.
 
     A terminal's record holds its utility instead of its first child and first sequence, so utilities are set last.
     """
@@ -198,7 +198,7 @@ def _reach(
     sequence_taken: np.ndarray,
     num_sequences: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return chance's reach of each history, and each player's last sequence before it, (2, histories)."""
+    """Return chance's reach probability of each history, and each player's last sequence before it, (2, histories)."""
     chance_reach = np.ones(len(histories))
     last_sequence = np.empty((2, len(histories)), np.int64)
     last_sequence[:, 0] = num_sequences, num_sequences + 1  # the empty sequences
@@ -225,7 +225,7 @@ def _sequence_view(
     Args:
         infosets: the infosets in their final order.
         histories: (histories,) of type HISTORY, in the order of the traversal, like the other arrays.
-        chance_reach: (histories,) chance's reach.
+        chance_reach: (histories,) chance's reach probability.
         last_sequence: (2, histories) each player's last sequence.
         utility: (histories,) player 0's utility at terminals.
     """

@@ -31,11 +31,11 @@ def infoset_features(game: GameTree) -> np.ndarray:
 
 
 def history_features(game: GameTree) -> np.ndarray:
-    """Return features of the histories where a player moves, in the order of their numbers, float32.
+    """Return features of the histories where a player moves, ordered by their indices, float32.
 
-    A row has both players' tensors, of d numbers each, and then the last action, one-hot, if a player made the last
-    move. The action is included because tensors do not show it where players move at the same time. Like
-    :func:`infoset_features`, the features are made at first use.
+    A row has both players' information state tensors, of d numbers each, and then the last action, one-hot. The latter
+    part is 0 at the root and after a chance outcome. The action is included because tensors do not show it where both
+    players move at the same time. Like those of :func:`infoset_features`, the features are made at first use.
 
     Returns:
         Array (number of these histories, 2 d + number of distinct actions of the game).

@@ -24,7 +24,7 @@ from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun, checked_game
 from rlccfr.games.records import BLOCK, CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
 
 SUM_TOLERANCE = 1e-5
-"""Largest difference between a sum of probabilities and 1."""
+"""Largest difference that is allowed between a sum of probabilities and 1."""
 
 
 class Classes(NamedTuple):
@@ -87,7 +87,7 @@ class SequenceForm:
         """Check that numbers, (m,), are at least 0 and sum to 1 over each infoset's sequences.
 
         Raises:
-            PolicyError: they don't.
+            PolicyError: they are not, or do not.
         """
         with np.errstate(invalid="ignore"):  # infinities give NaN
             sums = self.row_sums(probabilities)
@@ -211,7 +211,7 @@ class GameTree(SequenceForm):
 
     @cached_property
     def num_leaf_pairs(self) -> int:
-        """Number of pairs of the players' last sequences whose leaves have a payoff other than 0."""
+        """Number of pairs (sequence of player 0, sequence of player 1) with a payoff other than 0."""
         view = self.view
         num_paid_before = np.concatenate([[0], np.cumsum(view.payoff_0 != 0)])
         blocks = {name: view.blocks_0[name].astype(np.int64) for name in BLOCK.names or () if name != "factor"}
@@ -226,7 +226,7 @@ class GameTree(SequenceForm):
 
     @cached_property
     def utility_range(self) -> float:
-        """Largest minus smallest terminal utility."""
+        """Largest minus smallest utility of player 0 at a terminal history."""
         utility = self.utility[self.histories["actor"] == TERMINAL]
         return float(utility.max() - utility.min())
 
@@ -247,7 +247,7 @@ class GameTree(SequenceForm):
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of both views, all that a run without models reads: games with equal hashes give equal runs."""
+        """Hash of both views. Runs without models read nothing else, so games with equal hashes give equal runs."""
         fields = {name: self.histories[name] for name in HISTORY.names or ()}
         is_terminal = self.histories["actor"] == TERMINAL
         for name in ("first_child", "first_sequence"):  # as in earlier layouts, so that kept hashes stay valid

@@ -38,7 +38,7 @@ IN_COMMON_USE = {
 """Names of two-player games, as people write them, with their names in this library."""
 
 NO_LIMIT = re.compile(r"(?<![a-z])no_?limit")
-"""Names of no-limit games; this library's ``holdem`` has limits on bets, so it is not suggested for them."""
+"""Pattern of names of no-limit games. ``holdem`` is not suggested for them, since it has limits on bets."""
 
 
 def hint_for(unknown_name: str, names: Iterable[str]) -> str:
@@ -69,8 +69,8 @@ def hint_for(unknown_name: str, names: Iterable[str]) -> str:
     if in_python:
         file = Path(open_spiel.python.__path__[0], "games", f"{plain_name.removeprefix(IN_PYTHON)}.py")
         return (
-            "OpenSpiel registers its games in Python when they are imported: in Python by `import "
-            f"open_spiel.python.games`, in a shell by `rlccfr --load {file if file.exists() else 'FILE'}` before the "
-            "command"
+            "OpenSpiel registers its games in Python when they are imported: in Python, run `import "
+            f"open_spiel.python.games`; in a shell, write `rlccfr --load {file if file.exists() else 'FILE'}` before "
+            "the command"
         )
     return "`rlccfr games` lists the names (to load your own, write `rlccfr --load FILE` before the command)"

@@ -37,8 +37,8 @@ def actions_to(history: int, parent: Sequence[int] | np.ndarray, action: Sequenc
     """Return the actions and chance outcomes that lead to a history, from the root on.
 
     Args:
-        history: number of the history; a negative number stands for the root.
-        parent: (histories,) number of each history's parent; negative at the root.
+        history: index of the history; a negative number stands for the root.
+        parent: (histories,) index of each history's parent; negative at the root.
         action: (histories,) the action or chance outcome that leads to each history.
     """
     actions = []

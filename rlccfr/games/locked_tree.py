@@ -23,7 +23,10 @@ from rlccfr.games.records import CHANCE
 from rlccfr.locks import Fixed, Lock, distribution
 
 MOST_COMPARED = 10_000
-"""Largest number of infosets whose names are compared with an unknown one; comparing a hundred takes a millisecond."""
+"""In a game with more names of infosets than this, no similar name is suggested for an unknown name.
+
+Comparing the unknown name with a hundred others takes a millisecond.
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -31,14 +34,14 @@ class LockedTree(GameTree):
     """A compiled game in which locked decisions are chance nodes with the lock's probabilities.
 
     Attributes:
-        kept: (m,) index of each sequence in the game without the lock.
+        kept: (m,) for each sequence of this game, its index in the game without the lock.
     """
 
     kept: np.ndarray
 
     @property
     def kept_infosets(self) -> np.ndarray:
-        """Index of each infoset in the game without the lock, (n,)."""
+        """For each infoset of this game, its index in the game without the lock, (n,)."""
         unlocked: GameTree = self.lock.game
         kept_infosets: np.ndarray = unlocked.owner[self.kept[self.view.first_sequence[:-1]]]
         return kept_infosets
@@ -103,7 +106,7 @@ class TreeLocks:
         return int(infoset >= self._tree.view.infoset_begin[1])
 
     def _unknown(self, name: str, player: int | None, is_other_players: bool) -> PolicyError:
-        """Return the error for a name that no infoset has."""
+        """Return the error for a name that no infoset has, or no infoset of the given player."""
         whose = "" if player is None else f" of player {player}"
         near = nearest(name, self._infosets) if len(self._infosets) <= MOST_COMPARED else None
         if is_other_players:
@@ -182,7 +185,10 @@ def _locked(lock: Lock) -> LockedTree:
     tree: GameTree = lock.game
     walk, infosets = _traversal(lock)
     if not len(infosets):
-        raise PolicyError(f"no free decision of {tree.name!r} is ever reached under the lock: nothing is left to solve")
+        raise PolicyError(
+            f"no free decision of {tree.name!r} is ever reached under the lock: nothing is left to solve; lock fewer "
+            "decisions"
+        )
     built = build(
         walk,
         name=tree.name,

@@ -18,7 +18,11 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 
 COMPUTED = 16
-"""A constant sum counts as 0 up to this multiple of the machine epsilon times the payoffs, which may be rounded."""
+"""If both players' payoffs add up to a constant of at most this multiple of their rounding error, it counts as 0.
+
+The rounding error is the machine epsilon times the sum of the absolute values of the payoffs. A sum that is exactly
+equal in all entries has no rounding error, and is kept.
+"""
 
 
 def matrix_game(
@@ -32,7 +36,7 @@ def matrix_game(
 
     ``matrix_game(A)`` is the zero-sum game in which player 1 gets ``-A``. ``matrix_game(A, B)`` takes the payoffs of
     both players, as other libraries do; ``A + B`` must be constant. Such a game has the same equilibria as the zero-sum
-    game of ``A``, which is solved instead. Values are in player 0's payoffs; ``game.opponent_payoffs`` has player 1's.
+    game of ``A``, which is solved instead. Values are player 0's; ``game.opponent_payoffs`` turns them into player 1's.
 
     Args:
         payoffs: (rows, columns) player 0's payoffs.

@@ -35,10 +35,13 @@ VERSIONS = {
     "": Container("", "memory.max", "memory.current", ""),
     "memory": Container("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
 }
-"""The names in version 2 and in version 1, by the controllers that /proc/self/cgroup lists for the group."""
+"""The names in version 2 and in version 1 of control groups.
+
+A key is the list of controllers that ``/proc/self/cgroup`` shows for a group of this version.
+"""
 
 RECLAIMABLE = ("inactive_file", "active_file", "slab_reclaimable")
-"""Counters of memory in use that the system frees on demand; version 1 has none for slabs."""
+"""Counters of memory in use that the system frees on demand; version 1 of control groups does not count slabs."""
 
 
 def gigabytes(size: int) -> str:
@@ -49,8 +52,8 @@ def gigabytes(size: int) -> str:
 def return_freed_memory() -> None:
     """Give the memory that this process has freed back to the system, if its C library can do so.
 
-    GNU's library keeps freed memory for later, in pieces that large arrays can't use. Building a large game frees a
-    tenth of what the tables then take.
+    GNU's library keeps freed memory for later, in pieces that large arrays can't use. While a large game
+    is built, about a tenth as much memory is freed as the game's tables take afterwards.
     """
     try:
         trim = ctypes.CDLL(None).malloc_trim
@@ -74,7 +77,7 @@ def _system() -> Iterator[int]:
 
 
 def _containers() -> Iterator[int]:
-    """Yield the bytes of memory that are left in each control group of this process that has a limit."""
+    """Yield, for each control group of this process with a memory limit, the bytes that are still free."""
     try:
         groups = [line.split(":", 2) for line in (PROC / "self" / "cgroup").read_text().splitlines()]
     except OSError:
@@ -96,6 +99,6 @@ def _containers() -> Iterator[int]:
 
 
 def _numbers(path: Path) -> dict[str, int]:
-    """Return the numbers in a file with a name and a number on each line, by name."""
+    """Read a file that has a name and a number on each line, and return the numbers by name."""
     rows = (line.split() for line in path.read_text().splitlines())
     return {row[0]: int(row[1]) for row in rows if len(row) > 1}

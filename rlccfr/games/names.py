@@ -29,7 +29,7 @@ class NamesOfForm(NamedTuple):
         form: the form.
         serves: import path of a function that returns whether a name stands for a game of the form.
         load: import path of a function that loads the game that a name stands for; its second argument is a function
-            called with the share that is done, or None.
+            called with the share of the work that is done, or None.
         identity: import path of a function that returns equal results for all names of the same game.
     """
 
@@ -130,7 +130,7 @@ RANDOM_KINDS = {
     "poker": "Rounds of betting on random hands, made from a seed: random_poker(seed=1)",
     "moves": "Moves that the opponent sees whole, in part or not at all, made from a seed: random_moves(seed=1)",
 }
-"""Kinds of games that are made from a seed, with their descriptions in lists."""
+"""Kinds of games that are made from a seed, each with the description that lists of games show."""
 
 
 def as_name(name: Any) -> Any:

@@ -37,23 +37,26 @@ MAX_HISTORIES = 2_000_000
 """Default limit on the number of histories; that many take under 1 GB and about 15 seconds to compile."""
 
 SOLVED = (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM)
-"""Types of utilities of the games that are solved.
+"""OpenSpiel's types of utilities that a game may have; games with other types are not solved.
 
 A constant-sum game is solved with player 0's payoffs. Player 1's are their negatives plus a constant, so the equilibria
 are those of the zero-sum game.
 """
 
 CRASHES = "universal_poker"
-"""OpenSpiel's game that crashes the process if its arguments are inconsistent, as when a blind exceeds the stack."""
+"""Name of the OpenSpiel game that crashes the process if its arguments are inconsistent.
+
+An example is a blind that exceeds the stack.
+"""
 
 _TRIED: set[str] = set()
-"""Strings of :data:`CRASHES` that have been loaded without a crash."""
+"""OpenSpiel strings of the game :data:`CRASHES` that have been loaded without a crash."""
 
 _OBJECTS: dict[str, Any] = {}
 """Games that were given as objects, and that OpenSpiel can't load by a name; they live as long as this process."""
 
 _OPPONENT_PAYOFFS: dict[str, OpponentPayoffs] = {}
-"""Player 1's payoffs, by name, in games that were given to OpenSpiel as zero-sum games but are not zero-sum."""
+"""Player 1's payoffs, by the game's name, for games that OpenSpiel was given as zero-sum though they are not."""
 
 
 def compile_game(
@@ -143,7 +146,7 @@ def _traversed(
 
 @contextmanager
 def named_failures(game: Any, name: str) -> Iterator[None]:
-    """Turn an error of OpenSpiel's, or of a game in Python, into one line that names the game.
+    """Turn an error of OpenSpiel, or of a game in Python, into a GameError of one line that names the game.
 
     Raises:
         GameError: the game fails while it is played in the block.
@@ -342,14 +345,14 @@ def opponent_payoffs_of(game: Any, name: str, openspiel_name: str) -> OpponentPa
 
 
 def big_blind_of(game: Any) -> float | None:
-    """Return the chips in the larger blind of ``universal_poker``, whose parameter lists both; None for other games."""
+    """Return the larger blind in chips, read from the parameters of ``universal_poker``; None for other games."""
     if game.get_type().short_name != "universal_poker":
         return None
     return max(map(float, game.get_parameters()["blind"].split())) or None
 
 
 def keep_opponent_payoffs(game: pyspiel.Game, payoffs: OpponentPayoffs) -> None:
-    """Store player 1's payoffs in a game that was given to OpenSpiel as the zero-sum game of player 0's payoffs."""
+    """Store player 1's payoffs for a game that OpenSpiel was given as the zero-sum game of player 0's payoffs."""
     _OPPONENT_PAYOFFS[name_of(game)] = payoffs
 
 

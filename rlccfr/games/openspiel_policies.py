@@ -17,7 +17,7 @@ def edge_names(tree: GameTree, numbers: np.ndarray | None = None) -> list[str]:
     """Return OpenSpiel's name of the action that leads to each history; empty for the root.
 
     Args:
-        numbers: histories for which names are needed; names of others may be missing. By default, all are named.
+        numbers: indices of the histories whose names are needed; those of others may be empty. By default, all.
     """
     names = [""] * tree.num_histories
     for number, state in states_of(tree, None if numbers is None else _with_ancestors(tree, numbers)):
@@ -41,7 +41,7 @@ def sequence_names(tree: GameTree) -> list[str]:
 
 
 def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
-    """Return a mask, (histories,), of the histories with these numbers and of all histories above them."""
+    """Return a mask, (histories,), of the histories with these indices and of all histories above them."""
     parent = np.full(tree.num_histories, -1)
     for level, above, _ in tree.levels():
         parent[level] = above
@@ -55,7 +55,7 @@ def _with_ancestors(tree: GameTree, numbers: np.ndarray) -> np.ndarray:
 
 
 def states_of(tree: GameTree, selected: np.ndarray | None = None) -> Iterator[tuple[int, Any]]:
-    """Yield the number and OpenSpiel's state of each history that has children.
+    """Yield the index of each history that has children, and OpenSpiel's state there.
 
     Args:
         selected: mask of the histories to yield; it must include all their ancestors. By default all are yielded.

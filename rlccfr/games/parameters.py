@@ -27,7 +27,7 @@ class Parametrised:
 
     @property
     def example(self) -> str:
-        """A name with all parameters."""
+        """Example of a name with all parameters."""
         defaults = {name: bounds[0] for name, bounds in self.parameters.items()}
         values = ",".join(f"{name}={value}" for name, value in {**defaults, **self.of_other_forms}.items())
         return f"{self.name}({values})"
@@ -65,7 +65,7 @@ class InOpenSpiel(Parametrised):
     dealt: int
 
     def member(self, arguments: Mapping[str, int]) -> str:
-        """Return the OpenSpiel string of the game with some arguments.
+        """Return the OpenSpiel string of the game with these arguments.
 
         Raises:
             GameError: a parameter is unknown, a value is out of range, or the deck is too small.

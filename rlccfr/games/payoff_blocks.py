@@ -196,7 +196,7 @@ def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first index of each group of rows that are equal up to rounding, and each row's group number."""
+    """Return the first index of each group of rows that are equal up to rounding, and each row's group."""
     numbers: dict[bytes, int] = {}
     rounded = np.round(rows / ROUNDING) + 0.0  # turns -0.0 into 0.0, which has other bytes
     number = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rounded])

@@ -32,15 +32,15 @@ TOLERANCE = 1e-11
 class Quotient(SequenceForm):
     """A game's sequence form with one infoset per class.
 
-    The game has m sequences and n infosets, the quotient M and N. A class is represented by the first infoset in it,
-    with all of that infoset's actions. If some of these actions are in one class, they are *twins*: only the first of
-    them has payoffs and infosets below it.
+    The game has m sequences and n infosets; the quotient has M and N. A class is represented by the first infoset in
+    it, with all of that infoset's actions. If some of these actions are in one class, they are *twins*: only the first
+    of them has payoffs and infosets below it.
 
     Attributes:
         view: the sequence form, with ``multiplicity`` and ``twin``.
-        member: (M,) index in the game of each of the quotient's sequences.
+        member: (M,) for each of the quotient's sequences, its index in the game.
         place: (m,) for each of the game's sequences, the quotient's sequence that represents it.
-        pairs: number of pairs of the players' last sequences whose leaves have a payoff other than 0.
+        pairs: number of pairs (sequence of player 0, sequence of player 1) with a payoff other than 0.
     """
 
     view: SequenceView
@@ -116,7 +116,7 @@ class Quotient(SequenceForm):
 
 
 def _reordered_ranges(begin: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of entries when their owners are reordered, and where each owner's entries then begin.
+    """Return the order of entries after their owners are reordered, and where each owner's entries then begin.
 
     Args:
         begin: (owners + 1,) where each owner's entries begin.
@@ -168,7 +168,7 @@ def _quotient_by(view: SequenceView, classes: Classes) -> Quotient | None:
 
 
 class _Representatives(NamedTuple):
-    """The N infosets and M sequences that represent their classes, of the game's n and m."""
+    """The N infosets and M sequences that represent their classes; the game has n and m."""
 
     infoset: np.ndarray  # (N,): the first infoset of each class, ascending
     first_sequence: np.ndarray  # (N + 1,): where each infoset's sequences begin in the quotient
@@ -177,7 +177,7 @@ class _Representatives(NamedTuple):
 
 
 def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> Quotient | None:
-    """Return the quotient by classes, or None if they are not an equitable partition.
+    """Return the quotient by these classes, or None if they are not an equitable partition.
 
     Args:
         view: the game's sequence form, of n infosets and m sequences.

@@ -1,6 +1,7 @@
 """The records of a compiled game, as arrays that kernels read.
 
-Kernels are compiled for these records, so this module has nothing else: after any change to it, they are compiled anew.
+Kernels are compiled for these records, so this module has nothing else: after any change to it, all kernels are
+compiled anew.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ HISTORY = np.dtype(
     ],
     align=True,
 )
-"""One history: 16 bytes, of which four fill a cache line. A walk spends most of its time waiting for such lines."""
+"""One history, in 16 bytes; four such records fill a cache line. Walks mostly wait for cache lines to be loaded."""
 
 
 def utility_of(histories: np.ndarray) -> np.ndarray:

@@ -35,7 +35,7 @@ such means do so is below 1e-8.
 
 
 class TooLargeError(GameError):
-    """A game with more histories than the limit, or than fit into memory."""
+    """Error for a game with more histories than the limit allows, or than fit into memory."""
 
 
 def check_size(game: Playable, name: str, max_histories: int) -> None:

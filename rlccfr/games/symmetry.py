@@ -20,7 +20,7 @@ from rlccfr.games.flat_tree import Classes
 from rlccfr.games.records import SequenceView
 
 RELATIVE = 1e-12
-"""Neighbouring numbers in ascending order count as equal if they differ by at most this share of the lower one's size.
+"""Neighbouring numbers in ascending order count as equal if they differ by at most this share of the lower one.
 """
 
 ABSOLUTE = 1e-15
@@ -79,7 +79,7 @@ def without_residues(payoff: sparse.csr_array) -> sparse.csr_array:
 
 
 def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
-    """Return the classes of a game's sequence form.
+    """Return classes of a game's infosets and sequences; the members of a class must have equal values.
 
     Colours are random numbers of 64 bits, and a node's next colour depends on a weighted sum, modulo 2^64, of the
     colours that it sees. Nodes that see different things get equal sums with a probability of less than 2^-50;

@@ -19,7 +19,7 @@ MOST_MOVES = 10_000
 """Largest number of moves on a path; a game that never ends would otherwise be followed forever."""
 
 NO_TEXT = -1
-"""Takes the place of an infoset's number if the information state is not a string."""
+"""Takes the place of an infoset's index if the information state is not a string."""
 
 REPORT_EVERY = 20_000
 """Number of histories, visited in about a sixth of a second, after which memory is checked and ``progress`` called."""
@@ -108,7 +108,7 @@ def traverse(
         game, name: the game, and its name for errors.
         restore_recall: whether to distinguish histories of one information state by the player's own last move.
         max_histories: largest number of histories.
-        progress: function that is called now and then with the share that is done.
+        progress: function that is called now and then with the share of the work that is done.
         utility_sum: what the players' utilities must sum to.
 
     Returns:
@@ -184,7 +184,7 @@ def _check_room(
     progress: Callable[[float], None] | None,
     share_done: float,
 ) -> None:
-    """Check that a game fits into the limit and into memory, and call ``progress`` with the share that is done.
+    """Check a game's size against the limit and memory, and call ``progress`` with the share of the work that is done.
 
     See :mod:`rlccfr.games.size`.
     """
@@ -257,7 +257,7 @@ def _breadth_first(columns: _Columns, infosets: _SeenInfosets) -> Traversal:
 
 
 class _SeenInfosets:
-    """Numbers of the infosets, in order of discovery, and a record of those without perfect recall.
+    """The infosets met so far, numbered in order of discovery, and a record of those without perfect recall.
 
     Attributes:
         owners: player of each infoset.

@@ -24,7 +24,7 @@ QUIT = ("q", "quit", "exit")
 
 
 class Left(Exception):
-    """The person has asked to leave."""
+    """Raised when the person asks to leave."""
 
 
 class Decision(NamedTuple):

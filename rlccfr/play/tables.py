@@ -32,7 +32,7 @@ class Table(Protocol):
     def shows(self, action: int) -> bool:
         """Return whether the other player learns of the actor's action before making its own next decision.
 
-        If an implementation examines only the next state, it counts an action that is revealed later as hidden.
+        An implementation that examines only the next state returns False for an action that is revealed later.
         """
 
     def take(self, action: int) -> None:
@@ -46,7 +46,7 @@ def known_in_holdem(hand: np.ndarray, board: np.ndarray, suits: int, moves: Sequ
     """Return what a player knows in hold'em: its hand, the board and the moves so far.
 
     Args:
-        hand, board: cards.
+        hand, board: numbers of the cards.
         suits: number of suits in the deck.
         moves: the moves in words, with a bar where a board is dealt.
     """

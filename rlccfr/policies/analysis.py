@@ -13,8 +13,8 @@ from rlccfr.games.records import CHANCE
 class InfosetFigures(NamedTuple):
     """Figures of a policy at each of n infosets and m sequences, if both players follow it.
 
-    Values are in the game's units, to the infoset's owner, who is assumed to have played to reach the infoset. They are
-    NaN at infosets that the opponent and chance never reach.
+    Values are those of the infoset's owner, in the game's units, and assume that the owner's own moves lead to the
+    infoset. They are NaN at infosets to which the moves of the opponent and of chance never lead.
 
     Attributes:
         reach: (n,): probability that the infoset is reached.

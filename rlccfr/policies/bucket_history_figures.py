@@ -1,7 +1,8 @@
 """Figures of a policy at each decision of hold'em in buckets: reach, values of actions, gains, and the list of states.
 
-A decision is a node of a round's tree on one of its betting lines. All figures are arrays over bucket histories and
-lines. They come round by round, since the arrays of a late round are large.
+Each round has a tree of actions, and a betting line is what the players have done in the rounds before
+(:mod:`rlccfr.games.bucket_histories.betting_lines`). The figures of a node of this tree are arrays over bucket
+histories and betting lines. They come round by round, since the arrays of a late round are large.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 
 HAND_AND_PATH = re.compile(r"(?:(\S*/\S*|[fcr]*)\s+)?((?:[2-9tjqka][cdhs])+)")
-"""A path, possibly with the cards dealt on it, and a hand, in lower case."""
+"""Pattern of a hand, or of a path of actions and a hand, in lower case; a path may include the cards dealt on it."""
 
 OfNodes = list[np.ndarray]
-"""An array, (histories, lines), for each node of a round's tree."""
+"""An array, (bucket histories, betting lines), for each node of a round's tree."""
 
 
 def reach_by_round(policy: BucketHistoryPolicy, player: int) -> Iterator[OfNodes]:
-    """Yield for each round a player's own reach of each node with each of its bucket histories."""
+    """Yield, for each round, a player's own reach of each node with each of the player's bucket histories."""
     game = policy.game
     before = np.ones((1, 1), policy.table.dtype)
     for number, betting in enumerate(game.rounds):
@@ -48,14 +49,14 @@ def reach_by_round(policy: BucketHistoryPolicy, player: int) -> Iterator[OfNodes
 
 
 def values_by_round(policy: BucketHistoryPolicy, player: int, mode: int) -> Iterator[OfNodes]:
-    """Yield for each round a player's counterfactual value of each node with each of its bucket histories.
+    """Yield, for each round, a player's counterfactual values of each node with each of the player's bucket histories.
 
-    They are weighted by the opponent's reach and by chance's.
+    The values are weighted by the opponent's reach and by chance's.
 
     Args:
         policy: both players' policy.
         player: the player whose values these are.
-        mode: MEAN if it follows the policy, BEST if it plays a best response.
+        mode: MEAN if this player follows the policy, BEST if this player plays a best response.
     """
     game = policy.game
     leaves = sweeps_of(game, policy.table.dtype).values_at_leaves(policy.table, player, mode)
@@ -82,9 +83,9 @@ def values_by_round(policy: BucketHistoryPolicy, player: int, mode: int) -> Iter
 
 
 def gains_of_betting_paths(policy: BucketHistoryPolicy) -> LocalGains:
-    """Return the gains at the decisions of hold'em in buckets, summed over the bucket histories at each.
+    """Return what players gain by best responses at each decision of hold'em in buckets, summed over bucket histories.
 
-    They are gains in the abstract game: a best response knows the betting and its own bucket history.
+    They are gains in the abstract game: a best response knows the betting and its own bucket history, but no cards.
     """
     game = policy.game
     gains: dict[Decision, np.ndarray] = {}
@@ -109,13 +110,17 @@ def gains_of_betting_paths(policy: BucketHistoryPolicy) -> LocalGains:
 
 
 def states_of_bucket_histories(policy: BucketHistoryPolicy, needles: Sequence[str]) -> Iterator[State]:
-    """Yield the states of a policy of hold'em in buckets that contain all needles, which are in lower case.
+    """Yield the states of a policy of hold'em in buckets whose texts or words contain all search strings.
 
-    A state's text is the path of actions and the number of the bucket history; its words also have the buckets. A
-    needle with cards, such as ``cc/7h5d2c/r asks``, stands for the state of this hand on this board alone.
+    A state's text is the path of actions and the index of the bucket history; its words also name the buckets.
+
+    Args:
+        policy: the policy.
+        needles: the search strings, in lower case. One with cards, such as ``cc/7h5d2c/r asks``, matches only the state
+            of this hand on this board.
 
     Raises:
-        GameError: the cards of a needle can't be dealt, or nobody acts after its actions.
+        GameError: the cards of a search string can't be dealt, or nobody acts after its actions.
     """
     game = policy.game
     places = {policy.place(path, hand) for path, hand in map(_path_and_hand, needles) if hand}
@@ -150,7 +155,14 @@ def _matching(
     texts: Sequence[str],
     places: set[tuple[int, int, int, int]],
 ) -> Iterator[tuple[int, list[int]]]:
-    """Yield the betting lines of a decision with the bucket histories at which it matches all texts and places."""
+    """Yield the betting lines on which a decision has matching states, each with the bucket histories of these states.
+
+    Args:
+        labels: names of the buckets of each bucket history.
+        texts: search strings that a state's text or words must contain.
+        places: the only (round, node, betting line, bucket history) at which a state matches; empty if any may match.
+            With more than one, no state matches.
+    """
     num_histories, _, num_lines = decision.shape
     lines: Sequence[int] = range(num_lines)
     candidates: Sequence[int] = range(num_histories)
@@ -173,7 +185,7 @@ def _matching(
 
 
 def _path_and_hand(needle: str) -> tuple[str, str]:
-    """Return the path and the hand of a needle with cards; empty strings for any other needle."""
+    """Return the path and the hand in a search string with cards; two empty strings for any other."""
     match = HAND_AND_PATH.fullmatch(needle.strip())
     return ("", "") if match is None else (match[1] or "", match[2])
 

@@ -1,4 +1,4 @@
-"""Matches of policies in hold'em in buckets, also with different numbers of buckets.
+"""Matches of policies in hold'em in buckets, including policies with different numbers of buckets.
 
 Two policies that use different buckets still play the same game of cards. Their expected payoffs are exact: they follow
 from how often the players have each pair of bucket histories. In Texas hold'em, counting these deals takes minutes for
@@ -38,7 +38,7 @@ def check_opponents(first: TablePolicy, second: Any) -> None:
     refusal = f"a policy of {first.game.name!r} can't play against one of {game.name!r}"
     if game.form is not first.game.form:
         raise PolicyError(
-            f"{refusal}, which is not in buckets: use a policy of the first game, or of that game in other buckets"
+            f"{refusal}, which is not in buckets: use a policy of the first game, in the same or in other buckets"
         )
     if not first.game.has_cards_and_betting_of(game):
         raise PolicyError(f"{refusal}, since the cards or the betting differ: use games that differ only in buckets")
@@ -49,7 +49,7 @@ def value_between(first: TablePolicy, second: TablePolicy, progress: Callable[[f
 
     Args:
         first, second: the policies of player 0 and of player 1.
-        progress: function called repeatedly with the completed fraction of the count of deals.
+        progress: function called repeatedly with the share of the deals that have been counted.
 
     Raises:
         PolicyError: the cards or the betting of the two games differ.

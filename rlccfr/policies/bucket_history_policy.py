@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = slice(None)
-"""All bucket histories, or all betting lines."""
+"""Index of all bucket histories, or of all betting lines."""
 
 
 class LowerBound(NamedTuple):
@@ -27,7 +27,7 @@ class LowerBound(NamedTuple):
     Attributes:
         value: the estimate, which is the mean of ``gains``.
         error: half-width of its 95 % interval.
-        gains: for each drawn board, the mean of the two players' gains by best responses below it.
+        gains: for each drawn flop, the mean of the two players' gains by best responses below it.
     """
 
     value: float
@@ -65,7 +65,7 @@ class BucketHistoryPolicy(TablePolicy):
         Args:
             number: the round's number, from 0.
             node: the decision in the round's tree; see :meth:`BucketHistoryGame.node`.
-            history: number of the player's bucket history in that round.
+            history: index of the player's bucket history in that round.
 
         Raises:
             PolicyError: there is no such decision or history.
@@ -93,7 +93,7 @@ class BucketHistoryPolicy(TablePolicy):
 
         Args:
             path: the actions that lead to the decision; if a hand is given, also the cards dealt between them.
-            private: the hand, such as ``AsKs``, or the number of the player's bucket history in that round.
+            private: the hand, such as ``AsKs``, or the index of the player's bucket history in that round.
 
         Raises:
             GameError: no player acts there, or the hand and the board can't be dealt.
@@ -148,7 +148,7 @@ class BucketHistoryPolicy(TablePolicy):
     def card_exploitability(
         self, boards: int = 10, seed: int = 0, progress: Callable[[float], None] | None = None
     ) -> LowerBound:
-        """Estimate a lower bound on the policy's exploitability by opponents that see the real cards.
+        """Estimate a lower bound on the policy's exploitability by opponents that use their real cards.
 
         ``exploitability()`` assumes opponents that know only their bucket histories. Here, boards of the second round
         (flops) are drawn. Below each of them, both players' best responses, which depend on the hand and the board, are
@@ -195,7 +195,7 @@ class BucketHistoryPolicy(TablePolicy):
         """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat.
 
         Raises:
-            PolicyError: the other policy is for another game; :meth:`against` plays policies of different buckets.
+            PolicyError: the other policy is for another game; for policies with different buckets, use :meth:`against`.
         """
         check_same_game(self, other)
         table = other.table.astype(np.promote_types(self.table.dtype, other.table.dtype))
@@ -213,7 +213,7 @@ class BucketHistoryPolicy(TablePolicy):
         return value_between(self, other, progress)  # type: ignore[arg-type]
 
     def require_plays(self, game: Any) -> None:
-        """See :meth:`Policy.require_plays`; the cards tell the policy its own buckets, whatever the game's are."""
+        """See :meth:`Policy.require_plays`; the game may have other buckets than the policy."""
         if game.form is not self.game.form:
             super().require_plays(game)
         elif not self.game.has_cards_and_betting_of(game):
@@ -231,7 +231,7 @@ class BucketHistoryPolicy(TablePolicy):
     def to_frame(self) -> pd.DataFrame:
         """Return a table with one row per infoset and action: player, infoset, action, probability.
 
-        ``infoset`` is the path of actions, followed by the number of the bucket history. The table is meant for small
+        ``infoset`` is the path of actions, followed by the index of the bucket history. The table is meant for small
         games.
         """
         import pandas as pd

@@ -138,7 +138,7 @@ def seated(player: int, first: Policy, second: Policy) -> Any:
 
 
 def _reach_of_decisions(policy: PublicPolicy, player: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield a player's decisions, depth first, each with the player's own reach of its rows, (rows,)."""
+    """Yield a player's decisions, depth first, each with the player's own reach of it by private state, (rows,)."""
     game = policy.game
     view = game.view
     pending = [(0, np.ones(int(view.deals["rows"][0, player])))]

@@ -74,7 +74,7 @@ def played_match(
 
     The policies change seats in the second game of each pair. In compiled games and in hold'em in buckets, chance uses
     the same random numbers in both games of a pair. So the same cards are dealt, and the luck of the deal cancels out
-    in part (duplicate poker). In games by their states, each game has its own chance draws.
+    in part (duplicate poker). In games represented by OpenSpiel's states, each game has its own chance draws.
 
     Args:
         first, second: each a policy; or, in compiled games, a function from a seed to a policy, called for each pair.
@@ -136,7 +136,9 @@ def played_pairs(
 
 
 class Moments:
-    """Mean payoffs of any number of pairs of games, and the standard deviation of the pairs' means over both seats.
+    """Mean payoffs of pairs of games, and the standard deviation over pairs of a pair's mean payoff.
+
+    They are updated as pairs are added.
 
     Attributes:
         count: number of pairs so far.
@@ -162,7 +164,7 @@ class Moments:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the pairs' means."""
+        """Standard deviation, over the pairs, of the mean payoff of a pair's two games."""
         return math.sqrt(self._squares / (self.count - 1))
 
 

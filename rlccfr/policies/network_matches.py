@@ -1,4 +1,4 @@
-"""Games played by networks: matches, and OpenSpiel's policies."""
+"""Games played by networks: matches, and networks as OpenSpiel's policies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlccfr.errors import PolicyError
 from rlccfr.networks.models import one_thread
 
 AT_ONCE = 256
-"""Number of pairs of games that are played in step, between two reports of progress."""
+"""Number of pairs of games that are played in parallel, between two reports of progress."""
 
 
 def played_pairs(first: Any, second: Any, game: Any, pairs: int, seed: int) -> Iterator[np.ndarray]:

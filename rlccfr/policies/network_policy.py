@@ -105,7 +105,7 @@ class NetworkPolicy(Policy):
             raise PolicyError(f"action_probabilities needs a state of OpenSpiel's, not {state!r}")
         if kind_of(state.get_game()) != kind_of(self.game.openspiel_game):
             raise PolicyError(
-                f"the state is one of {state.get_game()}, but the policy is for {self.game.name!r}: use states of "
+                f"the state belongs to {state.get_game()}, but the policy is for {self.game.name!r}: use states of "
                 "policy.game.openspiel_game"
             )
         if state.is_terminal() or state.is_chance_node():
@@ -180,7 +180,7 @@ class NetworkPolicy(Policy):
             PolicyError: always.
         """
         raise PolicyError(
-            f"a policy of OpenSpiel's is not a network: convert it for the compiled game, "
+            f"a policy of OpenSpiel's is not a network: convert it to a policy of the compiled game, "
             f"load_game({game.inner_name!r})"
         )
 
@@ -201,13 +201,14 @@ class NetworkPolicy(Policy):
         """Estimate a lower bound on the policy's exploitability by opponents that are trained against it.
 
         For each seat, some opponents are trained by Stable-Baselines3's PPO. The opponent with the highest mean payoff
-        is then judged in further games. If the game is small enough to be compiled, :meth:`exploitability` is exact.
+        then plays further games, and the estimate is computed from these. If the game is small enough to be compiled,
+        :meth:`exploitability` is exact.
 
         Args:
             steps: training steps of each opponent, rounded up to a multiple of 2,048; 40,000 take about ten CPU
                 seconds.
             opponents: number of opponents for each seat, with different seeds.
-            games: number of games in which each opponent is tried, and in which the best one is judged.
+            games: number of games that each trained opponent plays; the best opponent then plays as many again.
             seed: seed of training and games.
             progress: function called with the fraction of the training that is done.
 

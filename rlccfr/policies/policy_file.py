@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from rlccfr.policy import Policy
 
 FORMAT = "rlccfr-policy-1"
-"""Name and version of the format, in a file's header; a .csv file has none."""
+"""Name and version of the format, in a file's header; a .csv file has no such header."""
 
 MATRIX = "matrix_"
 """Prefix of the names of matrix games, which are known in only one process."""
 
 HASH = "game_hash"
-"""Column or field with the tree's content hash, which distinguishes versions of a game."""
+"""Name of the column or field with the game's content hash, which distinguishes versions of a game."""
 
 GAME = "game"
-"""Column or field with the name by which the game is loaded."""
+"""Name of the column or field with the name by which the game is loaded."""
 
 IDENTITY = ["player", "infoset", "action"]
 """Columns that identify a probability."""
@@ -87,7 +87,7 @@ def load_policy(path: Path, kind: type[Policy], game: GameTree | None) -> Policy
 
 
 def part_of_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy | dict[tuple[int, str], dict[int, float]]:
-    """Read a file that holds a policy of a game at some infosets.
+    """Read a file that holds a policy of a game at some or all of its infosets.
 
     Returns:
         The policy if the file has all infosets; otherwise the probability of each action, by player and infoset.
@@ -130,7 +130,7 @@ def _rows_for(path: Path, saved: Saved, game: GameTree) -> pd.DataFrame:
 
 
 def _are_whole(rows: pd.DataFrame, game: GameTree) -> bool:
-    """Return whether rows are those of all of a game's infosets and actions, in its order.
+    """Return whether a file's rows are exactly those of a game's infosets and actions, in the game's order.
 
     Only the columns that a format has are compared.
     """

@@ -49,7 +49,9 @@ class PublicPolicy(TablePolicy):
         """
         places = np.flatnonzero(self.game.decisions == node)
         if not len(places):
-            raise PolicyError(f"nobody acts at node {node} of {self.game.name!r}: use a decision, as game.node('') is")
+            raise PolicyError(
+                f"nobody acts at node {node} of {self.game.name!r}: use a player's decision, such as game.node('')"
+            )
         return self._at(int(places[0]))
 
     def action_probabilities(self, node: int, private: str) -> dict[str, float]:
@@ -78,7 +80,7 @@ class PublicPolicy(TablePolicy):
     def values_by_hand(self, player: int) -> dict[str, float]:
         """Return a player's expected payoff with each possible hand or roll if both players follow the policy.
 
-        The keys of hands may have their cards in either order. In a subgame of no-limit hold'em, the payoff plus half
+        A hand may be looked up with its cards in either order. In a subgame of no-limit hold'em, the payoff plus half
         of the pot, ``game.pot / 2``, is the expected value that other programs show.
 
         Args:
@@ -146,8 +148,8 @@ class PublicPolicy(TablePolicy):
     def to_frame(self) -> pd.DataFrame:
         """Return a table with one row per infoset and action: player, infoset, action, probability.
 
-        ``infoset`` is the path of the public node, followed by one of the private states that symmetry makes equivalent
-        there. The table is meant for small games.
+        ``infoset`` is the path of the public node, followed by a private state. It stands for all private states that
+        symmetry makes equivalent to it there. The table is meant for small games.
         """
         import pandas as pd
 

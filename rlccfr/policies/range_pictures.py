@@ -106,7 +106,7 @@ def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, move
 def range_grid(
     hands: np.ndarray, suits: int, row_of_hand: np.ndarray, probabilities: np.ndarray
 ) -> tuple[np.ndarray, dict[tuple[int, int], str]]:
-    """Return the mean probabilities in a grid's cells, (actions, grid rows, grid columns), and the cells' names.
+    """Return mean probabilities in a grid of starting hands, (actions, grid rows, grid columns), and the cells' names.
 
     The highest ranks come first. Cells whose hands are not possible have no name.
 

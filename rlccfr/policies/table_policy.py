@@ -17,7 +17,7 @@ from rlccfr.policy import Policy
 
 
 class TablePolicy(Policy):
-    """Base of policies that are proportional to the positive parts of a table's entries.
+    """Base class of policies that are proportional to the positive parts of a table's entries.
 
     Args:
         game: the game.

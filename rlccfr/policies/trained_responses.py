@@ -1,8 +1,8 @@
-"""Lower bounds on exploitability that is not known exactly: opponents that are trained against a fixed policy.
+"""Lower bounds on an exploitability that is not known exactly, by opponents that are trained against the policy.
 
 A best response gains at least as much as any opponent that was trained. So the mean payoff of trained opponents, from
 games that neither trained nor chose them, is an unbiased estimate of a lower bound. How close the bound is depends on
-the training, so it is reported with its budget, and several opponents are trained for each seat.
+the training, so the bound is reported with the training's budget, and several opponents are trained for each seat.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_policies import RowPolicies
 
 ENVIRONMENTS = 8
-"""Number of games that an opponent is trained on at once."""
+"""Number of games that an opponent plays at once while it is trained."""
 
 MOST_GAMES = 1_000
 """Number of successive games without a decision of the trained seat after which training ends."""
@@ -49,7 +49,7 @@ class TrainedBound(NamedTuple):
         seats: mean payoff of the best opponent in each seat, in the zero-sum game.
         steps: training steps of each opponent, a multiple of 2,048.
         opponents: number of opponents that were trained for each seat.
-        games: number of games in which the best opponent of each seat was judged.
+        games: number of games from which the payoff of the best opponent in each seat was measured.
     """
 
     value: float
@@ -61,7 +61,7 @@ class TrainedBound(NamedTuple):
 
 
 class SeatNeverDecidesError(Exception):
-    """Against a policy, a seat has made no decision in many games, so there is nothing to train."""
+    """Raised if a seat has made no decision in many games against a policy, so that there is nothing to train."""
 
 
 class ResponseEnv(gym.Env[np.ndarray, int]):
@@ -208,7 +208,7 @@ def _trained(
 
 
 def _payoffs(policy: Any, seat: int, opponent: Callable[[np.ndarray], np.ndarray], games: int, seed: int) -> np.ndarray:
-    """Return the opponent's payoff in each of some plays of the zero-sum game, (games,)."""
+    """Play games between an opponent and a policy; return the opponent's payoffs, (games,), in the zero-sum game."""
     walks = policy.game.walks
 
     def seated(player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:

@@ -10,11 +10,11 @@ from urllib.parse import quote, unquote
 from rlccfr.errors import GameError
 
 LARGEST = 500_000_000
-"""Largest size of a file in bytes; one of that size describes more histories than fit into memory."""
+"""Largest size in bytes of a file that is read; one of that size describes more histories than fit into memory."""
 
 SUFFIX = ".efg"
 NAME = "gambit"
-"""OpenSpiel's short name of these games."""
+"""The short name under which games from Gambit files are registered with OpenSpiel."""
 
 
 def is_file(name: str) -> bool:

@@ -17,13 +17,13 @@ LARGEST_NUMBER = 10**300
 """Largest absolute value of a number; the range of doubles ends soon after it."""
 
 DEEPEST = 1_000
-"""Largest number of moves on a path."""
+"""Largest number of moves on a path through a file's game."""
 
 ROUNDED = 1e-5
-"""Largest difference between a sum of probabilities and 1, since files may round probabilities to six decimals."""
+"""Largest difference allowed between a sum of probabilities and 1, since files may round them to six decimals."""
 
 CHANCE, TERMINAL = -1, -2
-"""The actor of a node at which no player moves."""
+"""Values of ``Node.actor`` at nodes where no player moves."""
 
 # A string in quotation marks, a bracket or comma, or a word; otherwise, the last group is a quotation mark that is not
 # closed.
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)")
 
 @dataclass
 class Described:
-    """Description of an infoset, a chance event or an outcome; where a file repeats it, it must be the same.
+    """Description of an infoset, a chance event or an outcome; where a file repeats it, both must be equal.
 
     Attributes:
         label: its name.
@@ -52,10 +52,10 @@ class Node:
 
     Attributes:
         actor: 0 or 1, CHANCE or TERMINAL.
-        set: number of its infoset, or of its chance event; 0 at a terminal node.
+        set: the file's number of the node's infoset or chance event; 0 at a terminal node.
         described: the file's description of that infoset or event.
         payoffs: both players' payoffs, summed over the outcomes on the path to the node, the node's own included.
-        children: numbers of the nodes below, in the order of the actions.
+        children: indices of the nodes directly below, in the order of the actions.
     """
 
     actor: int
@@ -198,7 +198,7 @@ class _Parser:
     def _set(self, actor: int, number: int) -> Described:
         """Return the description of an infoset or a chance event, given here or where it first appeared.
 
-        Where a file repeats a description, it must be the same: one number must not stand for two things.
+        Where a file repeats a description, both must be equal: one number must not stand for two things.
         """
         what = f"event {number}" if actor == CHANCE else f"infoset {number} of player {actor + 1}"
         earlier = self._sets.get((actor, number))
@@ -228,7 +228,7 @@ class _Parser:
     def _outcome(self) -> tuple[Fraction, Fraction]:
         """Read the outcome at the end of a node's description, and return its payoffs.
 
-        A repeated description of an outcome must be the same.
+        Where a file describes an outcome again, both descriptions must be equal.
         """
         number = self._whole(0)
         what = f"outcome {number}"

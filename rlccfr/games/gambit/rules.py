@@ -19,7 +19,7 @@ from rlccfr.games.generated.spiel import CHANCE, TERMINAL, Rules, Text, register
 from rlccfr.games.playable import State
 
 BITS = 1_200
-"""Bits after the binary point of probabilities before they are scaled.
+"""Number of bits after the binary point with which probabilities are represented before they are scaled.
 
 The smallest double needs 1,074; the others keep the precision of the smallest probabilities.
 """

@@ -20,7 +20,7 @@ from rlccfr.games.openspiel_policies import edge_names
 from rlccfr.games.records import CHANCE, TERMINAL
 
 LONGEST = 100
-"""Largest number of characters of a fraction in a profile."""
+"""Largest number of characters of a fraction that is read from a profile."""
 
 
 def to_efg(tree: GameTree, comment: str = "", nodes: str | None = None) -> str:

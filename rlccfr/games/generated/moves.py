@@ -10,7 +10,7 @@ import numpy as np
 from rlccfr.games.generated.spiel import CHANCE, TERMINAL, Parameter, Rules, register
 
 VERSION = 1
-"""Version of the generator, which is part of the seed of all draws: another version makes other games from a seed."""
+"""Version of the generator. It is part of the seed of all draws, so another version makes other games from a seed."""
 
 MOST_ENDS = 4_000_000
 """Largest number of terminal histories of a game; each of them needs a random number."""
@@ -19,10 +19,10 @@ MOST_ENDS = 4_000_000
 class Moves(Rules):
     """A fixed number of moves by two players, each of whom has a type that the opponent does not know.
 
-    Each game draws who makes each move, and what the opponent sees of it: which action it was, the same except that two
-    actions look alike, or nothing. Player 0's payoff is a sum of entries of random tables. There is a table for each
-    pair of successive moves, with an entry for each choice of both types and both actions, and one table with an entry
-    for each choice of the types and all actions.
+    Each game draws who makes each move, and what the opponent sees of it. The opponent may see which action it was, see
+    it except that two of the actions look alike, or see nothing. Player 0's payoff is a sum of entries of random
+    tables. There is a table for each pair of successive moves, with an entry for each choice of both types and both
+    actions, and one table with an entry for each choice of the types and all actions.
 
     Args:
         seed: seed of all draws.

@@ -13,7 +13,7 @@ FOLD, CALL, RAISE = 0, 1, 2
 NAMES = ("Fold", "Call", "Raise")
 ANTE = 1.0
 VERSION = 1
-"""Version of the generator, which is part of the seed of all draws: another version makes other games from a seed."""
+"""Version of the generator. It is part of the seed of all draws, so another version makes other games from a seed."""
 
 
 class Table(NamedTuple):

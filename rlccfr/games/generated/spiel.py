@@ -100,7 +100,7 @@ def rules_of(game: Any) -> Rules | None:
 
 
 class Parameter(NamedTuple):
-    """A parameter of a generated game that is a whole number."""
+    """A whole-number parameter of a generated game, with its default, its least and its largest value."""
 
     default: int
     least: int
@@ -108,7 +108,7 @@ class Parameter(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A parameter of a game that is a string, such as the name of a file."""
+    """A string parameter of a game, such as the name of a file."""
 
     default: str
 
@@ -209,14 +209,14 @@ class _State(pyspiel.State):  # type: ignore[misc]
 
 
 class _Observer:
-    """An observer of what a player has seen, as OpenSpiel expects it of games in Python; it has no tensor."""
+    """The observer that OpenSpiel asks a game in Python for; it returns what a player has seen, but has no tensor."""
 
     def __init__(self) -> None:
         self.tensor = np.zeros(0, np.float32)
         self.dict: dict[str, np.ndarray] = {}
 
     def set_from(self, state: Any, player: int) -> None:
-        """Do nothing."""
+        """Do nothing, since there is no tensor to fill."""
 
     def string_from(self, state: Any, player: int) -> str:
         return state.rules.seen(state.past, player)  # type: ignore[no-any-return]

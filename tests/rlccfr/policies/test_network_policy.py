@@ -101,7 +101,7 @@ def test_states_at_which_nobody_acts_are_refused(kuhn):
     other = pyspiel.load_game("leduc_poker").new_initial_state()
     for outcome in (0, 1):
         other.apply_action(outcome)
-    with pytest.raises(PolicyError, match="is one of leduc_poker"):
+    with pytest.raises(PolicyError, match="belongs to leduc_poker"):
         kuhn.action_probabilities(other)
 
 
