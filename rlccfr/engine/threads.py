@@ -29,10 +29,13 @@ from rlccfr.kernels.passes.barrier import WORDS
 from rlccfr.kernels.passes.threaded_iterations import Share, threaded_iterations
 
 LEAST_COST = 100_000.0
-"""Least predicted nanoseconds of an iteration at which threads are used; they wait for each other four times in it."""
+"""Threads are used if one thread is predicted to take at least this many nanoseconds for an iteration.
+
+In a shorter iteration, threads would lose too much time: they wait for each other at least four times.
+"""
 
 PADDING = 16
-"""Doubles between arrays of different threads: two cache lines, since processors fetch lines in pairs."""
+"""Number of doubles between arrays of different threads: two cache lines, since processors fetch lines in pairs."""
 
 
 class Crew:
@@ -176,7 +179,7 @@ class Division(NamedTuple):
 
     @property
     def order(self) -> np.ndarray:
-        """The infosets in their new order, (n,): for each player those above the cut, then those of each thread."""
+        """Infosets in their new order, (n,): for each player those above the cut, then the others thread by thread."""
         return np.lexsort((self.infosets, self.player))
 
     def shares(self, form: SequenceForm, threads: int) -> list[Share]:

@@ -173,7 +173,7 @@ class DeepPlayer:
         """Return an array (player's sequences,) proportional to the average policy at each infoset.
 
         Return None if no model holds the average policy, as before the model's first fit. The table then holds it,
-        unless :attr:`samples_networks`.
+        unless :attr:`samples_networks` is true.
         """
         return self._average_model.sums() if self._average_model is not None else None
 

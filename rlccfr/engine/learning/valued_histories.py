@@ -63,7 +63,7 @@ class HistoryModel:
 
 
 class ValuedHistories:
-    """Models, one for each row of the table of values, that are fitted between iterations.
+    """Models of values of histories, fitted between iterations; there is one for each row of the table of values.
 
     If the run has switched to another sampler and back, the table already has values. The models are then first fitted
     to these.

@@ -78,10 +78,10 @@ class WalkedTables:
             )
 
     def true_regret(self) -> np.ndarray:
-        """Raise an error.
+        """Raise an error, because a run of networks has no table of regrets.
 
         Raises:
-            ComponentError: always; regrets are in networks.
+            ComponentError: always.
         """
         raise ComponentError(f"a run of networks on {self.game.name!r} has no table of regrets")
 
