@@ -149,14 +149,14 @@ class Binding:
     Attributes:
         flags: how the rule differs from plain regret matching.
         plan: the sampler's settings for walks.
-        draws: chance draws that histories share.
+        draws: chance draws that several histories share; see :func:`rlccfr.engine.chance_draws.shared_draws`.
         procedure: how an iteration proceeds, for example with how many walks.
         rule_handle: handle of the rule and its functions, as kernels take it.
         rule_handle_without_momentum: handle of the same rule without its momentum, for those parts of a run in which
             the controller has switched momentum off.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
         rows: the rows of the rule's schedule.
-        form: form of the game over which the tables lie.
+        form: form of the game to which the run's tables belong.
     """
 
     rule: UpdateRule
@@ -296,7 +296,7 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
 
 
 def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
-    """Check abstraction and options under a rule that regularises values, is simultaneous, or outputs its last policy.
+    """Check that abstraction and options fit a rule that regularises, is simultaneous, or outputs its last policy.
 
     Raises:
         ComponentError: the abstraction or an option does not fit.

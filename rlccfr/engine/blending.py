@@ -34,16 +34,16 @@ from rlccfr.kernels.blending.centre import improve
 from rlccfr.kernels.handles import handle_of, prepare_handles
 
 WINDOWS = (64, 32, 16, 8)
-"""Possible numbers of windows; a run uses the largest that its time and the memory allow, or else the least."""
+"""Possible numbers of windows; a run uses the largest that its time and the memory allow, or else the smallest."""
 
 SHARE = 0.2
-"""Most time that the search for blends may add to a run, as a share of the run's predicted time."""
+"""Largest time that searches for blends may add to a run, as a share of the run's predicted time."""
 
 SEARCH_TIME = 120.0
 """Nanoseconds that choosing weights takes in a search, divided by the cube of the number of windows."""
 
 MEMORY_LIMIT = 2**30
-"""Most bytes that windows and a search may take, unless the least number of windows needs more."""
+"""Largest number of bytes that windows and a search may take, unless even the fewest windows need more."""
 
 FIRST_TRY = 200
 """Number of iterations after which a run whose length is not fixed may make its first blends."""
@@ -61,7 +61,7 @@ LEAST_TRIES = 3
 """A search is left out if time allows fewer tries than this; the first try is the run's average itself."""
 
 BELOW_TARGET = 1 - 1e-9
-"""A search ends when a blend's exploitability is at most this share of the target, which covers rounding."""
+"""A search ends when a blend's exploitability is at most this share of the target; it is below 1 to cover rounding."""
 
 VALUES_KEPT = 4
 """Number of pairs of policies whose values are kept: the run's averages, the last mixtures, and the two pairs in which
@@ -93,7 +93,7 @@ class Mixer(Protocol):
         dtype: type of a plan's numbers.
         iteration_time: predicted nanoseconds of an iteration.
         least_gap: difference in NashConv up to which two policies may differ only by rounding.
-        memory_limit: bytes that windows and a search may take, unless the least number of windows needs more.
+        memory_limit: number of bytes that windows and a search may take, unless even the fewest windows need more.
     """
 
     size: int
@@ -248,7 +248,10 @@ class Blender:
         self.begin_window(done, sums)
 
     def _end_window(self, done: int, sums: np.ndarray) -> None:
-        """End the present window. If there are too many, merge the two neighbours whose total length is shortest."""
+        """End the present window. If too many have ended, first merge the two neighbours of the least total length.
+
+        A window's length is its number of iterations.
+        """
         while len(self._ends) >= self.windows:
             lengths = np.maximum(np.diff(self._ends, prepend=self.horizon // 2), 1)
             first = int(np.argmin(lengths[:-1] + lengths[1:]))
@@ -450,7 +453,11 @@ class Blender:
 
 
 def windows_for(mixer: Mixer, iterations: int) -> int:
-    """Return the largest number in :data:`WINDOWS` that a run's time and the memory limit allow, or else the least."""
+    """Return the largest number in :data:`WINDOWS` that a run's time and the memory limit allow, or the smallest.
+
+    Args:
+        iterations: number of iterations whose predicted time limits that of the search.
+    """
     time = SHARE * iterations * mixer.iteration_time
     for count in WINDOWS:
         search_time = mixer.search_time(count, tries_for(count)) + SEARCH_TIME * count**3
@@ -460,7 +467,7 @@ def windows_for(mixer: Mixer, iterations: int) -> int:
 
 
 def tries_for(count: int) -> int:
-    """Return the largest number of blends of ``count`` policies that a player tries."""
+    """Return the largest number of tries of a search for mixtures of ``count`` policies."""
     return count + 16
 
 

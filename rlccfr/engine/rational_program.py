@@ -28,16 +28,16 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.records import CHANCE
 
 MOST_ENTRIES = 200_000
-"""Largest number of entries of a tableau that has a row for each sequence."""
+"""Largest number of entries of a game's tableau, if it had a row for each sequence, for rational numbers to be used."""
 
 MOST_HISTORIES = 20_000
-"""Largest number of histories whose payoffs are summed in fractions."""
+"""Largest number of a game's histories for rational numbers to be used, since payoffs are summed in fractions."""
 
 MOST_WORK = 40_000_000
 """Most work that is spent on a program before it is given up; so much work takes about ten seconds.
 
-The work of a pivot is the number of the tableau's entries, plus four times the number of entries other than 0 for each
-64-bit word of the denominator.
+The work of a pivot is the number of the tableau's entries plus, for each 64-bit word of the denominator, four times the
+number of entries other than 0.
 """
 
 MOST_DENOMINATOR = 10**6

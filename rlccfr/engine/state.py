@@ -52,7 +52,7 @@ class RunState:
     infoset matter.
 
     Attributes:
-        game: the game over which the run's tables lie: the solver's game, or its abstract game of buckets.
+        game: the game to which the run's tables belong: the solver's game, or its abstract game of buckets.
         seed: seed of the walks and the models.
         tables: regrets, current policy and policy sum, (m,) each, and the p arrays that the update rule declares,
             (m, p), as ``tables.state``.

@@ -43,7 +43,7 @@ _MOST_SETTINGS = int(np.diff(FIRST_SETTING).max())
 """Largest number of settings of an agent."""
 
 HORIZON_CHANGE = 1.5
-"""Factor by which the horizon, the planned number of iterations, must change after a decision to allow one out of turn."""
+"""Factor by which the planned number of iterations must change after a decision to allow another one out of turn."""
 
 LEAST_GROWTH = 1.5
 """Factor by which the number of iterations must have grown since the last decision to allow another out of turn."""

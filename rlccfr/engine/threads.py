@@ -64,7 +64,7 @@ class Crew:
 
 
 def crew_for(quotient: Quotient, binding: Binding) -> Crew | None:
-    """Return threads for a binding; None if one thread does everything.
+    """Return a crew for a binding; None if one thread does everything.
 
     One thread does everything if the binding asks for one, if iterations contain best responses, if the kernels are not
     compiled, or if an iteration is short.
@@ -129,7 +129,7 @@ class _Work(NamedTuple):
 
 
 def _block_sequences(blocks: np.ndarray, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return all pairs of a block and a sequence of the player that the block pays, as two arrays."""
+    """Return all pairs of a block of a player and a sequence that the block pays, as two arrays."""
     width = blocks["own_end"].astype(np.int64) - blocks["own"]
     block = np.repeat(np.arange(len(blocks)), width)
     offset = np.arange(len(block)) - np.repeat(np.cumsum(width) - width, width)
@@ -147,7 +147,7 @@ class Division(NamedTuple):
 
     @classmethod
     def of(cls, form: SequenceForm, work: _Work, levels: np.ndarray, cut: tuple[int, int], threads: int) -> Division:
-        """Divide a form that is cut at a level of each player's infosets.
+        """Divide the work on a form among threads; each player's infosets are cut at a given level.
 
         Args:
             levels: (n,) level of each infoset.
@@ -226,7 +226,7 @@ class Division(NamedTuple):
         ]
 
     def _end_of(self, form: SequenceForm, player: int, mask: np.ndarray) -> int:
-        """Return where a player's infosets in a mask, (n,), end, given that the player's new order begins with them."""
+        """Return where the player's infosets in a mask, (n,), end; they must come first in the player's new order."""
         return int(form.view.infoset_begin[player]) + int((mask & (self.player == player)).sum())
 
 

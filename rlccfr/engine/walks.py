@@ -55,7 +55,7 @@ class QuickStepper(FlatStepper):
 
 
 _UNFINISHED = ("gain", "mass", "visited", "num_visited", "response")
-"""Working arrays of walks that an unfinished iteration depends on, besides exact values of histories."""
+"""Names of the working arrays on which an unfinished iteration depends, besides exact values of histories."""
 
 _PROGRESS = "place"
 """Name under which the progress of an unfinished iteration is saved, beside the arrays in ``_UNFINISHED``."""

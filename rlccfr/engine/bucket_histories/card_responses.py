@@ -158,7 +158,7 @@ class CardResponses:
         )  # fmt: skip
 
     def _rows(self, number: int, board: tuple[int, ...], numbers_before: np.ndarray) -> HandRows:
-        """Return the hands on a board as rows of a round, which follow the rows of the round before."""
+        """Return the hands on a board as rows of a round; each continues a row of the round before."""
         histories = self._game.bucketing.histories_on(np.array(board))
         # A hand that holds any card of the board is left out, in the first round, too.
         numbers = np.flatnonzero(histories[-1] >= 0)

@@ -86,7 +86,7 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
         return current(self.state.tables).copy()
 
     def average_value(self) -> tuple[float, float, float]:
-        """See :meth:`Stepper.average_value`; kept until the policy changes, since it takes seconds in large games."""
+        """See :meth:`Stepper.average_value`; values are kept until the policy changes, since they can take seconds."""
         if self._valued_at != self.state.iteration:
             self._average_value = self._all_sweeps.values(self.average_sums())
             self._valued_at = self.state.iteration

@@ -16,7 +16,7 @@ from rlccfr.networks.models import Model, make_model
 from rlccfr.networks.settings import HistoryNetwork
 
 VALUES = 4
-"""Second word of these models' seeds; see rlccfr/engine/learning/players.py."""
+"""Second word of the seeds of models of histories' values; see rlccfr/engine/learning/players.py."""
 
 
 class HistoryModel:

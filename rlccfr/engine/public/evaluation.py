@@ -83,7 +83,7 @@ def payoffs_against(
 
 
 def public_responses_to(game: PublicGame, table: np.ndarray) -> np.ndarray:
-    """Return both players' best responses to a policy, (m,): 1 for the action that a row takes, 0 for the others.
+    """Return both players' best responses to a policy, (m,): 1 for the action taken at a row, 0 for the others.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.

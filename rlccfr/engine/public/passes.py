@@ -136,7 +136,7 @@ class PublicStepper(BlendingStepper[PublicState]):
         return current(self.state.tables)
 
     def average_value(self) -> tuple[float, float, float]:
-        """See :meth:`Stepper.average_value`; kept until the policy changes, since large games need seconds for it."""
+        """See :meth:`Stepper.average_value`; values are kept until the policy changes, since they can take seconds."""
         now = self.state.iteration, -1 if self.blender is None else self.blender.blended_at
         if self._valued_at != now:
             if self.blender is None:

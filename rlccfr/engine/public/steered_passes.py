@@ -48,7 +48,7 @@ class SteeredPublicStepper(PublicStepper):
         return self._costs()  # a schedule must know the run's length, also without blends
 
     def set_horizon(self, iterations: int) -> None:
-        """See :meth:`Stepper.set_horizon`; for decisions out of turn, :func:`rlccfr.engine.steering.move_horizon`."""
+        """See :meth:`Stepper.set_horizon`; for decisions, see :func:`rlccfr.engine.steering.move_horizon`."""
         super().set_horizon(iterations)
         move_horizon(self.control.state, iterations, self.state.iteration)
 

@@ -1,4 +1,4 @@
-"""Which games, rules, samplers and options run with networks, without tables over infosets."""
+"""Checks of whether games, rules, samplers and options can be used with networks, without tables over infosets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_networks(
 
 
 def refuse_settings(game: Any, rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
-    """Check that no setting or option is set that runs of networks without tables do not support.
+    """Refuse settings and options that runs of networks without tables do not support.
 
     Raises:
         ComponentError: one of them is set.

@@ -22,7 +22,8 @@ from rlccfr.games.walked.walked_game import TERMINAL
 from rlccfr.networks.row_policies import uniform_policies
 
 Values = Callable[[np.ndarray], np.ndarray]
-"""Function of rows of histories that returns player 0's value after each action, (rows, actions)."""
+"""Function that takes rows, one for each of some histories, and returns player 0's values of the actions there,
+(rows, actions)."""
 
 
 class ValueData(NamedTuple):

@@ -1,4 +1,4 @@
-"""What runs on games represented by OpenSpiel's states: components, options and kinds of iteration."""
+"""What can run on games represented by OpenSpiel's states: components, options and kinds of iteration."""
 
 from __future__ import annotations
 

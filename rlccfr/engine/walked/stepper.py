@@ -264,7 +264,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         return outputs
 
     def average_value(self) -> tuple[float, float, float]:
-        """See :meth:`Stepper.average_value`; kept until the average changes, since large games need seconds for it."""
+        """See :meth:`Stepper.average_value`; values are kept until the average changes, since they can take seconds."""
         now = (self.state.iteration, *self.progress)
         if self._valued_at != now:
             self._average_value = self._value_of_average()
