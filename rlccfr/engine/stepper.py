@@ -116,7 +116,7 @@ class Stepper(ABC, Generic[State]):
 
     @property
     def progress(self) -> tuple[int, ...]:
-        """Position within the present iteration, if the average may change there without any node touched; else ()."""
+        """Position within the iteration, if the average may change there while no nodes are touched; else ()."""
         return ()
 
     def set_horizon(self, iterations: int) -> None:

@@ -26,8 +26,8 @@ def check_networks(
     assert networks is not None
     if not game.deals or game.pot is not None or game.lock is not None:
         raise ComponentError(
-            f"networks need hold'em without ranges or locks, which {game.name!r} is not: use dcfr_plus instead of "
-            f"{rule.id!r}"
+            f"networks need hold'em without ranges or locks, and {game.name!r} is another game: use dcfr_plus instead "
+            f"of {rule.id!r}"
         )
     if not is_external(sampler):
         raise ComponentError(f"networks for {game.name!r} do not support {sampler.id!r}: use sampler='external'")
