@@ -28,10 +28,10 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.records import CHANCE
 
 MOST_ENTRIES = 200_000
-"""Largest number of entries of a game's tableau, if it had a row for each sequence, for rational numbers to be used."""
+"""Rational numbers are used only if a tableau with a row for each sequence would have at most this many entries."""
 
 MOST_HISTORIES = 20_000
-"""Largest number of a game's histories for rational numbers to be used, since payoffs are summed in fractions."""
+"""Rational numbers are used only in games of at most this many histories, whose payoffs are summed in fractions."""
 
 MOST_WORK = 40_000_000
 """Most work that is spent on a program before it is given up; so much work takes about ten seconds.

@@ -46,7 +46,7 @@ HORIZON_CHANGE = 1.5
 """Factor by which the planned number of iterations must change after a decision to allow another one out of turn."""
 
 LEAST_GROWTH = 1.5
-"""Factor by which the number of iterations must have grown since the last decision to allow another out of turn."""
+"""Factor by which the number of iterations must grow after a decision to allow another one out of turn."""
 
 
 def control_of(controller: Controller, features: np.ndarray, utility_range: float, decisions: int = 0) -> Control:

@@ -94,7 +94,7 @@ class PublicMixer:
         return bytes_of_blends(self.game, self.dtype, count)
 
     def fill_plan(self, sums: np.ndarray, plan: np.ndarray) -> None:
-        """See :meth:`Mixer.fill_plan`. The sums of exact passes have weights of own reach, so they are scaled plans."""
+        """See :meth:`Mixer.fill_plan`. Exact passes sum policies times own reach, that is, multiples of plans."""
         for player, entries in enumerate(self._sure_entries):
             total = float(sums[entries].sum())
             factor = 1.0 / total if total > SMALLEST else 0.0
