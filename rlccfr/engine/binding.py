@@ -28,7 +28,7 @@ from rlccfr.kernels.walks.walk_layout import ALL, ONE, SAMPLING, SUBSET, Samplin
 from rlccfr.plugins import is_the_librarys
 
 PAUSE = 2**20
-"""Number of histories after which walks pause, so that Ctrl-C and budgets take effect: some hundredths of a second."""
+"""Number of histories after which walks pause, so that Ctrl-C and budgets take effect within hundredths of a second."""
 
 SCHEDULED_AHEAD = 256
 """Least number of iterations whose schedule is evaluated at once; this many rows cost hardly more than one."""
@@ -68,7 +68,7 @@ class RunOptions:
         """Return the options that the arguments of :class:`rlccfr.Solver` describe.
 
         Args:
-            averaging: ``"pre"`` for ``pre_averaging``, or ``"matching"``.
+            averaging: ``"pre"`` to set ``pre_averaging``, or ``"matching"`` to leave it off.
             flags: ``simultaneous``, ``reduce``, ``blend`` and ``by_hand``.
 
         Raises:
@@ -94,12 +94,14 @@ def checked_threads(threads: int) -> int:
     """Check a number of threads, and return it.
 
     Raises:
-        ComponentError: it is not a positive integer, or exceeds the cores that this process may use.
+        ComponentError: it is not a positive integer, or exceeds the number of cores that this process may use.
     """
     threads = whole_number(threads, "threads", 1, ComponentError)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if threads > cores:
-        raise ComponentError(f"threads must be at most {cores}, the cores that this process may use, not {threads}")
+        raise ComponentError(
+            f"threads must be at most {cores}, the number of cores that this process may use, not {threads}"
+        )
     return threads
 
 
@@ -142,19 +144,19 @@ class ScheduleRows:
 
 @dataclass(frozen=True)
 class Binding:
-    """Three components and the options of a run, compiled for the kernels.
+    """An update rule, a sampler, an abstraction and the options of a run, compiled for the kernels.
 
     Attributes:
-        flags: differences between the rule and plain regret matching.
+        flags: how the rule differs from plain regret matching.
         plan: the sampler's settings for walks.
-        draws: chance draws that histories share.
-        procedure: how an iteration proceeds, such as the number of walks.
+        draws: chance draws that several histories share; see :func:`rlccfr.engine.chance_draws.shared_draws`.
+        procedure: how an iteration proceeds, for example with how many walks.
         rule_handle: handle of the rule and its functions, as kernels take it.
-        rule_handle_without_momentum: handle of the same rule without its momentum, for segments of a controlled run
-            that have none.
+        rule_handle_without_momentum: handle of the same rule without its momentum, for those parts of a run in which
+            the controller has switched momentum off.
         sampling_handle: handle of the sampler and its functions, as kernels take it.
         rows: the rows of the rule's schedule.
-        form: form of the game over which the tables lie.
+        form: form of the game to which the run's tables belong.
     """
 
     rule: UpdateRule
@@ -275,10 +277,13 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
     if rule.exact_only and not sampler.exact:
         raise ComponentError(f"{rule.id!r} with these hyperparameters needs exact passes: use sampler='none'")
     if options.pre_averaging and not (sampler.exact or options.simultaneous):
-        raise ComponentError("averaging='pre' needs sampler='none' or simultaneous updates; use 'matching'")
+        raise ComponentError(
+            "averaging='pre' needs sampler='none' or simultaneous=True: use one of these, or averaging='matching'"
+        )
     if options.blend and (abstraction.learns or rule.learns or not sampler.exact):
         raise ComponentError(
-            "blends need exact passes and tables: leave out blend=True, or use sampler='none' and no model"
+            "blends need exact passes and tables: leave out blend=True, or use sampler='none' and components without "
+            "models"
         )
     if rule.controller is not None and abstraction.learns:
         raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
@@ -291,7 +296,7 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
 
 
 def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
-    """Check abstraction and options under a rule that regularises values, is simultaneous, or outputs its last policy.
+    """Check that abstraction and options fit a rule that regularises, is simultaneous, or outputs its last policy.
 
     Raises:
         ComponentError: the abstraction or an option does not fit.
@@ -312,16 +317,18 @@ def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: 
 def check_options_of_compiled(
     game: GameTree, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
 ) -> None:
-    """Check the options of a run on a compiled game; this is the ``check_components`` of its form.
+    """Check the options of a run on a compiled game; the form of compiled games has this as ``check_components``.
 
-    The other arguments are not needed, since all components run on such a game.
+    The components need no check here, since all of them run on such a game.
 
     Raises:
         ComponentError: ``dtype`` is not double precision, or ``by_hand`` is on.
     """
     refuse_by_hand(game, options)
     if options.dtype not in (None, "float64"):
-        raise ComponentError(f"tables of infosets are in double precision; leave out dtype={options.dtype!r}")
+        raise ComponentError(
+            f"tables of {game.name!r} are always in double precision: leave out dtype={options.dtype!r}"
+        )
 
 
 def refuse_by_hand(game: Game, options: RunOptions) -> None:
@@ -332,13 +339,13 @@ def refuse_by_hand(game: Game, options: RunOptions) -> None:
     """
     if options.by_hand:
         raise ComponentError(
-            "passes by hand are for hold'em in buckets, such as 'texas_holdem(buckets=5)': leave out by_hand=True for "
-            f"{game.name!r}"
+            "passes over hands are only for hold'em in buckets, such as 'texas_holdem(buckets=5)': leave out "
+            f"by_hand=True for {game.name!r}"
         )
 
 
 def _flags_of(rule: UpdateRule) -> RuleFlags:
-    """Return the differences between a rule and plain regret matching."""
+    """Return the flags that say how a rule differs from plain regret matching."""
     return RuleFlags(
         plain=rule.is_plain,
         predicts=rule.only_predicts,

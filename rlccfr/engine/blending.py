@@ -3,8 +3,11 @@
 The average policy weighs iterations by a formula. Other weights often give a far less exploitable policy. Good weights
 can be computed: exploitability is the mean of two numbers, and each is a convex function of one player's mixture alone.
 So the last half of a run is cut into windows. At the run's end, each player mixes its averages over the windows and its
-average over the whole run. On the way to a target, the end is not known: blends are tried when they are likely to reach
+average over the whole run. On the way to a target, the end is not known: blends are made when they are likely to reach
 the target, and again whenever the run has grown by a quarter.
+
+The search for a mixture consists of *tries*. In each, a player tries one mixture, and learns the opponent's value of a
+best response to it.
 
 The protocol :class:`Mixer` hides all that depends on the form of a game.
 """
@@ -31,38 +34,38 @@ from rlccfr.kernels.blending.centre import improve
 from rlccfr.kernels.handles import handle_of, prepare_handles
 
 WINDOWS = (64, 32, 16, 8)
-"""Possible numbers of windows; a run uses the largest that its time and the memory allow, or else the least."""
+"""Possible numbers of windows; a run uses the largest that its time and the memory allow, or else the smallest."""
 
 SHARE = 0.2
-"""Most time that the search for blends may add to a run, as a share of the run's predicted time."""
+"""Largest time that searches for blends may add to a run, as a share of the run's predicted time."""
 
 SEARCH_TIME = 120.0
-"""Nanoseconds that a search takes, divided by the cube of the number of windows; best responses are not included."""
+"""Nanoseconds that choosing weights takes in a search, divided by the cube of the number of windows."""
 
 MEMORY_LIMIT = 2**30
-"""Most bytes that windows and a search may take, unless the least number of windows needs more."""
+"""Largest number of bytes that windows and a search may take, unless even the fewest windows need more."""
 
 FIRST_TRY = 200
-"""Number of iterations after which a run whose length is not fixed may try its first blends."""
+"""Number of iterations after which a run whose length is not fixed may make its first blends."""
 
 GROWTH = 1.25
-"""Factor by which the iterations of a run whose length is not fixed must grow from one try to the next."""
+"""Factor by which the iterations of a run must grow between two searches for blends, if its length is not fixed."""
 
 USUAL_GAIN = 10.0
-"""On the way to a target, blends are tried when the exploitability is at most this multiple of the target."""
+"""On the way to a target, blends are made only when the exploitability is at most this multiple of the target."""
 
 RELATIVE_GAP = 0.02
-"""The search ends when no blend can be better than the best one found by more than this share of its NashConv."""
+"""The search ends once a better blend could lower the least NashConv found so far by at most this share of it."""
 
 LEAST_TRIES = 3
-"""A search must be allowed at least this many tries, or it is left out; the first try is the run's average itself."""
+"""A search is left out if time allows fewer tries than this; the first try is the run's average itself."""
 
 BELOW_TARGET = 1 - 1e-9
-"""A search ends when a blend's exploitability is at most this share of the target, which covers rounding."""
+"""A search ends when a blend's exploitability is at most this share of the target; it is below 1 to cover rounding."""
 
 VALUES_KEPT = 4
-"""Number of recent values that are kept: of the run's average, of the last mixture, and of the two pairs in which one
-player has its average and the other its mixture."""
+"""Number of pairs of policies whose values are kept: the run's averages, the last mixtures, and the two pairs in which
+one player has its average and the other its mixture."""
 
 Source = tuple[str, int]
 """Where a player's policy comes from, such as the run's average or the mixture of a search, and after how many
@@ -90,7 +93,7 @@ class Mixer(Protocol):
         dtype: type of a plan's numbers.
         iteration_time: predicted nanoseconds of an iteration.
         least_gap: difference in NashConv up to which two policies may differ only by rounding.
-        memory_limit: bytes that windows and a search may take, unless the least number of windows needs more.
+        memory_limit: number of bytes that windows and a search may take, unless even the fewest windows need more.
     """
 
     size: int
@@ -100,7 +103,7 @@ class Mixer(Protocol):
     memory_limit: int
 
     def search_time(self, count: int, tries: int) -> float:
-        """Predict the nanoseconds of a search with ``tries`` tries among ``count`` plans, except choosing weights."""
+        """Predict the nanoseconds of a search with ``tries`` tries among ``count`` plans, without choosing weights."""
 
     def most_tries(self, count: int, nanoseconds: float) -> int:
         """Return the largest number of tries for which a search among ``count`` plans may take ``nanoseconds``."""
@@ -139,7 +142,7 @@ class Blender:
 
     Attributes:
         horizon: number of iterations that the run is meant to have or, if its length is not fixed, after which blends
-            may be tried next; 0 at first. No window begins before the horizon is known.
+            may be made next; 0 at first. No window begins before the horizon is known.
         windows: largest number of windows that are kept.
         blended_at: number of iterations after which the last blends were made; -1 before the first.
     """
@@ -173,8 +176,8 @@ class Blender:
         """Set how many iterations the run is meant to have in all, and drop the windows of its first half.
 
         Args:
-            iterations: their number; 0 if it is not fixed, as on the way to a target. The horizon is then the
-                iteration of the next try.
+            iterations: number of iterations; 0 if it is not fixed, as on the way to a target. The horizon is then the
+                number of iterations after which blends may be made next.
             done: number of iterations done.
         """
         if not iterations:
@@ -245,7 +248,10 @@ class Blender:
         self.begin_window(done, sums)
 
     def _end_window(self, done: int, sums: np.ndarray) -> None:
-        """End the present window. If there are too many, merge the two neighbours whose total length is shortest."""
+        """End the present window. If too many have ended, first merge the two neighbours of the least total length.
+
+        A window's length is its number of iterations.
+        """
         while len(self._ends) >= self.windows:
             lengths = np.maximum(np.diff(self._ends, prepend=self.horizon // 2), 1)
             first = int(np.argmin(lengths[:-1] + lengths[1:]))
@@ -270,8 +276,8 @@ class Blender:
             target: exploitability at which the search may stop; None to search for the least one.
 
         Returns:
-            Whether a search was made, so that the players' blends may have changed. None is made without windows, or if
-            the time that is left allows fewer than :data:`LEAST_TRIES` tries.
+            Whether a search was made, so that the players' blends may have changed. No search is made without windows,
+            or if the time that is left allows fewer than :data:`LEAST_TRIES` tries.
         """
         if self.blended_at == done:
             return False
@@ -371,7 +377,7 @@ class Blender:
         return better_sums
 
     def values(self, done: int, sums: np.ndarray) -> tuple[float, float, float]:
-        """Return what :meth:`Mixer.values` returns for the sums of :meth:`better`, measured only if they are new.
+        """Return what :meth:`Mixer.values` returns for the sums of :meth:`better`; recent results are kept.
 
         Args:
             done, sums: as for :meth:`better`.
@@ -447,7 +453,11 @@ class Blender:
 
 
 def windows_for(mixer: Mixer, iterations: int) -> int:
-    """Return the largest number in :data:`WINDOWS` that a run's time and the memory limit allow, or else the least."""
+    """Return the largest number in :data:`WINDOWS` that a run's time and the memory limit allow, or the smallest.
+
+    Args:
+        iterations: number of iterations whose predicted time limits that of the search.
+    """
     time = SHARE * iterations * mixer.iteration_time
     for count in WINDOWS:
         search_time = mixer.search_time(count, tries_for(count)) + SEARCH_TIME * count**3
@@ -457,7 +467,7 @@ def windows_for(mixer: Mixer, iterations: int) -> int:
 
 
 def tries_for(count: int) -> int:
-    """Return the largest number of blends of ``count`` policies that a player tries."""
+    """Return the largest number of tries of a search for mixtures of ``count`` policies."""
     return count + 16
 
 

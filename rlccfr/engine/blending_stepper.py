@@ -1,4 +1,4 @@
-"""Base of steppers by exact passes, whose runs may end with blends."""
+"""Base of the steppers that make exact passes and may end a run with blends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rlccfr.engine.blending import Blender
 
 TIMED = 0.01
-"""CPU seconds after which the measured time of an iteration is used, not the predicted one."""
+"""CPU seconds of iterations that must be measured before their mean time replaces the predicted one."""
 
 
 class BlendingStepper(Stepper[State]):

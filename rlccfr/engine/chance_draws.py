@@ -13,8 +13,8 @@ from rlccfr.games.public.labels import ChanceLabels, chance_labels
 from rlccfr.kernels.walks.walk_layout import SharedDraws
 
 _DRAWN_PLAYER: dict[str, tuple[int, int] | None] = {"public": None, "opponent": (1, 0), "own": (0, 1)}
-"""For each choice of a sampler's ``chance``: the player whose private state is drawn, for each traverser; None if no
-state is drawn."""
+"""For each value of a sampler's ``chance``: the players whose private states are drawn in walks of player 0 and of
+player 1; None if no private state is drawn."""
 
 NO_DRAWS = SharedDraws(
     np.zeros((2, 0), np.int32), np.zeros((2, 0), np.int32), np.zeros(1, np.int64), np.zeros(0), np.zeros(0)

@@ -93,7 +93,7 @@ class ControlledStepper(ExactStepper):
             look_at_average(*self._handles)
 
     def _rows(self, iterations: int) -> np.ndarray:
-        """See :meth:`ExactStepper._rows`. If a look at the average policy or a decision is due, it is made first."""
+        """See :meth:`ExactStepper._rows`. First, any measurement or decision that is due is made."""
         return self.control.schedule[: prepare_segment_of_run(*self._handles, iterations) + 1]
 
     @property
@@ -108,11 +108,11 @@ class ControlledStepper(ExactStepper):
         return self._arrays.game_handle, self._arrays.run_handle, self._control_handle
 
     def own_sums(self) -> np.ndarray:
-        """See :meth:`FlatStepper.own_sums`; each player has the less exploitable of its present and its kept policy."""
+        """See :meth:`FlatStepper.own_sums`; each player has its average policy, or its kept one if less exploitable."""
         controller_state = self.control.state
         sums = super().own_sums()
         looked_at = controller_state[LOOKED_AT]
-        if looked_at < 0 or not np.isfinite(sums).all():  # policies kept must not hide an overflow
+        if looked_at < 0 or not np.isfinite(sums).all():  # kept policies must not hide an overflow
             return sums
         kept_sums = self._kept_sums()
         if looked_at < self.state.iteration:

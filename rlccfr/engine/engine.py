@@ -31,7 +31,7 @@ from rlccfr.engine.stepper import CHUNK, Stepper, StepperKind  # noqa: E402
 __all__ = ["CHUNK", "Engine", "RunOptions", "checked_threads"]
 
 _STEPPER = "learned_"
-"""Prefix of the stepper's arrays in a file; the word dates from when only models had such arrays."""
+"""Prefix, in a file, of the names of the stepper's arrays; it dates from when only steppers with models had any."""
 
 
 STEPPERS = (
@@ -42,7 +42,7 @@ STEPPERS = (
     StepperKind(lambda binding: binding.is_quick, "rlccfr.engine.walks:QuickStepper"),
     StepperKind(lambda binding: True, "rlccfr.engine.walks:WalkStepper"),
 )
-"""All kinds of iteration over a compiled game; the first that serves a binding is used."""
+"""All kinds of iteration over a compiled game; a run uses the first one that serves its binding."""
 
 
 def stepper_for(state: Any, binding: Binding, previous: Stepper[Any] | None = None) -> Stepper[Any]:
@@ -74,7 +74,7 @@ def _named_failures(binding: Binding) -> Iterator[None]:
 
 
 class Engine:
-    """One run of three components on a game; the components may be changed during the run.
+    """A run of an update rule, a sampler and an abstraction on a game; these components may be changed during the run.
 
     Args:
         seed: seed of the walks and the models.
@@ -103,7 +103,7 @@ class Engine:
 
     @property
     def buckets(self) -> str | None:
-        """Hash of the buckets that the tables lie over; None without buckets."""
+        """Hash of the buckets into which the run's infosets are merged; None without buckets."""
         return None if self._state.merged is None else str(self._state.merged.content_hash)
 
     @property
@@ -113,7 +113,7 @@ class Engine:
 
     @property
     def nodes(self) -> int:
-        """Number of histories touched or, in a public-tree game, of private states."""
+        """Number of histories touched so far; in a public-tree game, number of private states met so far."""
         return int(self._state.nodes)
 
     @property
@@ -145,8 +145,8 @@ class Engine:
         old_state = self._over_buckets(abstraction)
         if self.options.blend and old_state.merged is not None and not self.game.form.has_histories:
             raise ComponentError(
-                f"blends of buckets can be more exploitable in {self.game.name!r} than the average: leave out "
-                "blend=True, or use abstraction='none'"
+                f"with buckets, blends can be more exploitable in {self.game.name!r} than the average policy: leave "
+                "out blend=True, or use abstraction='none'"
             )
         game = self.game if old_state.merged is None else old_state.merged.walked
         binding = Binding.of(game, rule, sampler, abstraction, self.options, old_state.iteration)
@@ -197,7 +197,7 @@ class Engine:
         """Run at most ``iterations`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
         Returns:
-            The number of iterations run, at most CHUNK if policies come from tables.
+            The number of iterations run, at most :data:`CHUNK` if policies come from tables.
 
         Raises:
             FailedRunError: a third-party component's function fails.
@@ -222,7 +222,7 @@ class Engine:
             raise FailedRunError(f"the policy_map of {rule.title} does not return a valid policy: {error}") from None
 
     def saved(self) -> dict[str, np.ndarray]:
-        """Return, by name, all arrays that the next iteration depends on, except for the components."""
+        """Return all arrays on which the next iteration depends, by name; the components are not included."""
         stepper_arrays = {f"{_STEPPER}{name}": array for name, array in self.stepper.saved().items()}
         return {**stepper_arrays, **self.state.saved()}
 

@@ -40,7 +40,7 @@ def better_of(
 
     Args:
         kept_sums: (m,) policy sums.
-        kept_values: the opponent's value of a best response to each player's kept policy.
+        kept_values: (2,) for each player, the opponent's value of a best response to the player's kept policy.
         sums: (m,) other policy sums.
     """
     better_sums = kept_sums.copy()

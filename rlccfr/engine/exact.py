@@ -35,7 +35,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         self._set_up()
 
     def _set_up(self, reduce: bool = True) -> None:
-        """Choose the form that passes run over, and the threads that make them.
+        """Choose the form that passes run over, and the threads that make the passes.
 
         Args:
             reduce: whether passes may run over the game's quotient.
@@ -80,7 +80,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         return pass_cost(self.form.view) * 1e-9
 
     def _rows(self, iterations: int) -> np.ndarray:
-        """Return the schedule of the next iterations, at most ``iterations`` of them, and of the one after them."""
+        """Return the schedule's rows for the next iterations, at most ``iterations``, and for the one after these."""
         return self.binding.rows(self.state.iteration + 1, iterations)
 
     def _iterate(self, rows: np.ndarray) -> None:

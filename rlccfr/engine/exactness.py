@@ -16,10 +16,13 @@ RESOLVED = 1e-3
 """Largest exploitability of an exact solution, as a share of the least difference between two payoffs."""
 
 REFINED = 1e-6
-"""The same share for a solution that needs no narrower tolerances."""
+"""Largest exploitability, as a share of the least difference between two payoffs, that needs no narrower tolerances."""
 
 RATIONAL = 1e-9
-"""The same share in small games: if the exploitability or the rounding error is larger, rational numbers are used."""
+"""Share of the least difference between two payoffs above which a small game is solved in rational numbers.
+
+The exploitability, or its rounding error if that is larger, is compared with this share.
+"""
 
 SAME_UNITS = 4
 """Two payoffs count as one if they differ by at most this many units in the last place, and by at most SAME_SHARE."""

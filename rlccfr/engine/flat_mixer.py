@@ -13,7 +13,7 @@ from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import GAME, LEAST_ERROR, SCRATCH, Game, scratch_for
 
 TRY_TIME = 1.0
-"""Nanoseconds of one try by both players per window and sequence of the game."""
+"""Nanoseconds, per window and sequence, that one try takes for both players; see :mod:`rlccfr.engine.blending`."""
 
 SEARCH_ARRAYS = 2
 """Number of arrays, (windows, sequences) each, that a search needs."""

@@ -27,33 +27,32 @@ if TYPE_CHECKING:
     import highspy
 
 POLL = 0.05
-"""Seconds between two looks at whether HiGHS has ended."""
+"""Seconds between two checks of whether HiGHS has ended."""
 
 LEAST_ENTRY = 1e-12
-"""Least entry of a program that HiGHS does not drop; it allows no smaller value."""
+"""HiGHS drops entries of a program that are smaller than this; it allows no lower limit."""
 
 LEAST_TOLERANCE = 1e-10
 """Least tolerance that HiGHS allows."""
 
 RESCALING = 2.0**13
-"""Factor on a program's right-hand sides and costs in the second run, so that absolute tolerances count for less."""
+"""Factor on a program's right-hand sides and costs when HiGHS solves it again: absolute tolerances then count less."""
 
 _one_program_at_a_time = threading.Lock()
-"""highspy has one lock for all its instances, so a second program at the same time would fail."""
+"""Lock that each program holds: highspy has one lock for all its instances, so two programs at a time would fail."""
 
 TIME_OVERHEAD = 0.0035
-"""CPU seconds of the smallest program."""
+"""CPU seconds that the smallest program takes."""
 
 TIME_LAW = (-14.26, 0.7669, 0.5163, 0.2646)
-"""Constants of the CPU seconds beyond :data:`TIME_OVERHEAD`, which are a product of powers of a program's sizes.
+"""Constants for predicting the CPU seconds beyond :data:`TIME_OVERHEAD`: a factor times powers of a program's sizes.
 
-The first is the logarithm of these seconds where all sizes are 1; then comes the power of each number of
-:func:`program_size`.
+First comes the natural logarithm of the factor, then the exponent of each number of :func:`program_size`.
 Fitted to benchmarks/results/exact.csv by ``python -m benchmarks.exact --fit``.
 """
 
 TIME_FACTOR = 1.9
-"""Standard deviation of the residuals of programs of 10 ms or more, as a factor."""
+"""Standard deviation of the errors of predictions, as a factor, for programs that take 10 ms or more."""
 
 
 @dataclass(frozen=True)
@@ -102,10 +101,10 @@ def solve_exactly(
 
     The program has one variable per class of player 0's sequences and per class of player 1's infosets. Player 1's
     policy is read off the dual solution. HiGHS solves the program after a constant has been subtracted from all
-    payoffs. Where its solution is less exact than :class:`ExactSolution` promises, HiGHS continues with narrower
-    tolerances, and a small game is then solved in rational numbers. Source: von Stengel, "Efficient computation of
-    behavior strategies", GEB 1996; Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive
-    two-person games", GEB 1996.
+    payoffs. If the solution's exploitability is not well below the limits of :class:`ExactSolution`, HiGHS continues
+    with narrower tolerances; a small game may then be solved in rational numbers. Source: von Stengel, "Efficient
+    computation of behavior strategies", GEB 1996; Koller, Megiddo and von Stengel, "Efficient computation of equilibria
+    for extensive two-person games", GEB 1996.
 
     Args:
         game: a compiled game.
@@ -335,7 +334,7 @@ class _Program:
         self._owner = form.owner  # (m,) infoset of each sequence
         self._twin = view.twin.astype(np.int64) if len(view.twin) else np.arange(self._num_sequences)
         is_player_0s = self._owner < view.infoset_begin[1]
-        self._x_of = self._numbered(is_player_0s, 0)  # (m + 2,) number of each sequence's x among the x
+        self._x_of = self._numbered(is_player_0s, 0)  # (m + 2,) index of each sequence's x among the x
         self._row_of = self._numbered(~is_player_0s, 1)  # (m + 2,) row of each of player 1's sequences
 
     def _numbered(self, is_players: np.ndarray, player: int) -> np.ndarray:

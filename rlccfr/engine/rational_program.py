@@ -28,20 +28,20 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.records import CHANCE
 
 MOST_ENTRIES = 200_000
-"""Largest number of entries of a tableau that has a row for each sequence."""
+"""Rational numbers are used only if a tableau with a row for each sequence would have at most this many entries."""
 
 MOST_HISTORIES = 20_000
-"""Largest number of histories whose payoffs are summed in fractions."""
+"""Rational numbers are used only in games of at most this many histories, whose payoffs are summed in fractions."""
 
 MOST_WORK = 40_000_000
-"""Work after which a program is given up; it takes about ten seconds.
+"""Most work that is spent on a program before it is given up; so much work takes about ten seconds.
 
-The work of a pivot is the number of the tableau's entries, plus four times the number of entries other than 0 for each
-64-bit word of the denominator.
+The work of a pivot is the number of the tableau's entries plus, for each 64-bit word of the denominator, four times the
+number of entries other than 0.
 """
 
 MOST_DENOMINATOR = 10**6
-"""A chance probability stands for a fraction whose denominator is at most this, if one rounds to the probability."""
+"""Largest denominator of the simple fraction that a chance probability stands for; see :func:`_chance_fractions`."""
 
 
 class RationalSolution(NamedTuple):
@@ -247,7 +247,7 @@ class _Tableau:
         """Let a variable with a negative cost enter the basis, and remove the basic variable that first falls to 0.
 
         The entering variable is the one with the most negative cost. If the last pivot has not lowered u(empty), it is
-        instead the variable with the least number among those with negative costs (Bland's rule).
+        instead the variable of the first sequence among those with negative costs (Bland's rule).
         """
         entries = self.entries
         costs = entries[-1, :-1]
@@ -273,8 +273,9 @@ class _Tableau:
 def _chance_fractions(game: GameTree) -> np.ndarray:
     """Return the probabilities of chance outcomes as fractions that sum to 1 at each chance node, (num_histories,).
 
-    A probability stands for the simple fraction that rounds to it, if there is one, and otherwise for itself. If a
-    node's fractions then do not sum to 1, the difference is added to the fraction of the largest probability.
+    A probability stands for the simple fraction, with a denominator of at most :data:`MOST_DENOMINATOR`, that rounds to
+    it. If there is none, it stands for itself. If a node's fractions then do not sum to 1, the difference is added to
+    the fraction of the largest probability.
     """
     fraction_of = {number: _simple_fraction(number) for number in np.unique(game.probability).tolist()}
     # None keeps numpy from guessing a type.

@@ -15,7 +15,7 @@ from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import GAME, RUN, Game, Run, Tables, scratch_for
 
 LEAST_GAIN = 1.3
-"""Least ratio of the predicted costs at which passes run over a game's quotient instead of the game."""
+"""Passes run over a game's quotient if passes over the game are predicted to take at least this many times as long."""
 
 COSTS = (2.48, 0.17, 7.83, 2.8)
 """Nanoseconds of an iteration per unit of each of the :func:`cost_terms`.

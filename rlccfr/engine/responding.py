@@ -1,4 +1,4 @@
-"""Iterations over buckets against best responses in the game itself: the stepper, and the responses."""
+"""Iterations in which players with buckets face best responses from the game itself: the stepper, and the responses."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
         raise ComponentError(f"{where}, passes are exact: use sampler='none' instead of {sampler.id!r}")
     if rule.learns or rule.controller is not None:
         raise ComponentError(
-            f"{where}, update rules must have tables and schedules: use cfr_plus instead of {rule.id!r}"
+            f"{where}, update rules can't have networks or a controller: use cfr_plus instead of {rule.id!r}"
         )
     if rule.uses_mass and not form.has_histories:
         raise ComponentError(
@@ -107,7 +107,7 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
 
 
 class Responses(ABC):
-    """Best responses in a game to policies of buckets, and the regrets of buckets against them.
+    """Best responses in a game to policies of buckets, and the buckets' regrets against these responses.
 
     Attributes:
         nodes: number of histories, or of private states, that an iteration touches.
@@ -121,7 +121,7 @@ class Responses(ABC):
 
     @abstractmethod
     def fill_regrets(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:
-        """Write a player's regrets against the response to the last policy, summed over the members of each bucket.
+        """Write a player's regrets against the response that :meth:`respond` stored, summed over each bucket's members.
 
         Args:
             gain: (sequences of buckets,) the player's entries are set to its regrets.
@@ -174,8 +174,8 @@ def _add_to_buckets(table: np.ndarray, players: slice, bucket: np.ndarray, numbe
     """Set a player's entries of a table over buckets to the sums over the buckets' members.
 
     Args:
-        players: the player's entries of the table.
-        bucket: (members,) entry of the table that each member belongs to.
+        players: slice of the table that holds the player's entries.
+        bucket: (members,) index of the table entry to which each member belongs.
         numbers: (members,) numbers to be added up.
     """
     table[players] = np.bincount(bucket - players.start, numbers, players.stop - players.start)

@@ -37,22 +37,22 @@ _SAVED_ARRAYS = ("counts", "scale", "rng", "baseline", "uniform_count", "visits"
 _SAVED_TABLES = ("regret", "policy", "policy_sum")
 
 _RULE = "rule_"
-"""Prefix, in a file, of the arrays that update rules have declared."""
+"""Prefix, in a file, of the names of arrays that update rules have declared."""
 
 _VALUES = "values_"
-"""Prefix, in a file, of the values of histories."""
+"""Prefix, in a file, of the names of arrays in ``RunState.history_values``."""
 
 
 @dataclass(frozen=True, eq=False)
 class RunState:
-    """The arrays of a run, which steppers change in place; m sequences and n infosets.
+    """The arrays of a run, which steppers change in place; the game has m sequences and n infosets.
 
     A sampled run stores regrets and policy sums times running scales (see kernels/walks/scales.py). So read regrets
     through :meth:`true_regret`. Read policy sums through :meth:`true_policy_sum`, unless only the proportions within an
     infoset matter.
 
     Attributes:
-        game: the game over which the run's tables lie: the solver's game, or its abstract game of buckets.
+        game: the game to which the run's tables belong: the solver's game, or its abstract game of buckets.
         seed: seed of the walks and the models.
         tables: regrets, current policy and policy sum, (m,) each, and the p arrays that the update rule declares,
             (m, p), as ``tables.state``.
@@ -63,7 +63,7 @@ class RunState:
         rng: (1,) state of the walks' generator.
         baseline: (m,) learned values that reduce the variance of walks, in player 0's utility.
         uniform_count: (m,) policy sum in which all iterations have the same weight, for samplers that read it.
-        visits: (n,) number of the owner's walks through each infoset.
+        visits: (n,) for each infoset, how many of its owner's walks have passed through it; for samplers that read it.
         scratch: working memory, overwritten by every pass.
         merged: the solver's game and its map to buckets, if ``game`` is its abstract game; else None.
         history_values: arrays that walks have learned, by purpose: values of histories, (rows, histories), and numbers
@@ -117,12 +117,12 @@ class RunState:
 
     @cached_property
     def game_handle(self) -> Any:
-        """Handle of the game's two views."""
+        """Handle of the game's history view and sequence view, as kernels take it."""
         return handle_of(Game.of(self.game), GAME)
 
     @cached_property
     def run_handle(self) -> Any:
-        """Handle of the arrays that kernels change."""
+        """Handle of the run's arrays that kernels change."""
         return handle_of(Run(self.tables, self.scale, self.rng, self.counts, self.scratch), RUN)
 
     @property

@@ -1,4 +1,4 @@
-"""The part of a steered run that does not depend on the game's form: the controller's state, and its horizon."""
+"""A controller's state in a run, and the planned length of the run; both are the same for all forms of games."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _MOST_SETTINGS = int(np.diff(FIRST_SETTING).max())
 """Largest number of settings of an agent."""
 
 HORIZON_CHANGE = 1.5
-"""Factor by which the horizon, the number of iterations aimed at, must change before a decision is made out of turn."""
+"""Factor by which the planned number of iterations must change after a decision to allow another one out of turn."""
 
 LEAST_GROWTH = 1.5
-"""Factor by which iterations must have grown since the last decision before another is made out of turn."""
+"""Factor by which the number of iterations must grow after a decision to allow another one out of turn."""
 
 
 def control_of(controller: Controller, features: np.ndarray, utility_range: float, decisions: int = 0) -> Control:
@@ -54,9 +54,10 @@ def control_of(controller: Controller, features: np.ndarray, utility_range: floa
 
     Args:
         controller: the controller.
-        features: (5,) what it sees of the game.
+        features: (5,) what the controller sees of the game.
         utility_range: largest minus smallest payoff.
-        decisions: number of decisions that may be forced and are recorded.
+        decisions: number of decisions, from the first, whose picks can be forced and that are recorded; see
+            :class:`~rlccfr.kernels.control.control_layout.Control`.
     """
     observation_size = len(OBSERVATION)
     num_choices = sum(controller.counts)
@@ -70,7 +71,7 @@ def control_of(controller: Controller, features: np.ndarray, utility_range: floa
     return Control(
         weights=controller.single_weights,
         num_members=len(controller.members),
-        looks=controller.looks or decisions > 0,  # recorded decisions have whole observations
+        looks=controller.looks or decisions > 0,  # so that the observations that are recorded are complete
         layers=np.array(controller.layers, np.int64),
         choices=choices,
         features=features,
@@ -100,10 +101,10 @@ def first_state(utility_range: float) -> np.ndarray:
 def move_horizon(controller_state: np.ndarray, iterations: int, done: int) -> None:
     """Set the number of iterations that the run is meant to have.
 
-    If the run's end has moved by more than a factor of :data:`HORIZON_CHANGE` since the last decision, or has been
-    reached, a decision out of turn may fall due. It falls due when the iterations have grown by a factor of
-    :data:`LEAST_GROWTH` since the last decision, because decisions in training are never closer together; or at the
-    next regular decision if that comes first. Otherwise, the next decision stays where it is.
+    This may also bring the next decision forward, in two cases: the number differs by more than a factor of
+    :data:`HORIZON_CHANGE` from the number at the last decision, or the run has already reached the latter. The next
+    decision is then made once the iterations have grown by a factor of :data:`LEAST_GROWTH` since the last decision,
+    because decisions in training are never closer together, or when the next regular one is due if that comes first.
 
     Args:
         controller_state: the controller's state; changed in place.

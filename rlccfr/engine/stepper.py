@@ -44,7 +44,7 @@ class Stepper(ABC, Generic[State]):
     """Whether policies come from models, so that an iteration may take a while."""
 
     sparse: bool = False
-    """Whether evaluation is so slow that a curve should have few points and, by default, measure only the average."""
+    """Whether evaluation is slow, so that a curve should have few points and, by default, only the average policy's."""
 
     notice: str = ""
     """One line that a user should read before the run; empty if there is nothing to say."""
@@ -103,7 +103,10 @@ class Stepper(ABC, Generic[State]):
 
     @property
     def costs(self) -> dict[str, float] | None:
-        """Expected iterations, nodes and seconds of an iteration, by name; None if it needs no :meth:`set_horizon`."""
+        """What an iteration is expected to use of each kind of budget: ``iterations`` (1), ``nodes`` and ``seconds``.
+
+        None if the stepper needs no :meth:`set_horizon`.
+        """
         return None
 
     @property
@@ -113,7 +116,7 @@ class Stepper(ABC, Generic[State]):
 
     @property
     def progress(self) -> tuple[int, ...]:
-        """How far an unfinished iteration has come, if that may change the average without touching nodes; else ()."""
+        """Position within the iteration, if the average may change there while no nodes are touched; else ()."""
         return ()
 
     def set_horizon(self, iterations: int) -> None:
@@ -206,7 +209,10 @@ class FlatStepper(Stepper[RunState]):
         return self.form.over_all_members(self.own_sums())
 
     def expanded(self, table: np.ndarray) -> np.ndarray:
-        """Return a table over the run's sequences as one over the solver's game: members get their bucket's entries."""
+        """Return a table over the run's sequences, expanded to the solver's game; infosets get their bucket's entries.
+
+        Without buckets, the table is returned as it is.
+        """
         merged = self.state.merged
         return table if merged is None else merged.expand(table)
 

@@ -29,10 +29,13 @@ from rlccfr.kernels.passes.barrier import WORDS
 from rlccfr.kernels.passes.threaded_iterations import Share, threaded_iterations
 
 LEAST_COST = 100_000.0
-"""Least predicted nanoseconds of an iteration at which threads are used; they wait for each other four times in it."""
+"""Threads are used if one thread is predicted to take at least this many nanoseconds for an iteration.
+
+In a shorter iteration, threads would lose too much time: they wait for each other at least four times.
+"""
 
 PADDING = 16
-"""Doubles between arrays of different threads: two cache lines, since processors fetch lines in pairs."""
+"""Number of doubles between arrays of different threads: two cache lines, since processors fetch lines in pairs."""
 
 
 class Crew:
@@ -61,7 +64,7 @@ class Crew:
 
 
 def crew_for(quotient: Quotient, binding: Binding) -> Crew | None:
-    """Return threads for a binding; None if one thread does everything.
+    """Return a crew for a binding; None if one thread does everything.
 
     One thread does everything if the binding asks for one, if iterations contain best responses, if the kernels are not
     compiled, or if an iteration is short.
@@ -126,7 +129,7 @@ class _Work(NamedTuple):
 
 
 def _block_sequences(blocks: np.ndarray, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return all pairs of a block and a sequence of the player that the block pays, as two arrays."""
+    """Return all pairs of a block of a player and a sequence that the block pays, as two arrays."""
     width = blocks["own_end"].astype(np.int64) - blocks["own"]
     block = np.repeat(np.arange(len(blocks)), width)
     offset = np.arange(len(block)) - np.repeat(np.cumsum(width) - width, width)
@@ -144,7 +147,7 @@ class Division(NamedTuple):
 
     @classmethod
     def of(cls, form: SequenceForm, work: _Work, levels: np.ndarray, cut: tuple[int, int], threads: int) -> Division:
-        """Divide a form that is cut at a level of each player's infosets.
+        """Divide the work on a form among threads; each player's infosets are cut at a given level.
 
         Args:
             levels: (n,) level of each infoset.
@@ -176,7 +179,7 @@ class Division(NamedTuple):
 
     @property
     def order(self) -> np.ndarray:
-        """The infosets in their new order, (n,): for each player those above the cut, then those of each thread."""
+        """Infosets in their new order, (n,): for each player those above the cut, then the others thread by thread."""
         return np.lexsort((self.infosets, self.player))
 
     def shares(self, form: SequenceForm, threads: int) -> list[Share]:
@@ -223,7 +226,7 @@ class Division(NamedTuple):
         ]
 
     def _end_of(self, form: SequenceForm, player: int, mask: np.ndarray) -> int:
-        """Return where a player's infosets in a mask, (n,), end, given that the player's new order begins with them."""
+        """Return where the player's infosets in a mask, (n,), end; they must come first in the player's new order."""
         return int(form.view.infoset_begin[player]) + int((mask & (self.player == player)).sum())
 
 

@@ -55,10 +55,10 @@ class QuickStepper(FlatStepper):
 
 
 _UNFINISHED = ("gain", "mass", "visited", "num_visited", "response")
-"""Working arrays of walks that an unfinished iteration depends on, besides exact values of histories."""
+"""Names of the working arrays on which an unfinished iteration depends, besides exact values of histories."""
 
 _PROGRESS = "place"
-"""Name under which the progress of an unfinished iteration is saved, beside these arrays."""
+"""Name under which the progress of an unfinished iteration is saved, beside the arrays in ``_UNFINISHED``."""
 
 
 class WalkStepper(FlatStepper):
@@ -135,8 +135,9 @@ def balanced_policy(game: GameTree) -> np.ndarray:
     """Return the policy (m,) that plays an action in proportion to the number of final sequences at or below it.
 
     A sequence is final if its player does not move after it. If the player has Z final sequences, this policy plays
-    each of them with probability at least 1 / Z: an action's number counts the final sequences below all infosets that
-    may follow, but a play meets only one of these infosets. The policy is computed once for each game.
+    each of them with probability at least 1 / Z. The probability may be larger: an action's number includes the final
+    sequences below all infosets that may follow the action, but a play meets only one of these infosets. The policy is
+    computed once for each game.
     """
     if game not in _balanced_policies:
         view = game.view
@@ -194,6 +195,7 @@ def visits_for(state: RunState, binding: Binding) -> np.ndarray:
 def _rows_of_values(binding: Binding) -> int:
     """Return the number of rows in which values of histories are kept.
 
-    It is 2 if opponents play best responses, since the policies of play then depend on who traverses; otherwise 1.
+    It is 2 if opponents play best responses, since the policies that are played then depend on who traverses;
+    otherwise, it is 1.
     """
     return 2 if binding.abstraction.best_response else 1

@@ -1,10 +1,10 @@
-"""What best responses that see the real cards gain against a policy in buckets: a lower bound of its exploitability.
+"""Lower bounds of the exploitability of a policy in buckets, from best responses that see the real cards.
 
 A policy in buckets may be close to an equilibrium of its abstract game, and still lose much in the game of cards, where
 an opponent tells hands apart that share a bucket. Finding the best opponent on all boards takes days. So boards of the
-second round, in Texas hold'em flops, are drawn. Below each of them, a player's best response is found exactly: it knows
-its hand and the board. In the first round it plays the policy itself. Averaged over all flops, this opponent gains at
-most as much as the best one, so the mean of its gains is a lower bound.
+second round are drawn; in Texas hold'em, these are flops. Below each of them, a player's best response is found
+exactly: it knows its hand and the board. In the first round it plays the policy itself. Averaged over all flops, this
+opponent gains at most as much as the best one, so the mean of its gains is a lower bound.
 
 A pass goes through the boards that can follow the flop, depth first, with a row for each hand on the board.
 """
@@ -25,16 +25,16 @@ from rlccfr.kernels.bucket_histories.passes import BEST, MEAN, RoundArrays, pass
 from rlccfr.kernels.bucket_histories.strengths import HAND, STRONGER
 
 MODES = (MEAN, BEST)
-"""What a player does with its values: it follows the policy, or responds to the opponent's."""
+"""What a player does at its decisions: it follows its policy, or plays a best response to the opponent's."""
 
 
 class HandRows(NamedTuple):
     """The hands that a board leaves possible, which are the rows of a pass.
 
     Attributes:
-        numbers: (rows,) number of each hand in the deck, ascending.
-        arrays: the round, with these rows.
-        hands: their cards, and, on a whole board, their order by strength.
+        numbers: (rows,) index of each hand in the deck's list of hands, ascending.
+        arrays: the round's tree of actions, with these rows.
+        hands: the hands' cards and, on a whole board, their order by strength.
     """
 
     numbers: np.ndarray
@@ -70,7 +70,7 @@ class CardResponses:
             self._values.append(np.zeros((len(MODES), num_before, betting.num_lines), table.dtype))
 
     def gains(self, flop: tuple[int, ...]) -> tuple[float, float]:
-        """Return what each player gains by its response below a board of the second round, given that it is dealt.
+        """Return what each player gains by its response below a board of the second round, if that board is dealt.
 
         Args:
             flop: the board's cards.
@@ -79,7 +79,7 @@ class CardResponses:
         return first, second
 
     def _gain(self, player: int, flop: tuple[int, ...]) -> float:
-        """Return a player's gain."""
+        """Return a player's gain; see :meth:`gains`."""
         deck = self._boards.deck
         start = self._rows(0, flop, np.zeros(1, np.int64))
         own_reach = self._reach_of_flop(player, start)
@@ -106,12 +106,12 @@ class CardResponses:
         """Return a player's counterfactual values on the lines that lead to a round, (modes, rows before, lines).
 
         Args:
-            number: the round's number.
+            number: index of the round.
             player: the player.
             board: the board of the round.
-            numbers_before: (rows before,) hands on the board of the round before.
+            numbers_before: (rows before,) indices of the hands on the board of the round before.
             reach_before: (rows before, lines) the opponent's reach.
-            probability: that of each pair of hands with this board.
+            probability: probability of each pair of hands together with this board.
         """
         rows = self._rows(number, board, numbers_before)
         num_rows = len(rows.numbers)
@@ -140,7 +140,7 @@ class CardResponses:
         return values
 
     def _go_down(self, number: int, player: int, rows: HandRows, reach_before: np.ndarray) -> None:
-        """Carry the reach of a player's opponent through a round, to ``_folds`` and ``_ends``."""
+        """Carry the reach of a player's opponent down through a round, into ``_folds`` and ``_ends``."""
         state = self._state
         pass_down(
             rows.arrays, player, state.source, state.tables, state.pending, reach_before, self._folds[number],
@@ -150,7 +150,7 @@ class CardResponses:
     def _go_up(
         self, number: int, player: int, rows: HandRows, end_values: np.ndarray, values: np.ndarray, mode: int
     ) -> None:
-        """Carry a player's values back through a round, from ``_folds`` and ``end_values`` to ``values``."""
+        """Carry a player's values back up through a round, from ``_folds`` and ``end_values`` to ``values``."""
         state = self._state
         pass_up(
             rows.arrays, player, state.source, state.tables, state.pending, self._folds[number], end_values, values,
@@ -158,7 +158,7 @@ class CardResponses:
         )  # fmt: skip
 
     def _rows(self, number: int, board: tuple[int, ...], numbers_before: np.ndarray) -> HandRows:
-        """Return the hands on a board as rows of a round, which follow the rows of the round before."""
+        """Return the hands on a board as rows of a round; each continues a row of the round before."""
         histories = self._game.bucketing.histories_on(np.array(board))
         # A hand that holds any card of the board is left out, in the first round, too.
         numbers = np.flatnonzero(histories[-1] >= 0)
@@ -182,7 +182,11 @@ class CardResponses:
         return HandRows(numbers, arrays, hands)
 
     def _order(self, board: tuple[int, ...], numbers: np.ndarray) -> np.ndarray:
-        """Return the rows of hands on a whole board, the weakest first, with the bit STRONGER."""
+        """Return the rows of hands on a whole board, the weakest first.
+
+        A hand that is stronger than the one before it has the bit
+        :data:`~rlccfr.kernels.bucket_histories.strengths.STRONGER`.
+        """
         mask = np.array([sum(1 << card for card in board)])
         place = self._boards.places_of(self._boards.num_rounds - 1, mask)[0]
         order = self._showdowns.orders[self._boards.row[place]]

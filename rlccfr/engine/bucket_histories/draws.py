@@ -27,7 +27,7 @@ from rlccfr.kernels.bucket_histories.passes import Pending, Scratch
 from rlccfr.kernels.public.workspace import PublicTables
 
 COLUMNS_AT_ONCE = 128
-"""Columns that a pass by hand evaluates at once, so that their sums over hands stay in the processor's cache."""
+"""Number of columns that a pass over hands evaluates at once, so that sums over hands stay in the processor's cache."""
 
 _showdowns: WeakKeyDictionary[StrengthTables, Showdowns] = WeakKeyDictionary()
 
@@ -73,7 +73,7 @@ def pending_for(game: BucketHistoryGame) -> Pending:
 
 
 class DrawnSweeps(Sweeps, ABC):
-    """Base of passes over one board, which :meth:`draw` draws; subclasses differ in what their rows are.
+    """Base of passes over one board, drawn by :meth:`draw`; subclasses differ in what their rows are.
 
     Args:
         game: the game.
@@ -174,9 +174,9 @@ class BoardSweeps(DrawnSweeps):
 class HandSweeps(DrawnSweeps):
     """Passes over all hands that a board allows; see :class:`DrawnSweeps` for the arguments.
 
-    They make the updates of :class:`BoardSweeps` up to rounding, for rules without a floor, a prediction or momentum.
-    :meth:`values` and :meth:`responses` must not be called: their best responses would depend on the hand, not only on
-    its history.
+    For rules without a floor, a prediction or momentum, they make the same updates as :class:`BoardSweeps`, up to
+    rounding. :meth:`values` and :meth:`responses` must not be called: their best responses would depend on the hand,
+    not only on its bucket history.
     """
 
     _pass_down = staticmethod(pass_hands_down)

@@ -1,4 +1,4 @@
-"""Iterations on hold'em in buckets: exact passes over all bucket histories, or passes over those of drawn cards."""
+"""Iterations on hold'em in buckets: passes over all bucket histories, or only over those that drawn cards allow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STEPPERS = (
     ),
     StepperKind(lambda binding: True, "rlccfr.engine.bucket_histories.stepper:DealStepper"),
 )
-"""All kinds of iteration on hold'em in buckets; the first that serves a binding is used."""
+"""All kinds of iteration on hold'em in buckets; a run uses the first one that serves its binding."""
 
 _DISCOUNTS = [POSITIVE_DISCOUNT, NEGATIVE_DISCOUNT, AVERAGE_DECAY]
 
@@ -34,7 +34,7 @@ _sweeps: WeakKeyDictionary[BucketHistoryGame, dict[np.dtype, Sweeps]] = WeakKeyD
 
 
 def sweeps_of(game: BucketHistoryGame, dtype: np.dtype) -> Sweeps:
-    """Return a game's passes on one thread; all runs and evaluations in one precision share their working arrays."""
+    """Return a game's passes on one thread; all runs and evaluations in one precision share these passes."""
     by_dtype = _sweeps.setdefault(game, {})
     if dtype not in by_dtype:
         by_dtype[dtype] = Sweeps(game, dtype)
@@ -86,7 +86,7 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
         return current(self.state.tables).copy()
 
     def average_value(self) -> tuple[float, float, float]:
-        """See :meth:`Stepper.average_value`; kept until the policy changes, since it takes seconds in large games."""
+        """See :meth:`Stepper.average_value`; values are kept until the policy changes, since they can take seconds."""
         if self._valued_at != self.state.iteration:
             self._average_value = self._all_sweeps.values(self.average_sums())
             self._valued_at = self.state.iteration
@@ -103,7 +103,7 @@ class BucketHistoryStepper(Stepper[BucketHistoryTables]):
 
 
 class DrawingStepper(BucketHistoryStepper):
-    """Base of steppers that draw cards, and make passes over the bucket histories that these give."""
+    """Base of steppers that draw cards, and make passes over the bucket histories that the cards allow."""
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state = self.state
@@ -130,9 +130,9 @@ class DrawingStepper(BucketHistoryStepper):
         """Run the iterations of some rows of the schedule.
 
         Args:
-            rows: (iterations + 1, 5 + p).
+            rows: (iterations + 1, 5 + p) rows of these iterations and of the one after them.
             logs: (iterations, 3) logarithms of the discounts of positive and of other regrets, and of policy sums.
-            max_nodes: the iteration in which this many bucket histories have been met is the last.
+            max_nodes: number of bucket histories; the iteration in which this many have been met is the last.
         """
 
 
@@ -165,7 +165,7 @@ class BoardStepper(DrawingStepper):
 
 
 class DealStepper(DrawingStepper):
-    """Stepper that draws a deal for each player's update, which visits the bucket histories of the two hands."""
+    """Stepper that draws a deal for each player's update; the update visits the bucket histories of the two hands."""
 
     def _prepare(self) -> None:
         state = self.state

@@ -44,23 +44,23 @@ from rlccfr.kernels.bucket_histories.passes import (
 from rlccfr.kernels.public.workspace import PublicTables
 
 LINES_AT_ONCE = 512
-"""Number of columns of one matrix product. It does not depend on the number of threads, so neither do the results."""
+"""Number of columns of one matrix product. It is the same for any number of threads, and so are the results."""
 
 RANGES_PER_THREAD = 8
 """Number of ranges of work per thread; an idle thread takes the next, so that all finish at about the same time."""
 
 Work = Callable[[int, int, Scratch], None]
-"""Function ``(begin, end, scratch)`` that does a part of some work, a range of rows or of columns.
+"""Function ``(begin, end, scratch)`` that does a part of some work: the rows, or columns, ``begin`` to ``end - 1``.
 
 ``scratch`` has the working arrays of the thread that does it.
 """
 
 
 NANOSECONDS_PER_PRODUCT = 0.021
-"""Time per multiplication and addition in products of large matrices, in single precision, on a 2022 processor."""
+"""Nanoseconds per multiplication and addition in products of large single-precision matrices, on a 2022 processor."""
 
 NANOSECONDS_PER_ENTRY = 5.0
-"""Time per table entry in passes down and up."""
+"""Nanoseconds per table entry that the passes down and up of an iteration take."""
 
 
 def iteration_cost(game: BucketHistoryGame) -> float:
@@ -221,7 +221,7 @@ class Sweeps:
         Args:
             pairs: the probability of each pair of a row of the player and a row of the opponent, and the margin at
                 showdown.
-            opponent: the passes that have carried the opponent's reach down; they may be these.
+            opponent: the passes that have carried the opponent's reach down: either this object or another one.
         """
         for number, met in enumerate(pairs.met):
             values = self._folds[number][: met.shape[0]]
@@ -238,7 +238,7 @@ class Sweeps:
         return float(self._root_value[0, 0])
 
     def _down(self, number: int, player: int, state: PassState, mode: int) -> Work:
-        """Return the work of carrying reach down through a round; its ranges are of the round's rows."""
+        """Return the work of carrying reach down through a round; its ranges are ranges of the round's rows."""
         reach_before = self._ends[number - 1] if number else self._root_reach
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
@@ -250,7 +250,7 @@ class Sweeps:
         return work
 
     def _up(self, number: int, player: int, state: PassState, mode: int) -> Work:
-        """Return the work of carrying values up through a round; its ranges are of the rows of the round before."""
+        """Return the work of carrying values up through a round; its ranges are ranges of rows of the round before."""
         values_before = self._ends[number - 1] if number else self._root_value
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
@@ -292,7 +292,7 @@ class PassState(NamedTuple):
     Attributes:
         source: (m,) entries to whose positive parts the policies are proportional.
         tables: the tables that passes change.
-        pending: the discounts that are pending.
+        pending: discounts that wait to be applied until a pass next visits their history.
         schedule: (2, 5 + p) rows of this iteration and of the next.
     """
 
@@ -369,7 +369,7 @@ def round_arrays(
 
 
 def _product(matrix: np.ndarray, vectors: np.ndarray, products: np.ndarray, factors: np.ndarray | None = None) -> Work:
-    """Return the work of multiplying columns by a matrix, and each by its factor.
+    """Return the work of multiplying a matrix by the columns of ``vectors``, and each product by its column's factor.
 
     Args:
         matrix: (rows, opponent's rows).

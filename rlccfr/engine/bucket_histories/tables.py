@@ -30,11 +30,11 @@ class BucketHistoryTables:
 
     Attributes:
         game: the game.
-        tables: regrets and policy sums, (m,) each, in the game's units; and the further tables of rules with a
-            prediction or momentum.
+        tables: regrets, (m,), in the game's units; policy sums, (m,); and further tables for rules with a prediction or
+            momentum.
         counts: (2,) iterations done and bucket histories met.
-        rng: (1,) state of the generator of draws.
-        pending: the discounts not yet applied to histories that no pass has visited since.
+        rng: (1,) state of the random generator.
+        pending: discounts that wait to be applied until a pass next visits their history.
     """
 
     game: BucketHistoryGame
@@ -70,7 +70,7 @@ class BucketHistoryTables:
 
     @property
     def chosen_dtype(self) -> str:
-        """Type of the tables' numbers, which a run may choose."""
+        """Name of the type of the tables' numbers, which a run may choose."""
         return self.dtype.name
 
     @property
@@ -185,7 +185,7 @@ class BucketHistoryTables:
             self._raise_to_power(policy, float(next_row[MATCHING_POWER]))
 
     def _raise_to_power(self, policy: np.ndarray, power: float) -> None:
-        """Raise entries, none negative, to a power, in proportion to the largest of each infoset."""
+        """Divide non-negative entries by the largest of their infoset, and raise them to a power, in place."""
         for decision in self.game.decisions:
             entries = decision.of(policy)
             largest = entries.max(axis=1, keepdims=True)
@@ -238,13 +238,13 @@ def check_components(
     Raises:
         ComponentError: a component or an option does not run there.
     """
-    where = f"{game.name!r} is solved {game.form.title}, where"
+    where = f"{game.name!r} is represented {game.form.title}, where"
     has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
     if rule.controller is not None:
         raise ComponentError(f"{where} no controller steers a run: leave it out, and use dcfr_plus")
     if rule.average_weight or has_functions:
         raise ComponentError(
-            f"{where} update rules can have schedules, but no functions or networks: use dcfr_plus instead of "
+            f"{where} update rules can have schedules, but neither functions nor networks: use dcfr_plus instead of "
             f"{rule.id!r}"
         )
     if rule.output == "current" or rule.simultaneous or options.simultaneous or options.pre_averaging:
@@ -278,22 +278,22 @@ def check_components(
 def _check_by_hand(where: str, rule: UpdateRule, sampler: Sampler) -> None:
     """Check that passes with a row for each hand make the same update as passes with a row for each bucket history.
 
-    Passes by hand need drawn boards. They add the regrets of a bucket history's hands to its entries hand by hand. A
-    floor would be applied after each hand, and a prediction or momentum would be made from the last hand alone.
+    Passes over hands need drawn boards. They add the regrets of a bucket history's hands to its entries, one hand after
+    another. A floor would be applied after each hand, and a prediction or momentum would use the last hand alone.
 
     Args:
         where: the beginning of messages.
 
     Raises:
-        ComponentError: they do not.
+        ComponentError: they would not make the same update.
     """
     if sampler.exact or sampler.chance != "public":
         raise ComponentError(
-            f"{where} passes by hand need drawn boards: use sampler='public_chance' instead of {sampler.id!r}, or "
+            f"{where} passes over hands need drawn boards: use sampler='public_chance' instead of {sampler.id!r}, or "
             "leave out by_hand=True"
         )
     if not rule.is_plain or rule.floor > -np.inf:
         raise ComponentError(
-            f"{where} passes by hand need regrets without a floor, a prediction or momentum: use cfr, lcfr or dcfr "
+            f"{where} passes over hands need a rule without a floor, a prediction or momentum: use cfr, lcfr or dcfr "
             f"instead of {rule.id!r}, or leave out by_hand=True"
         )

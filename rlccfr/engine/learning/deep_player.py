@@ -74,7 +74,7 @@ class DeepPlayer:
         self.played: PlayedModels | None = None
 
     def average(self, state: RunState, increment: np.ndarray, decay: float) -> None:
-        """Add one iteration to the average policy, unless a table holds it.
+        """Add one iteration to the average policy, unless a table holds that policy.
 
         Args:
             increment: (m,) the iteration's increments of the policy sum.
@@ -148,8 +148,8 @@ class DeepPlayer:
     def _weight_of_average(self, state: RunState) -> float:
         """Return the weight of all iterations so far in the policy sum.
 
-        Passes weight what they add by chance's reach. So the weight is the policy sum at the player's first infosets,
-        divided by the probability that chance reaches these.
+        What passes add to the sum is multiplied by chance's reach. So the weight is the policy sum at the player's
+        first infosets, divided by the probability that chance reaches these.
         """
         view = state.game.view
         infosets = state.game.infosets_of(self._player)
@@ -173,7 +173,7 @@ class DeepPlayer:
         """Return an array (player's sequences,) proportional to the average policy at each infoset.
 
         Return None if no model holds the average policy, as before the model's first fit. The table then holds it,
-        unless :attr:`samples_networks`.
+        unless :attr:`samples_networks` is true.
         """
         return self._average_model.sums() if self._average_model is not None else None
 

@@ -164,7 +164,7 @@ class LearnedStepper(FlatStepper):
         return sums
 
     def _mixture_of_networks(self, player: int, learner: DeepPlayer) -> np.ndarray:
-        """Return policy sums, (player's sequences,): of the first policy and the kept networks, each with its share."""
+        """Return policy sums, (player's sequences,), of the first policy and the kept networks, weighted by shares."""
         assert learner.played is not None
         policy_sum = np.zeros(len(learner.played.first))
         for number, share in enumerate(learner.played.shares()):

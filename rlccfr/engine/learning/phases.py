@@ -29,7 +29,7 @@ def estimate_by_walks(state: RunState, binding: Binding, memory: WalkMemory, pla
     Args:
         state: ``counts`` and ``rng`` are changed in place.
         binding: ``procedure`` has the number of walks.
-        memory: the tables are added to in place.
+        memory: walks add to its tables in place.
         average: whether walks also add to the other player's policy sum.
     """
     handle = handle_of(memory, WALK_MEMORY)

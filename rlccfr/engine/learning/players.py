@@ -119,7 +119,7 @@ DISCOUNTS_AT_ONCE = 4096
 """Number of iterations whose discounts are evaluated together."""
 
 NEGLIGIBLE = 1e-18
-"""An iteration whose share of the total weight is smaller is neglected, and so are all older iterations."""
+"""An iteration whose share of the total weight is smaller than this is neglected, and so are all older iterations."""
 
 
 def make_player(game: GameTree, seed: int, rule: UpdateRule, abstraction: Abstraction, player: int) -> Player:

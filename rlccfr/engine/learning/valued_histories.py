@@ -16,7 +16,7 @@ from rlccfr.networks.models import Model, make_model
 from rlccfr.networks.settings import HistoryNetwork
 
 VALUES = 4
-"""Second word of these models' seeds; see rlccfr/engine/learning/players.py."""
+"""Second word of the seeds of models of histories' values; see rlccfr/engine/learning/players.py."""
 
 
 class HistoryModel:
@@ -63,7 +63,7 @@ class HistoryModel:
 
 
 class ValuedHistories:
-    """Models, one for each row of the table of values, that are fitted between iterations.
+    """Models of values of histories, fitted between iterations; there is one for each row of the table of values.
 
     If the run has switched to another sampler and back, the table already has values. The models are then first fitted
     to these.

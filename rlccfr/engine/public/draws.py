@@ -18,7 +18,8 @@ from rlccfr.kernels.layout import POSITIVE_DISCOUNT
 from rlccfr.kernels.public.drawing import LEAST_LOG, NO_DRAWING, Drawing
 
 DRAWN = {"public": (False, False), "opponent": (False, True), "own": (True, False), "one": (True, True)}
-"""For each value of a sampler's ``chance``, whether the updated player's private state is drawn, and the opponent's."""
+"""For each value of a sampler's ``chance``, two flags: whether the private state of the player who is updated is drawn,
+and whether the opponent's is."""
 
 
 class Drawn(NamedTuple):
@@ -71,7 +72,10 @@ def drawing_for(game: PublicGame, drawn: Drawn, rng: np.ndarray) -> Drawing:
 
 
 def pending_bytes(game: PublicGame, drawn: Drawn) -> int:
-    """Return how many more bytes a drawing's arrays need, most of them for pending discounts."""
+    """Return how many bytes the arrays of a new :class:`Drawing` need, most of them for pending discounts.
+
+    Probabilities that have already been computed for the game are not counted.
+    """
     if not drawn.public:
         return 0
     num_regrets, num_averages = _numbers_pending(game, drawn)
@@ -102,8 +106,8 @@ def logs_of(factors: np.ndarray) -> np.ndarray:
 def iterations_before_restart(rows: np.ndarray, first: int = 0) -> int:
     """Return how many iterations of a schedule come before one whose discount of positive regrets is 0.
 
-    Passes that draw read policies off positive regrets whose discounts are pending. That is correct as long as no
-    discount is 0, since a policy depends only on the ratios of positive regrets.
+    A pass that draws outcomes reads policies off positive regrets while their discounts are pending. That is correct as
+    long as no discount is 0, since a policy depends only on the ratios of positive regrets.
 
     Args:
         rows: (iterations + 1, 5 + p) rows of the schedule, including that of the iteration after them.
@@ -149,7 +153,10 @@ def _rows_by_parent(game: PublicGame) -> np.ndarray:
 
 
 def _outcome_cumulative(game: PublicGame) -> np.ndarray:
-    """Return the probability that a drawn chance outcome is a given child or one before it, (nodes,); 0 elsewhere."""
+    """Return, for each child of a chance node, the probability that chance draws it or an earlier sibling, (nodes,).
+
+    All other nodes have 0.
+    """
     nodes = game.view.nodes
     mass = row_masses(game, 0)
     # If player 1's private state is ignored, a deal's probability is proportional to the sum of player 0's masses in

@@ -32,9 +32,10 @@ class Equity:
     Attributes:
         equity: each player's share of the pot; they sum to 1.
         tie: probability that the pot is shared.
-        hands: for each player, the equity of each of its hands, by name in either order of the cards, from the deck's
-            highest hand down. A hand that can't be dealt together with any of the opponent's is left out.
-        weights: for each player, the weight of each of these hands, by name.
+        hands: for each player, the equity of each of its hands, by the hand's name, from the deck's highest hand down.
+            A name is found with its cards in either order. A hand that can't be dealt together with any of the
+            opponent's is left out.
+        weights: for each player, the weight of each of these hands, by the hand's name.
     """
 
     equity: tuple[float, float]

@@ -68,7 +68,7 @@ def public_values(game: PublicGame, table: np.ndarray, crew: PublicCrew | None =
 def payoffs_against(
     game: PublicGame, player: int, table: np.ndarray, payoffs: np.ndarray, crew: PublicCrew | None = None
 ) -> float:
-    """Write what each of a player's actions earns against a policy in plays that end before the player's next decision.
+    """Write the payoffs of a player's actions against a policy, from plays that end before the player's next decision.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.
@@ -83,7 +83,7 @@ def payoffs_against(
 
 
 def public_responses_to(game: PublicGame, table: np.ndarray) -> np.ndarray:
-    """Return both players' best responses to a policy, (m,): 1 for the action that a row takes, 0 for the others.
+    """Return both players' best responses to a policy, (m,): 1 for the action taken at a row, 0 for the others.
 
     Args:
         table: (m,) entries; the policy is proportional to their positive parts, and uniform where these are 0.

@@ -22,7 +22,7 @@ from rlccfr.kernels.layout import GAME, LEAST_ERROR, Game, HistoryView
 from rlccfr.kernels.public.mixtures import fill_sequences, mix_plans, scatter
 
 TRY_TIME = 1.6
-"""Nanoseconds per window and table entry of one try for both players."""
+"""Nanoseconds, per window and table entry, that one try takes for both players; see :mod:`rlccfr.engine.blending`."""
 
 CALL_TIME = 15_000.0
 """Nanoseconds that it takes to call a pass or a response; in small games, more than the work itself takes."""
@@ -64,7 +64,7 @@ class PublicMixer:
         self._compile()
 
     def _sure_entries_of(self, player: int) -> np.ndarray:
-        """Return the entries of one row of a player's first decision, which its own moves reach with certainty."""
+        """Return the table indices of one row at a player's first decision; its own moves reach it with certainty."""
         decisions = _decisions_of(self.game, player)
         if not len(decisions):
             return np.zeros(0, np.int64)
@@ -94,7 +94,7 @@ class PublicMixer:
         return bytes_of_blends(self.game, self.dtype, count)
 
     def fill_plan(self, sums: np.ndarray, plan: np.ndarray) -> None:
-        """See :meth:`Mixer.fill_plan`. Exact passes weight policies by own reach, so sums are multiples of plans."""
+        """See :meth:`Mixer.fill_plan`. Exact passes sum policies times own reach, that is, multiples of plans."""
         for player, entries in enumerate(self._sure_entries):
             total = float(sums[entries].sum())
             factor = 1.0 / total if total > SMALLEST else 0.0

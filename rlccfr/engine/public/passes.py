@@ -1,4 +1,4 @@
-"""Iterations by passes over a public tree, which are exact or draw public outcomes and perhaps private states."""
+"""Iterations over a public tree: by exact passes, or by passes that draw public outcomes and perhaps private states."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class PublicStepper(BlendingStepper[PublicState]):
                 self._iterate_together(self._crew, self.scheduled(rows))
 
     def _rows(self, iterations: int) -> np.ndarray:
-        """Return the schedule of the next iterations, at most ``iterations`` of them, and of the one after them."""
+        """Return the schedule's rows for the next iterations, at most ``iterations``, and for the one after these."""
         return self.binding.rows(self.state.iteration + 1, iterations)
 
     def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:
@@ -87,7 +87,7 @@ class PublicStepper(BlendingStepper[PublicState]):
         )
 
     def _iterate_together(self, crew: PublicCrew, schedule: np.ndarray) -> None:
-        """Run on all threads the iterations of a schedule, which :meth:`scheduled` has returned."""
+        """Run the iterations of a schedule, as :meth:`scheduled` returns it, on all threads."""
         for t in range(len(schedule) - 1):
             with uninterrupted():  # several kernel calls make one iteration
                 crew.iterate(self._tables, schedule[t : t + 2])
@@ -108,14 +108,20 @@ class PublicStepper(BlendingStepper[PublicState]):
         return 1e-9 * passes * pass_cost(self.state.game)
 
     def scheduled(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows of the rule's schedule in the form that kernels read: in the tables' units and type."""
+        """Return rows of the rule's schedule as kernels read them.
+
+        They are in the tables' units, and in the type in which passes compute.
+        """
         schedule = rows[:, : self._columns].copy()
         schedule[:, FLOOR] /= self.state.game.pair_probability  # as in tables; kernels divide by the deal's share
         return schedule.astype(self.state.dtype)
 
     @property
     def _columns(self) -> int:
-        """Number of columns of the schedule that kernels read; they update M if there are those for momentum."""
+        """Number of columns of the schedule that kernels read.
+
+        If the columns for momentum are among them, kernels also update the table M of momentum.
+        """
         return PARAMETERS if self.binding.rule.momentum is None else PARAMETERS + len(MOMENTUM_COLUMNS)
 
     def average_sums(self) -> np.ndarray:
@@ -130,7 +136,7 @@ class PublicStepper(BlendingStepper[PublicState]):
         return current(self.state.tables)
 
     def average_value(self) -> tuple[float, float, float]:
-        """See :meth:`Stepper.average_value`; kept until the policy changes, since large games need seconds for it."""
+        """See :meth:`Stepper.average_value`; values are kept until the policy changes, since they can take seconds."""
         now = self.state.iteration, -1 if self.blender is None else self.blender.blended_at
         if self._valued_at != now:
             if self.blender is None:

@@ -1,4 +1,4 @@
-"""What runs on a public tree: the kinds of iteration, the components and options, and the best run within a budget."""
+"""What can run on a public tree: the kinds of iteration, the components and options, and the run to use by default."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEPPERS = (
     StepperKind(lambda binding: binding.sampler.exact, "rlccfr.engine.public.passes:PublicStepper"),
     StepperKind(lambda binding: True, "rlccfr.engine.public.passes:DrawnStepper"),
 )
-"""All kinds of iteration over a public tree; the first that serves a binding is used."""
+"""All kinds of iteration over a public tree; a run uses the first one that serves its binding."""
 
 
 def check_components(
@@ -50,7 +50,7 @@ def check_components(
         )
     if rule.controller is not None and rule.controller.looks:
         raise ComponentError(
-            f"{where} a controller can't measure the run: use the controller {SCHEDULE!r}, which looks only at its "
+            f"{where} a controller can't measure the run: use the controller {SCHEDULE!r}, which reads only the run's "
             "progress"
         )
     if rule.output == "current" or rule.simultaneous:
@@ -79,10 +79,10 @@ def check_components(
 
 
 def run_for(game: PublicGame, dtype: str | None = None) -> dict[str, Any]:
-    """Return the arguments of the best run on a game, or of a run that needs less memory if that does not fit.
+    """Return the arguments of the best run on a game, or of a run that needs less memory if the best one does not fit.
 
-    A schedule with momentum needs four tables over all sequences, and more than 16 bits. The rule that is soonest at
-    targets needs two tables.
+    The best run's schedule has momentum, so it needs four tables over all sequences, of numbers with more than 16 bits.
+    The rule that reaches targets soonest needs only two tables, of any type.
 
     Args:
         game: the game.

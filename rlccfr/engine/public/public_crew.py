@@ -67,7 +67,7 @@ class PublicCrew:
         return float(root_value(self._workspaces[0], self.game.mass[player]))
 
     def _pass(self, player: int, table: np.ndarray, tables: PublicTables, schedule: np.ndarray, mode: int) -> None:
-        """Make one pass. Callers must hold back Ctrl-C, which would leave other threads running, or skip outcomes."""
+        """Make one pass. Callers must hold back Ctrl-C: it would leave other threads running, or outcomes skipped."""
         view = self.game.view
         first_workspace, *further_workspaces = self._workspaces
         begin_pass(view, player, table, tables, first_workspace, self._outcomes, schedule, mode)

@@ -291,7 +291,7 @@ def tables_of(game: PublicGame, num_tables: int, dtype: np.dtype, *, is_new: boo
     for smaller in (SINGLE, SHORT):  # the first one that fits
         size = bytes_of(game, num_tables, smaller)
         if is_new and smaller.itemsize < dtype.itemsize and size <= available:
-            only = " (exact passes by rules such as dcfr, no blends)" if smaller == SHORT else ""
+            only = " (for exact passes by rules such as dcfr, without blends)" if smaller == SHORT else ""
             remedy = f"use dtype={smaller.name!r}{only}, which needs {gigabytes(size)}, or a smaller game"
             break
     return Need(bytes_of(game, num_tables, dtype), f"{game.num_sequences:,} table entries", remedy)
@@ -307,7 +307,7 @@ def require(game: Game, needs: list[Need]) -> None:
     """Check that there is memory for all of ``needs``.
 
     Raises:
-        RLCCFRError: less is available.
+        RLCCFRError: less memory is available.
     """
     available = available_memory()
     size = sum(need.size for need in needs)

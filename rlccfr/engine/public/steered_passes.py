@@ -1,6 +1,6 @@
-"""Exact passes over a public tree whose settings follow a schedule: a controller that looks only at a run's progress.
+"""Exact passes over a public tree, with settings from a schedule: a controller that reads only the run's progress.
 
-Other controllers measure the run at each decision, on a compiled game, and so do not serve public trees.
+Other controllers measure the run at each decision. They can do so only on compiled games, so public trees have none.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SteeredPublicStepper(PublicStepper):
         return self._costs()  # a schedule must know the run's length, also without blends
 
     def set_horizon(self, iterations: int) -> None:
-        """See :meth:`Stepper.set_horizon`; for decisions out of turn, :func:`rlccfr.engine.steering.move_horizon`."""
+        """See :meth:`Stepper.set_horizon`; for decisions, see :func:`rlccfr.engine.steering.move_horizon`."""
         super().set_horizon(iterations)
         move_horizon(self.control.state, iterations, self.state.iteration)
 

@@ -1,1 +1,1 @@
-"""Runs of deep rules without tables over infosets: walks in step, and networks fitted to the data of these walks."""
+"""Runs of deep rules without tables over infosets: walks that advance together, and networks fitted to their data."""

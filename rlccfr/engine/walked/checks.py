@@ -1,4 +1,4 @@
-"""Which games, rules, samplers and options run with networks, without tables over infosets."""
+"""Checks of whether games, rules, samplers and options can be used with networks, without tables over infosets."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def check_networks(
     assert networks is not None
     if not game.deals or game.pot is not None or game.lock is not None:
         raise ComponentError(
-            f"networks need hold'em without ranges or locks, which {game.name!r} is not: use dcfr_plus instead of "
-            f"{rule.id!r}"
+            f"networks need hold'em without ranges or locks, and {game.name!r} is another game: use dcfr_plus instead "
+            f"of {rule.id!r}"
         )
     if not is_external(sampler):
         raise ComponentError(f"networks for {game.name!r} do not support {sampler.id!r}: use sampler='external'")
@@ -35,7 +35,7 @@ def check_networks(
 
 
 def refuse_settings(game: Any, rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
-    """Check that no setting or option is set that runs of networks without tables do not support.
+    """Refuse settings and options that runs of networks without tables do not support.
 
     Raises:
         ComponentError: one of them is set.

@@ -21,10 +21,10 @@ from rlccfr.networks.settings import HistoryNetwork
 
 VALUES = 8
 VALUE_WALK = 9
-"""Second words of seeds of the values' model and of the walks from which it learns."""
+"""Second words of two kinds of seeds: those of the model of values, and those of the walks from which it learns."""
 
 VALUE_EXPLORATION = 0.5
-"""Share of the uniform policy in both players' draws in these walks, so that values of all actions are learned."""
+"""Share of the uniform policy in both players' draws in walks for values, so that values of all actions are learned."""
 
 
 class PathStepper(StateStepper):
@@ -82,7 +82,7 @@ class PathStepper(StateStepper):
         return iteration == self._first_fit or iteration % settings.train_every == 0
 
     def _walk_for_values(self, player: int, done: int) -> int:
-        """Run some of the walks from which values are learned before a player's walks; see :data:`Part`."""
+        """Run some of the walks from which values are learned; a player's own walks come later. See :data:`Part`."""
         if not self._are_values_due():
             return 0
         settings = self.binding.sampler.network

@@ -1,4 +1,4 @@
-"""Walks of one path in step: outcome sampling, with or without values of histories from a network.
+"""Walks of one path each that advance together: outcome sampling, with or without a network's values of histories.
 
 - *Outcome sampling* (Lanctot et al., NeurIPS 2009, section 3.1) estimates regrets from the payoff at the end.
 - *DREAM* (Steinberger, Lerer and Brown, 2020) corrects values q(h, a) of the actions at each history h on the path by
@@ -22,7 +22,8 @@ from rlccfr.games.walked.walked_game import TERMINAL
 from rlccfr.networks.row_policies import uniform_policies
 
 Values = Callable[[np.ndarray], np.ndarray]
-"""Function of rows of histories that returns player 0's value after each action, (rows, actions)."""
+"""Function that takes rows, one for each of some histories, and returns player 0's values of the actions there,
+(rows, actions)."""
 
 
 class ValueData(NamedTuple):
@@ -40,7 +41,10 @@ class ValueData(NamedTuple):
 
 
 class _PathLevel(NamedTuple):
-    """The histories that walks have reached after the same number of moves; each decision has one child, in order."""
+    """The histories that walks have reached after the same number of moves.
+
+    Each decision has one child in the next level; the children are in the order of the decisions.
+    """
 
     states: Any
     terminal: np.ndarray  # (t,) indices of terminal states

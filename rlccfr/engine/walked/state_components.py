@@ -1,4 +1,4 @@
-"""What runs on games represented by OpenSpiel's states: components, options and kinds of iteration."""
+"""What can run on games represented by OpenSpiel's states: components, options and kinds of iteration."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ STEPPERS = (
     StepperKind(lambda binding: binding.sampler.traverser == "one", "rlccfr.engine.walked.path_stepper:PathStepper"),
     StepperKind(lambda binding: True, "rlccfr.engine.walked.state_stepper:StateStepper"),
 )
-"""The kinds of iteration over a game by its states; the first that serves a binding is used."""
+"""The kinds of iteration over a game represented by states; a run uses the first one that serves its binding."""
 
 MOST_PER_WALK = 500_000
-"""Largest mean number of histories per walk, estimated under uniform policies; all histories of one depth are in memory
-at once."""
+"""Largest mean number of histories per walk that is supported; all histories of one depth are in memory at once.
+
+The mean is estimated under uniform policies.
+"""
 
 
 SHORT_WALK = 1_000
@@ -27,7 +29,7 @@ SHORT_WALK = 1_000
 
 
 def run_for(game: GeneratedGame, dtype: str | None = None) -> dict[str, str]:
-    """Return the arguments of the default run on a game by its states.
+    """Return the arguments of the default run on a game represented by OpenSpiel's states.
 
     The sampler is external sampling if its walks are short (:data:`SHORT_WALK`); otherwise robust sampling of two
     actions if that has short walks; otherwise ESCHER. ``rlccfr reproduce deep-states`` compares them: external sampling
@@ -46,7 +48,7 @@ def run_for(game: GeneratedGame, dtype: str | None = None) -> dict[str, str]:
 def check_generated(
     game: GeneratedGame, rule: UpdateRule, sampler: Sampler, abstraction: Abstraction, options: RunOptions
 ) -> None:
-    """Check that components and options run on a game by its states; the ``check_components`` of its form.
+    """Check that components and options run on a game represented by states; this is its form's ``check_components``.
 
     Raises:
         ComponentError: they don't.
@@ -67,7 +69,7 @@ def check_generated(
             "'outcome', 'dream' or \"escher(value='network', explores='actions')\""
         )
     if rule.networks.value.kind == "cards":
-        raise ComponentError(f"model='cards' is for hold'em and compiled games, not for {game.name!r}: use 'mlp'")
+        raise ComponentError(f"model='cards' is for hold'em and compiled games, not for {game.name!r}: use model='mlp'")
     if rule.networks.average == "value_networks":
         raise ComponentError(
             f"networks for {game.name!r} do not support average='value_networks': leave it out, so that a network "

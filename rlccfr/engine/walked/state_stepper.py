@@ -25,7 +25,7 @@ HISTORIES_TOGETHER = 10_000
 
 
 class StateStepper(WalkedStepper):
-    """Stepper of deep rules on a game by its states.
+    """Stepper of deep rules on a game represented by OpenSpiel's states.
 
     Policies are evaluated exactly if the game is small enough to be compiled; otherwise, their values are NaN.
     """
@@ -42,7 +42,7 @@ class StateStepper(WalkedStepper):
         self.notice = _notice_of(playouts)
 
     def _check_switch(self, earlier: Sampler) -> None:
-        """Check that the run can continue with its sampler after an earlier one.
+        """Check that the run can continue with its sampler after a switch from an earlier one.
 
         An infoset's data count as often as walks meet the infoset. With subsets of actions, or without weights, that
         depends on the sampler, so data of different samplers can't be mixed.

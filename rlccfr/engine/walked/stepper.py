@@ -1,4 +1,4 @@
-"""Iterations of deep rules by walks in step, carried out in short parts, so that a run can stop even within a fit."""
+"""Iterations of deep rules by walks that advance together, in short parts, so that a run can stop even within a fit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rlccfr.networks.settings import Approximator
 
 Part = Callable[[int, int], int]
 """A part of an iteration: a function ``(player, done)`` that continues the part after ``done`` walks or training steps.
-It returns the number done by then, or 0 once the part is complete."""
+It returns how many walks or steps are then done in all, or 0 once the part is complete."""
 
 PLAYERS = (0, 1)
 
@@ -37,11 +37,11 @@ WALK = 7
 """Second word of seeds of walks; those of models are in engine/learning/deep_player.py."""
 
 WALKS_TOGETHER = 4096
-"""Number of walks that go through the game in step; more would take more memory, and hardly less time."""
+"""Number of walks that go through the game together; more would take more memory, and hardly less time."""
 
 ROWS_TOGETHER = 2**14
 MOST_STEPS = 64
-"""Largest numbers of rows and of training steps between pauses; a single step may have more rows."""
+"""Largest numbers of training rows and of training steps between pauses; a single step may have more rows."""
 
 
 class WalkedStepper(Stepper[WalkedTables]):
@@ -87,11 +87,11 @@ class WalkedStepper(Stepper[WalkedTables]):
 
     @abstractmethod
     def _new_model(self, walks: Any, settings: Approximator, seed: list[int]) -> RowModel:
-        """Return a new model of the settings' kind."""
+        """Return a new model of the kind that the settings name."""
 
     @property
     def _walks_together(self) -> int:
-        """Largest number of walks that go through the game in step."""
+        """Largest number of walks that go through the game together."""
         return WALKS_TOGETHER
 
     def _new_reservoir(self, walks: WalkedGame) -> RowReservoir:
@@ -110,7 +110,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         return RowLearner(model, self._new_reservoir(walks), self._networks.policy, 1.0, seed)
 
     def _new_played(self, player: int) -> PlayedModels:
-        """Return an empty record of the models that a player plays; number 0, the uniform policy, needs no array."""
+        """Return an empty record of the models that a player plays; model 0, the uniform policy, needs no array."""
         seed = [self.state.seed, KEPT_NETWORKS, player]
         return PlayedModels(np.zeros(0), capacity=self._networks.kept_networks, seed=seed)
 
@@ -264,7 +264,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         return outputs
 
     def average_value(self) -> tuple[float, float, float]:
-        """See :meth:`Stepper.average_value`; kept until the average changes, since large games need seconds for it."""
+        """See :meth:`Stepper.average_value`; values are kept until the average changes, since they can take seconds."""
         now = (self.state.iteration, *self.progress)
         if self._valued_at != now:
             self._average_value = self._value_of_average()

@@ -1,4 +1,4 @@
-"""What a run of a deep rule keeps beside its networks: its counts. There are no tables over infosets."""
+"""What a run of a deep rule keeps beside its networks: counts and progress. There are no tables over infosets."""
 
 from __future__ import annotations
 
@@ -78,19 +78,19 @@ class WalkedTables:
             )
 
     def true_regret(self) -> np.ndarray:
-        """Raise an error.
+        """Raise an error, because a run of networks has no table of regrets.
 
         Raises:
-            ComponentError: always; regrets are in networks.
+            ComponentError: always.
         """
         raise ComponentError(f"a run of networks on {self.game.name!r} has no table of regrets")
 
     def saved(self) -> dict[str, np.ndarray]:
-        """Return the counts."""
+        """Return the counts and the progress, by name."""
         return {"counts": self.counts, "progress": self.progress}
 
     def restored(self, saved: Mapping[str, np.ndarray]) -> WalkedTables:
-        """Overwrite the counts in place; return the state."""
+        """Overwrite the counts and the progress in place; return the state."""
         self.counts[:] = saved["counts"]
         self.progress[:] = saved["progress"]
         return self

@@ -11,7 +11,11 @@ from rlccfr.games.public.view import PublicGame, ranges
 from rlccfr.games.walked.holdem import ROW, HoldemWalks
 
 Outputs = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
-"""Function of a player, rows and their legal actions, (rows, actions), that returns numbers (rows, actions)."""
+"""Function ``(player, rows, legal)`` that returns numbers for a player's actions at some decisions, (rows, actions).
+
+The numbers are, for example, a policy's probabilities. A row is what the player knows at a decision; ``legal``, (rows,
+actions), says which actions are legal there.
+"""
 
 MOST_ROWS = 2**15
 """Approximate number of rows of a batch of decisions."""
@@ -22,7 +26,7 @@ def tabulated(walks: HoldemWalks, outputs: Outputs, players: Sequence[int] = (0,
 
     Args:
         walks: the game.
-        outputs: function that returns the outputs of a player's network.
+        outputs: function whose outputs are written into the table.
         players: the players at whose decisions outputs are written; entries of the other player are 0.
     """
     game = walks.game

@@ -1,9 +1,10 @@
-"""External sampling by walks in step (Lanctot et al., NeurIPS 2009; Brown et al., ICML 2019, algorithms 1 and 2).
+"""External sampling by walks that advance together.
 
-With robust sampling (Li et al., ICLR 2020, section 4), a walk takes only some of the traverser's actions.
+Sources: Lanctot et al., NeurIPS 2009; Brown et al., ICML 2019, algorithms 1 and 2. With robust sampling (Li et al.,
+ICLR 2020, section 4), a walk takes only some of the traverser's actions.
 
-The walks of a batch move from level to level of the game together. On the way down, each level's decisions are answered
-by one call per player. On the way up, each level's values follow from those of the level below.
+The walks of a batch move from level to level of the game together. On the way down, one call for each player gives its
+policies at all decisions of a level. On the way up, each level's values follow from those of the level below.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ import numpy as np
 from rlccfr.games.walked.walked_game import TERMINAL, WalkedGame
 
 Policies = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
-"""Function of a player, rows and their legal actions (rows, actions) that returns policies, (rows, actions)."""
+"""Function ``(player, rows, legal)`` that returns the player's policies at some decisions, (rows, actions).
+
+A row is what the player knows at a decision; ``legal``, (rows, actions), says which actions are legal there.
+"""
 
 
 class WalkData(NamedTuple):
@@ -52,7 +56,7 @@ class _Level(NamedTuple):
     traverser_rows: np.ndarray  # (n,) what the traverser knows there
     traverser_policies: np.ndarray  # (n, actions) the traverser's policies there
     legal: np.ndarray  # (n, actions) which of the traverser's actions are legal
-    factor: np.ndarray  # (n,) legal actions per action that the walk takes
+    factor: np.ndarray  # (n,) number of legal actions, divided by the number of those that the walk takes
     opponent_states: np.ndarray  # (k,) indices of states at which the opponent acts
     opponent_rows: np.ndarray  # (k,)
     opponent_policies: np.ndarray  # (k, actions)
@@ -63,7 +67,7 @@ class _Level(NamedTuple):
 def sampled_walks(
     game: WalkedGame, traverser: int, policies: Policies, count: int, rng: np.random.Generator, subset_size: int = 0
 ) -> WalkData:
-    """Walk through a game: follow the traverser's actions, and draw those of the opponent and of chance.
+    """Walk through a game: follow the traverser's actions, draw those of the opponent and of chance, and return data.
 
     Args:
         traverser: the player whose regrets are estimated.
@@ -177,7 +181,7 @@ def _values(level: _Level, values_below: np.ndarray, payoffs: np.ndarray) -> tup
 
 
 def played_games(game: WalkedGame, policies: Policies, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Play games in step; return player 0's payoff in each, (count,).
+    """Play games together, move by move; return player 0's payoff in each, (count,).
 
     Args:
         policies: both players' policies.

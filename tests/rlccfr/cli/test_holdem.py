@@ -99,7 +99,7 @@ def test_a_schedule_is_named_like_a_controllers_file(run):
             ("--iterations", "3", "--update-rule", "hedge"),
             "'hedge' does not run, since it changes regrets or policies by functions of its own: use dcfr_plus",
         ),
-        (("--iterations", "3", "--control"), "use the controller 'schedule', which looks only at its progress"),
+        (("--iterations", "3", "--control"), "use the controller 'schedule', which reads only the run's progress"),
         (("--iterations", "3", "--abstraction", "rcfr"), "regrets are stored in tables, not fitted"),
         (("--iterations", "3", "--simultaneous"), "players are updated in alternation"),
         (("--iterations", "3", "--policy", "p.json"), "is written as .npz or .csv, not as .json"),

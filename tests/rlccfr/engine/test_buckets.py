@@ -172,7 +172,7 @@ def test_a_run_may_turn_to_responses_in_the_same_buckets():
     ("parts", "options", "message"),
     [
         (("cfr", "external"), {}, "passes are exact: use sampler='none' instead of 'external'"),
-        (("deep_cfr", "none"), {}, "update rules must have tables and schedules"),
+        (("deep_cfr", "none"), {}, "update rules can't have networks or a controller"),
         (("cfr", "none"), {"blend": True}, "there are no blends"),
     ],
 )

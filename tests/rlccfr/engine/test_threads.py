@@ -152,7 +152,7 @@ def test_threads_are_a_positive_integer(count):
 
 
 def test_more_threads_than_cores_are_refused():
-    with pytest.raises(rlccfr.ComponentError, match=f"threads must be at most {CORES}, the cores"):
+    with pytest.raises(rlccfr.ComponentError, match=f"threads must be at most {CORES}, the number of cores"):
         rlccfr.Solver(game("kuhn"), threads=CORES + 1)
 
 

@@ -118,7 +118,7 @@ def test_what_is_another_update_is_refused_in_one_line(name, rule, sampler, mess
 def test_a_switch_to_another_update_is_refused():
     solver = rlccfr.Solver(rlccfr.load_game(GAMES[0]), "cfr", "public_chance", by_hand=True)
     for components in ({"sampler": "chance"}, {"update_rule": "cfr_plus"}):
-        with pytest.raises(rlccfr.ComponentError, match="passes by hand"):
+        with pytest.raises(rlccfr.ComponentError, match="passes over hands"):
             solver.switch(**components)
     solver.switch(update_rule="lcfr")
     assert solver.run(iterations=3).iterations == 3

@@ -257,7 +257,7 @@ def test_what_does_not_fit_into_memory_is_left_out_with_a_line(monkeypatch):
     [
         (("dcfr", "public_chance"), "blends need exact passes"),
         (("dcfr", "none", "equity(buckets=2,respond=True)"), "there are no blends"),
-        (("dcfr", "none", "equity(buckets=2)"), "blends of buckets can be more exploitable in .* than the average"),
+        (("dcfr", "none", "equity(buckets=2)"), "with buckets, blends can be more exploitable in .* than the average"),
     ],
 )
 def test_what_can_not_blend_is_refused(parts, message):

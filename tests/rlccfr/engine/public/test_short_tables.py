@@ -217,7 +217,7 @@ def test_a_run_that_overflows_says_so():
         (("momentum_dcfr",), {}, "'momentum_dcfr' needs another table: use dcfr, or leave out dtype='int16'"),
         (("cfr", "public_chance"), {}, "use sampler='none' instead of 'public_chance'"),
         (("cfr",), {"blend": True}, "leave out blend=True or dtype='int16'"),
-        (("cfr", "none", "equity"), {}, "tables of infosets are in double precision; leave out dtype='int16'"),
+        (("cfr", "none", "equity"), {}, "are always in double precision: leave out dtype='int16'"),
     ],
 )
 def test_what_keeps_more_than_regrets_and_sums_is_refused(parts, options, message):

@@ -179,7 +179,7 @@ def test_values_are_unknown_in_a_game_that_is_too_large():
         (("deep_ecfr", "external"), "kuhn", "use deep_lcfr"),
         (("deep_lcfr(average='value_networks')", "external"), "kuhn", "leave it out"),
         (("deep_lcfr(average='table')", "external"), "kuhn", "leave it out"),
-        (("deep_lcfr(model='cards')", "external"), "kuhn", "use 'mlp'"),
+        (("deep_lcfr(model='cards')", "external"), "kuhn", "use model='mlp'"),
         (("deep_lcfr(device='cuda')", "external"), "kuhn", "leave it out"),
         (("deep_lcfr", "external", "rcfr"), "kuhn", "leave it out"),
         (
