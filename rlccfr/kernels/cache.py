@@ -123,7 +123,7 @@ def _files_named(text: str, package: Path) -> Iterator[Path]:
 
 @cache
 def writable_base(numba_folder: str) -> Path:
-    """Return the first writable folder of these: ``numba_folder``, the user's cache, a temporary folder.
+    """Return the first of these folders that can be written to: ``numba_folder``, the user's cache, a temporary folder.
 
     ``RLCCFR_CACHE`` applies to games only, so that processes with separate games can share the kernels.
 
@@ -180,12 +180,13 @@ def _mark_as_used(folder: Path) -> None:
 
 
 _held_locks: set[str] = set()
-"""Paths of the locks that this process holds on forms that it compiles, or has failed to compile."""
+"""Paths of the locks that this process holds, each on a compiled form that it is making or has failed to make."""
 
 
 class KernelCache(FunctionCache):
     """Numba's cache of one function's compiled forms, with one file per form in the folder of :func:`folder_of`.
 
+    A form is the function as it is compiled for one set of argument types.
     Two processes that need the same form at once compile it once: the second waits for the first.
     """
 

@@ -1,4 +1,4 @@
-"""Compilation of kernels; the whole package compiles with these options."""
+"""Compilation of kernels, with the compiler options that the whole package uses."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def ready(function: Any, *arguments: Any) -> None:
 
 
 def released(signature: Any) -> Callable[..., Any]:
-    """Compile a kernel as :func:`kernel` does; while it runs, other threads of Python can run, too."""
+    """Compile a kernel on import, as :func:`kernel` does. While it runs, other threads of Python can run, too."""
 
     def compiled(function: Callable[..., Any]) -> Any:
         with vectorised():
@@ -76,7 +76,10 @@ def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]
 
 @contextmanager
 def vectorised() -> Iterator[None]:
-    """Let LLVM merge neighbouring operations into vectors, such as the gradient's sums; Numba's default forbids it."""
+    """Let LLVM merge neighbouring operations, such as additions, into vector instructions; Numba's default forbids it.
+
+    In the kernels, this makes the sums of the gradient faster.
+    """
     previous = getattr(config, VECTORIZER_SETTING)
     setattr(config, VECTORIZER_SETTING, 1)
     try:

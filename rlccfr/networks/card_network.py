@@ -58,7 +58,7 @@ class Branches(nn.Module):
 
 
 def normalised(values: torch.Tensor) -> torch.Tensor:
-    """Return the rows of a matrix, each with mean 0 and standard deviation 1."""
+    """Shift and scale each row of a matrix to mean 0 and standard deviation 1."""
     mean = values.mean(1, keepdim=True)
     standard_deviation = values.std(1, keepdim=True)
     return (values - mean) / (standard_deviation + 1e-6)

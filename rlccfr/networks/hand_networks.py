@@ -1,8 +1,9 @@
-"""Networks that read hold'em hands and lines of betting as numbers, without a matrix of all infosets.
+"""Networks for hold'em that read the index of a hand and the index of a line of betting.
 
-Both kinds of network add two codes, one of the cards and one of the line of betting, and pass the sum through further
-layers. A code is computed once for each distinct hand, and once for each line, of which there are few. The sum of two
-linear functions is a linear function of both inputs side by side, so this is the same network with fewer operations.
+So they need no matrix of all infosets. Both kinds of network compute two vectors, called codes, one from the cards and
+one from the line of betting. They add the two codes and pass the sum through further layers. A code is computed once
+for each distinct hand, and once for each line, of which there are few. The sum of two linear functions is a linear
+function of both inputs side by side, so this is the same network with fewer operations.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from rlccfr.networks.card_network import normalised
 
 
 class HandInputs(NamedTuple):
-    """What networks read of a hold'em game.
+    """Tables of a hold'em game from which these networks look up their inputs.
 
     Attributes:
-        cards: (hands, cards) int16, for each hand and its board, the numbers of the cards: round x deck + card, where
-            deck is the number of cards in the deck, and round the number of the round in which the card is dealt. Cards
-            that are not yet dealt have the number ``num_rounds`` x deck.
+        cards: (hands, cards) int16: for each hand with its board, an index for each card: round x deck + card, where
+            deck is the number of cards in the deck, and round is the round, counted from 0, in which the card is dealt.
+            Cards that are not yet dealt have the index ``num_rounds`` x deck.
         lines: (lines, columns) float32 features of each line of betting.
         ranks, suits: size of the deck; a card is rank x suits + suit.
         num_rounds: number of rounds.
-        num_actions: number of outputs.
+        num_actions: number of outputs, one for each action.
     """
 
     cards: np.ndarray
@@ -44,7 +45,7 @@ class HandInputs(NamedTuple):
 
 
 class HandNetwork(nn.Module):
-    """Base of networks over hands and lines.
+    """Base of the networks that read hands and lines of betting.
 
     Args:
         inputs: what the network reads.
@@ -57,15 +58,15 @@ class HandNetwork(nn.Module):
         self.width = width
 
     def codes_of_cards(self, cards: torch.Tensor) -> torch.Tensor:
-        """Return the code of each of some hands, (hands, width), for rows of :attr:`HandInputs.cards`."""
+        """Return the codes of hands, (hands, width), that are given as rows of :attr:`HandInputs.cards`."""
         raise NotImplementedError
 
     def codes_of_lines(self, lines: torch.Tensor) -> torch.Tensor:
-        """Return the code of each line, (lines, width), for :attr:`HandInputs.lines`."""
+        """Return the codes of lines of betting, (lines, width), that are given as rows of :attr:`HandInputs.lines`."""
         raise NotImplementedError
 
     def outputs(self, codes: torch.Tensor) -> torch.Tensor:
-        """Return the outputs, (rows, actions), for sums of both codes, (rows, width)."""
+        """Return the outputs, (rows, actions), for rows that are sums of a hand's code and a line's, (rows, width)."""
         raise NotImplementedError
 
 
