@@ -50,6 +50,7 @@ The controller :data:`SCHEDULE` depends on no other entries.
 OF_GAME = ("mean_actions", "most_actions", "depth", "chance", "ends")
 OBSERVATION = OF_RUN + OF_GAME
 """Names of the 24 entries of an observation: those about the run, then those about the game.
+
 :mod:`rlccfr.kernels.control.observe` defines them.
 """
 
@@ -228,7 +229,7 @@ class Controller:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the choices, the layers' sizes, and the weights and biases in single precision, as files hold them."""
+        """Hash of the choices, the layers' sizes, and the weights and biases in single precision, as in files."""
         text = repr((self.layers, [choices.tolist() for choices in self.choices]))
         return hashlib.sha256(text.encode() + self.single_weights.tobytes()).hexdigest()[:16]
 

@@ -187,6 +187,7 @@ class KernelCache(FunctionCache):
     """Numba's cache of one function's compiled forms, with one file per form in the folder of :func:`folder_of`.
 
     A form is the function as it is compiled for one set of argument types.
+
     Two processes that need the same form at once compile it once: the second waits for the first.
     """
 

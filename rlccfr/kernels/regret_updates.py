@@ -184,6 +184,7 @@ def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
     """Update regrets as :func:`update_regrets_plain` does, but set the policy from D' R + prediction r + weight M.
 
     The policy is proportional to a power of the positive parts of these numbers.
+
     M <- memory M + (R after - R before) is the first column of ``tables.state``. D' is the next iteration's discount,
     or 1 without a prediction, as in :func:`update_regrets_predicting`. Regrets are stored without a running scale,
     because rules with momentum run only with exact passes.

@@ -1,4 +1,5 @@
 """Models that map rows to a number for each action: networks over hands or tensors, and a table for comparison.
+
 A row is what a player knows at a decision; see :class:`rlccfr.games.walked.walked_game.WalkedGame`. No model depends on
 how many infosets the game has.
 """

@@ -8,7 +8,8 @@ With K weights and n cuts, the centre minimises over w and t::
 
     (n + K) / width * t - sum_i log(t - c_i w) - sum_j log(w_j)
 
-1. By the cuts, the centre's value is at most ``width`` above the least value, because there are n + K logarithms.
+1. As far as the cuts tell, the centre's value is at most ``width`` above the least value, because there are n + K
+   logarithms.
 2. The centre is far from all cuts, so the next cut takes away much of the region. A solution of the linear program lies
    at a corner, where the next cut may take away hardly anything.
 3. The least value over w of any mixture of the cuts is a lower bound on the value of every blend. With weights
@@ -41,22 +42,25 @@ from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE
 
 WIDTH = 0.3
-"""By the cuts, the next blend's value exceeds the least value by at most this share of (best value - lower bound)."""
+"""Bound on the next blend's value less the least value, as far as the cuts tell.
+
+It is a share of (best value so far - lower bound).
+"""
 
 UNIFORM_SHARE = 1e-3
-"""Share of the uniform blend in the start of the search for the next blend, so that all weights are positive."""
+"""Share of the uniform blend in the blend from which Newton's method starts, so that all weights are positive."""
 
 NEWTON_STEPS = 30
-"""Most steps of Newton's method per cut."""
+"""Largest number of steps of Newton's method per cut."""
 
 LARGEST_SQUARED_DECREMENT = 0.1
 """Newton's method ends when the decrement's square is below this."""
 
 LEAST_PIVOT = 1e-12
-"""Least pivot of Newton's system, whose diagonal is at least 1 apart from rounding."""
+"""Value to which smaller pivots of Newton's matrix are raised. Only rounding errors can make a pivot that small."""
 
 TO_BOUNDARY = 0.95
-"""Share of the way to the boundary that a step may go."""
+"""Largest share of the way to the boundary of the feasible region that a step may go."""
 
 
 @inlined
@@ -187,7 +191,7 @@ def solve_for_step(search):
 
 @inlined
 def longest_step(weights, cuts, num_cuts, top, top_move, search):
-    """Return the step, at most 1, that keeps the weights positive and the cuts' values below ``top``.
+    """Return a length of Newton's step, at most 1, that keeps the weights positive and the cuts' values below ``top``.
 
     Args:
         top_move: change of ``top`` in a step of 1.
@@ -243,7 +247,8 @@ def move_to_centre(weights, cuts, num_cuts, width, search):
 
     Args:
         weights: (K,) positive, with sum 1; changed in place.
-        width: by how much the centre's value may exceed the least value, by the cuts; see the module's docstring.
+        width: by how much the centre's value may exceed the least value, as far as the cuts tell; see point 1 of the
+            module's docstring.
         search: ``levels``, ``moves``, ``hessian`` and ``steps`` are overwritten.
     """
     count = len(weights)
@@ -266,7 +271,7 @@ def move_to_centre(weights, cuts, num_cuts, width, search):
             levels[i] += step * search.moves[i]
         if squared_decrement < LARGEST_SQUARED_DECREMENT:
             break
-    # The steps keep the sum at 1 apart from rounding.
+    # The steps keep the sum at 1, except for rounding errors.
     total = 0.0
     for j in range(count):
         total += weights[j]

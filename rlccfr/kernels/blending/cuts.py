@@ -19,7 +19,7 @@ from rlccfr.kernels.passes.rows import infosets_from_last, sequences_of
 from rlccfr.kernels.passes.sequence_form import gradient_pass, reach_pass
 
 TILE = 1024
-"""Number of sequences processed for all policies before the next ones, so that their values stay cached."""
+"""Number of sequences that are processed for all policies before the next ones, so that their values stay cached."""
 
 
 @kernel(types.void(HANDLE, F8S, F8S))

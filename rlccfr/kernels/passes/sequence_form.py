@@ -11,8 +11,9 @@ compute, in the notation of the proof in docs/adr/0020:
    policy(I, a) v(s) with s = (I, a). For a best response, v(I) is the largest of these v(s), not their mean.
 4. Mass: the reach of the opponent and chance, summed over the histories of an infoset.
 
-Over a quotient, an infoset stands for several, and passes its value up times its multiplicity. Of its actions of one
-class, *twins*, only the first has payoffs and infosets below it; the others have the same value.
+In a quotient (:class:`rlccfr.games.quotient.Quotient`), an infoset stands for several, and the value that it passes up
+is multiplied by its multiplicity. Actions of an infoset that belong to one class are called *twins*. Only the first
+twin has payoffs and infosets below it; the others have the same value.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from rlccfr.kernels.regret_updates import copy_true_regrets, update_regrets
 class Share(NamedTuple):
     """One thread's share of the work, and what the threads have in common; n is the number of infosets."""
 
-    thread: int  # number of the thread; 0 for the first
+    thread: int  # index of the thread; 0 for the first
     threads: int  # number of threads
     infosets: np.ndarray  # (2, 3), per player: the thread's first infoset, its first below the cut's level, and the end
     blocks: tuple[int, int]  # the thread's first block of payoffs, and the end

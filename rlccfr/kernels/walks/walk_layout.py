@@ -33,7 +33,7 @@ class WalkPlan(NamedTuple):
     chance_shared: bool  # walks take only the outcomes with the drawn label; see SharedDraws
     opponent_all: bool  # walks take all actions of the opponent
     traverser: int  # ALL, ONE (with exploration) or SUBSET (by an inclusion function or a size)
-    internal_share: float  # share of walks that take ONE own action, and all of the opponent's and chance outcomes
+    internal_share: float  # share of walks that take ONE own action, all of the opponent's and all chance outcomes
     exploration: float  # share of exploration if ONE own action is drawn
     probe: bool  # each own action not taken is valued by one on-policy roll-out
     baseline_rate: float  # 0: no baseline, except for the oracle's
@@ -107,7 +107,7 @@ class SharedDraws(NamedTuple):
 
 
 class WalkMemory(NamedTuple):
-    """Tables, stack and shared draws of the walk kernel, and how far an iteration has come."""
+    """Tables, stack and shared draws of the walk kernel, and the progress of the present iteration."""
 
     tables: WalkTables
     frames: Frames
