@@ -71,8 +71,9 @@ class HistoryNetwork:
 
     Args:
         model: settings of the model.
-        traversals: number of walks per player and iteration; a rule with networks has its own number. In games by their
-            states, it is the number of separate walks for values.
+        traversals: number of walks per player and iteration; not used if the update rule's networks or the abstraction
+            set a number of their own. In games represented by OpenSpiel's states, it is the number of separate walks
+            for values.
         train_every: number of iterations between fits; one more fit follows the first iteration.
 
     Raises:

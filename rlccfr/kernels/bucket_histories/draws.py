@@ -1,4 +1,4 @@
-"""Draws of deals and boards of the real cards, and the bucket histories that hands have on them.
+"""Draws of deals and boards from the real deck, and the bucket histories that hands have on them.
 
 Under ``chance``, each player's update draws the hands of both players and the whole board, and visits the one bucket
 history that each player then has. Under ``public_chance``, an iteration draws a board, and its passes visit all
@@ -23,15 +23,15 @@ from rlccfr.kernels.walks.random_words import uniform
 
 
 class Cards(NamedTuple):
-    """The deck, the numbers of hands, and working memory for draws of cards.
+    """The deck, the indices of hands, and working memory for draws of cards.
 
     ``hand_of`` and ``new_cards`` are constant; the other arrays are working memory.
     """
 
-    hand_of: np.ndarray  # (cards, cards) number of the hand of two cards, or of one card on the diagonal
+    hand_of: np.ndarray  # (cards, cards) index of the hand of two cards, or of one card on the diagonal
     deck: np.ndarray  # (cards,) the cards; those that have been drawn come first
-    masks: np.ndarray  # (rounds,) the board cards of each round, as bits
-    new_cards: np.ndarray  # (rounds,) number of board cards dealt before each round
+    masks: np.ndarray  # (rounds,) the board cards that are known in each round, as bits
+    new_cards: np.ndarray  # (rounds,) number of board cards that are dealt at the start of each round
     hands: np.ndarray  # (2,) each player's hand
     histories: np.ndarray  # (2, rounds) each player's bucket history in each round
 
@@ -202,8 +202,8 @@ class BoardRows(NamedTuple):
 
     counts: np.ndarray  # (rounds,) number of rows
     history: np.ndarray  # (rounds, rows) the history of each row
-    above: np.ndarray  # (rounds, rows) the row of the round before that each row continues
-    begins: np.ndarray  # (rounds, rows + 1) first row that continues each row of the round before
+    above: np.ndarray  # (rounds, rows) index of the row that each row continues, among the rows of the round before
+    begins: np.ndarray  # (rounds, rows + 1) for each row of the round before, the first row that continues it
 
 
 BOARD_ROWS = types.NamedTuple((I8S, types.int64[:, ::1], types.int64[:, ::1], types.int64[:, ::1]), BoardRows)
@@ -212,10 +212,10 @@ CARDS = types.NamedTuple((types.int64[:, ::1], I8S, I8S, I8S, I8S, types.int64[:
 
 @inlined
 def number_rows_above(tables, histories, order, origin, of_hand, rows):
-    """Number the histories of the rounds before the last that hands have on a board; see :func:`fill_board_rows`.
+    """For each round before the last, number the histories that hands have on a board; see :func:`fill_board_rows`.
 
     Args:
-        of_hand: (possible hands,) the row of each hand of ``order`` in the round after.
+        of_hand: (possible hands,) the row of each hand of ``order`` in the last round; overwritten.
     """
     for number in range(len(rows.counts) - 1, 0, -1):
         # Each row's history of the round before is that of any of its hands.

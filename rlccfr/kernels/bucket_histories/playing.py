@@ -1,4 +1,4 @@
-"""Games of hold'em that are played out, by policies that know the betting and their own bucket histories."""
+"""Play of hold'em games by policies that depend on the betting and on the player's own bucket history."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def drawn_action(policy, number, player, node, lines, line, rng):
 
     Args:
         policy: see :class:`SeatedPolicy`.
-        number: the round's number.
+        number: index of the round.
         player: the player who acts.
         node: the decision's record.
         lines: number of betting lines that lead to the round.

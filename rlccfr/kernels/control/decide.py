@@ -50,8 +50,8 @@ def next_mark(done, horizon):
     """Return the number of iterations at which the first decision after ``done`` iterations is due.
 
     Decisions are due before the first iteration, at horizon / 2^k for each k >= 1 for which this is at least
-    LEAST_MARK, and at three quarters and seven eighths of the horizon. If the horizon is not fixed, they are due at
-    LEAST_MARK iterations and at each doubling.
+    LEAST_MARK, and at three quarters and seven eighths of the horizon. If the horizon is not fixed, they are due before
+    the first iteration, at LEAST_MARK iterations, and at each doubling.
 
     Args:
         horizon: number of iterations that the run is meant to have; 0 if it is not fixed.

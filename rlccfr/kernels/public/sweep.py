@@ -269,7 +269,11 @@ def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
 
 @inlined
 def add_outcome(view, frame, player, workspace, child_frame, is_first):
-    """Add the value of the outcome visited last to its chance node's, which is first set to 0 if ``is_first``."""
+    """Add the value of the outcome visited last to the value of its chance node.
+
+    Args:
+        is_first: whether the node's value is set to 0 before.
+    """
     deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
     if is_first:
         workspace.vectors[frame[VALUE] : frame[VALUE] + frame[WINDOW_SIZE + player]] = workspace.reciprocals[0]

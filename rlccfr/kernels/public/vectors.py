@@ -5,7 +5,8 @@ entry. The numbers in ``reciprocals`` have the array's type, so that nothing is 
 tables have it: ``reciprocals[A]`` is 1 / A, and ``reciprocals[0]`` is 0.
 
 ``count`` is the number of a node's actions, ``stride`` the number of the node's rows in a table, and ``rows`` the
-number of those rows that the pass goes through; ``start`` is the table entry of the first of these.
+number of those rows that the pass goes through; ``start`` is the table entry of the first of these. A row is *locked*
+if a :class:`rlccfr.locks.Lock` fixes its policy; the array ``lock`` then holds this policy.
 
 Loops run over slices from 0 on. Only for such loops does the compiler know that no index is negative, so that it can
 turn them into vector operations.
@@ -222,7 +223,7 @@ def discounts_ahead(ahead, zero, one):
 
 @inlined
 def predict_regrets(vectors, values, value, count, rows, tables, start, stride, ahead, zero, one):
-    """Set the positive parts of the predicted regrets D' R + prediction r, to which the next policy is proportional.
+    """Write the positive parts of the predicted regrets D' R + prediction r, to which the next policy is proportional.
 
     Args:
         tables: ``policy`` is changed in place, at the node's entries from index ``start`` on.
