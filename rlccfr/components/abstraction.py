@@ -19,6 +19,7 @@ class Abstraction(Component):
     """What a learner plays against, which infosets share table entries, and whether regrets are fitted by a function.
 
     If there is such a function, the policies are computed from its values instead of from the regret table.
+
     Args:
         best_response: whether the opponent plays an exact best response to the learner's policy, instead of its own
             policy. The opponent then has no buckets: it distinguishes all infosets.

@@ -137,8 +137,8 @@ class Controller:
             if not fits or sizes[-1] != len(choices) or len(network) != len(networks[0]):
                 raise ComponentError(
                     f"the layers of the network for {agent} have the sizes {sizes}; they must begin with {num_inputs} "
-                    f"inputs, fit together, end with {len(choices)} choices, and number {len(networks[0])}, as for "
-                    f"{next(iter(AGENTS))}"
+                    f"inputs, fit together, end with {len(choices)} choices, and be as many as for "
+                    f"{next(iter(AGENTS))}: {len(networks[0])}"
                 )
             all_sizes.append(sizes)
             num_inputs += len(choices)  # the next agent sees this one's pick

@@ -153,7 +153,7 @@ class UpdateRule(Component):
         if self.controller is not None:
             self._check_controller(self.controller)
         if self.average_weight is not None and not self.exact_only:
-            raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
+            raise ComponentError("a rule with average_weight needs exact_only=True: walks do not apply the weight")
         if self.needs_exact_tables and (self.learns or self.controller is not None or not self.exact_only):
             raise ComponentError(
                 "a rule with regularise, simultaneous=True or output='current' needs exact_only=True, and takes no "

@@ -34,7 +34,10 @@ from rlccfr.files import write_atomically
 
 PACKAGE = Path(__file__).parent.parent
 FOLLOWED = ("kernels", "catalog")
-"""Folders whose modules hold functions that are compiled into others; their imports are followed."""
+"""Folders whose modules have functions that are compiled into other modules' kernels.
+
+:func:`sources_of` also follows the imports of these modules.
+"""
 
 LAYOUTS = ("games/records.py", "games/public/records.py", "components/schedules.py", "components/controller.py")
 """Other modules whose constants are compiled into kernels: records, columns of schedules, a controller's settings."""
@@ -45,7 +48,7 @@ UNUSED_DAYS = 30
 """Days without use after which a folder of kernels is deleted."""
 
 LONGEST_WAIT = 300.0
-"""Seconds for which a process waits for another one that compiles the same kernel; then it compiles for itself."""
+"""Seconds for which a process waits while another one compiles the same kernel; then it compiles the kernel itself."""
 
 
 def kernels_folder() -> Path:
@@ -81,10 +84,10 @@ def digest_of_sources(file: Path, package: Path = PACKAGE) -> str:
 
 @cache
 def sources_of(file: Path, package: Path = PACKAGE) -> frozenset[Path]:
-    """Return the files that are compiled into a module's kernels: its own, and those that it imports, directly or not.
+    """Return the files that are compiled into a module's kernels: the module, and what it imports, directly or not.
 
-    Files of LAYOUTS count, but what they import does not. Imports are found in the text, since parsing all of it would
-    take longer than loading the kernels.
+    Files of LAYOUTS count, but what they import does not. Imports are found by a search of the text, since parsing it
+    would take longer than loading the kernels.
     """
     sources = {file}
     unread = [file]
@@ -218,8 +221,8 @@ class KernelCache(FunctionCache):
     def _acquired(self, sig: Any, target_context: Any) -> bool:
         """Wait until no other process compiles a form; return whether this process now holds the lock to compile it.
 
-        If compiling fails, the lock is held until this process ends, since others would fail in the same way. This
-        process itself must not wait for it if it tries again.
+        If compiling fails, the lock is held until this process ends, since others would fail in the same way. If this
+        process tries again, it does not wait for its own lock.
         """
         path = f"{self._files.path_of(self._index_key(sig, target_context.codegen()))}.lock"
         if path in _held_locks:

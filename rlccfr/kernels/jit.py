@@ -63,7 +63,10 @@ def released(signature: Any) -> Callable[..., Any]:
 
 
 def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
-    """Compile a function of this package, at its first call if the signature is None, and cache the result on disk."""
+    """Compile a function of this package, and cache the result on disk.
+
+    If the signature is None, the function is compiled at its first call.
+    """
     dispatcher = njit(**options)(function)
     if UNJITTED:
         return dispatcher

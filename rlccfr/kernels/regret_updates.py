@@ -34,7 +34,7 @@ from rlccfr.kernels.layout import (
 )
 
 LEAST_RECIPROCAL_SUM = 1e-300
-"""Sum up to which values are divided by the sum itself, because its reciprocal could overflow."""
+"""Values are divided by sums up to this, not multiplied by a sum's reciprocal, which could overflow."""
 
 LARGEST_SUM = 1e300
 """Sum of powers above which values are first divided by the largest of them, so that no power overflows."""

@@ -71,7 +71,7 @@ class HandNetwork(nn.Module):
 
 
 class HandPerceptron(HandNetwork):
-    """ReLU layers; the first one reads each card of each round, and the features of the line, as 0 or 1."""
+    """ReLU layers; the inputs, each 0 or 1, are one for each card in each round, and the features of the line."""
 
     def __init__(self, inputs: HandInputs, width: int, layers: int) -> None:
         super().__init__(inputs, width)
@@ -101,10 +101,10 @@ class HandPerceptron(HandNetwork):
 class HandBranches(HandNetwork):
     """The network of Brown et al. 2019, appendix C: a branch for cards, one for bets, and layers that join them.
 
-    The embedding of a group of cards, which are dealt in one round, is the sum of its cards' embeddings. Each of these
-    is the sum of three: of the card, of its rank and of its suit. Differs from the source in the features of bets:
-    there, the feature of a bet is its size as a fraction of the pot; here, each action has two features, whether it
-    happened and whether it was a bet. In limit games, the size follows from the actions.
+    The embedding of a group of cards, which are dealt in one round, is the sum of its cards' embeddings. A card's
+    embedding is the sum of three embeddings: of the card, of its rank and of its suit. The features of bets differ from
+    the source. There, the feature of a bet is its size as a fraction of the pot; here, each action has two features,
+    whether it happened and whether it was a bet. In limit games, the size follows from the actions.
     """
 
     def __init__(self, inputs: HandInputs, width: int) -> None:

@@ -13,9 +13,9 @@ from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
 
 MOST_REPEATED = 4
-"""The first rows of the data, as many as this number of batches holds, are searched for equal rows before the others.
+"""Number of batches that the first search for equal rows covers.
 
-If the distinct ones among them do not fit into one batch, the other rows are not searched.
+If the distinct rows found there do not fit into one batch, the other rows of the data are not searched.
 """
 
 

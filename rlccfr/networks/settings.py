@@ -22,7 +22,7 @@ class Approximator:
     Args:
         kind: ``"mlp"``, a network of ReLU layers trained by Adam; ``"cards"``, a network with a branch for cards, which
             has a fixed number of layers and always runs on the CPU; or ``"table"``, which fits every target exactly, to
-            show the cost of the network's fitting error.
+            show what a network's fitting error costs.
         hidden, layers: width and number of hidden layers.
         learning_rate: learning rate of Adam.
         train_steps: number of steps per fit.

@@ -42,10 +42,7 @@ from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE
 
 WIDTH = 0.3
-"""Bound on the next blend's value less the least value, as far as the cuts tell.
-
-It is a share of (best value so far - lower bound).
-"""
+"""``width`` of the next centre (see the module's docstring), as a share of (best value so far - lower bound)."""
 
 UNIFORM_SHARE = 1e-3
 """Share of the uniform blend in the blend from which Newton's method starts, so that all weights are positive."""
@@ -65,7 +62,7 @@ TO_BOUNDARY = 0.95
 
 @inlined
 def fill_levels(weights, cuts, num_cuts, levels):
-    """Set ``levels[i]`` to c_i w, a blend's value by cut i, and return the largest of these values."""
+    """Set ``levels[i]`` to c_i w, the bound of cut i on a blend's value, and return the largest of these bounds."""
     largest = -np.inf
     for i in range(num_cuts):
         value = 0.0
@@ -78,12 +75,13 @@ def fill_levels(weights, cuts, num_cuts, levels):
 
 @inlined
 def fill_system(weights, cuts, num_cuts, top, pull, search):
-    """Set Newton's system, with each weight as the unit of its change; return the unit of ``top``'s change.
+    """Fill the linear system of a Newton step; return the unit in which the step gives the change of ``top``.
 
-    With s_i = 1 / (top - c_i w), the objective's derivative by top is pull - sum_i s_i. Its derivative by w_j, in units
-    of w_j, is sum_i s_i c_ij w_j - 1. Cut i has one number for each variable: s_i for top, -s_i c_ij w_j for w_j. The
-    second derivative by two variables is the sum over i of the product of their numbers. The logarithms of the weights
-    add the unit matrix.
+    The step gives the change of a weight in units of that weight. With s_i = 1 / (top - c_i w), the objective's
+    derivative with respect to top is pull - sum_i s_i. Its derivative with respect to w_j, in units of w_j, is
+    sum_i s_i c_ij w_j - 1. Cut i has one number for each variable: s_i for top, -s_i c_ij w_j for w_j. The second
+    derivative with respect to two variables is the sum over i of the product of their numbers. The logarithms of the
+    weights add the unit matrix.
 
     Args:
         top: the variable t of the objective.
@@ -164,7 +162,7 @@ def substitute(factor, right_side, solution):
 
 @inlined
 def solve_for_step(search):
-    """Solve Newton's system under the constraint, into the row of the step; return the decrement's square.
+    """Solve Newton's system under the constraint, write the step to ``steps``, and return the decrement's square.
 
     With H the matrix, g the negative gradient and w the constraint, the step d has H d = g - m w and w d = 0, for some
     multiplier m. So d = H^-1 g - m H^-1 w with m = (w H^-1 g) / (w H^-1 w). The decrement's square is d g.

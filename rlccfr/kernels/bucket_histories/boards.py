@@ -151,7 +151,8 @@ def count_following(masks, symmetries, permutations, chosen, remaining, counts):
 
     Args:
         masks: (boards,) cards of each board.
-        symmetries: (boards,) permutations of suits that map each round's cards onto themselves, as bits.
+        symmetries: (boards,) for each board, the permutations of suits that map the cards of each of its rounds onto
+            themselves, as bits.
         permutations: see :func:`number_boards`.
         chosen: (new cards,) working memory.
         remaining: (cards,) working memory.

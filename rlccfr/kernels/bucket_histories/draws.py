@@ -38,7 +38,7 @@ class Cards(NamedTuple):
 
 @inlined
 def draw_cards(deck, first, count, rng):
-    """Draw cards from those of a deck that have not been drawn, and return them as bits.
+    """Draw some of the cards of a deck that have not been drawn yet, and return them as bits.
 
     Args:
         deck: (cards,) the cards drawn so far come first; changed in place.
@@ -92,7 +92,7 @@ def write_deal_histories(tables, hands, masks, histories):
     Args:
         tables: see :class:`rlccfr.kernels.bucket_histories.histories.HistoryTables`.
         hands: (2,) each player's hand.
-        masks: (rounds,) the board cards of each round, as bits.
+        masks: (rounds,) all board cards that are known in each round, as bits.
         histories: (2, rounds) overwritten by each player's bucket history in each round.
     """
     for number in range(len(masks)):
@@ -147,7 +147,7 @@ def chance_iterations(
             :class:`rlccfr.kernels.bucket_histories.meetings.Showdowns`.
         cards: see :class:`Cards`; its working memory is overwritten.
         rng: (1,) state of the generator, advanced in place.
-        pots: (ends * lines,) chips that each player has put in where the betting of the last round ends.
+        pots: (ends * lines,) chips that each player has put into the pot, for each end of the last round's betting.
         leaves: (2, rounds, leaves) working memory for folds and for ends.
         scratch: see :class:`rlccfr.kernels.bucket_histories.passes.Scratch`.
         counts: (2,) iterations done and bucket histories visited; added to in place.
@@ -198,7 +198,7 @@ def chance_iterations(
 
 
 class BoardRows(NamedTuple):
-    """The bucket histories that hands have on a board: the rows of each round, in the order of the histories."""
+    """The bucket histories that hands have on a board. They are the rows of each round, in ascending order."""
 
     counts: np.ndarray  # (rounds,) number of rows
     history: np.ndarray  # (rounds, rows) the history of each row
@@ -258,7 +258,7 @@ def fill_board_rows(tables, showdowns, masks, histories, row_of, rows, of_hand, 
 
     Args:
         tables, showdowns: as for :func:`chance_iterations`.
-        masks: (rounds,) the board cards of each round, as bits.
+        masks: (rounds,) all board cards that are known in each round, as bits.
         histories: (rounds, hands) overwritten by the history of each hand; -1 for impossible hands.
         row_of: (histories of the last round,) working memory.
         rows: overwritten.

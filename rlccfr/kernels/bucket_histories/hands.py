@@ -49,7 +49,7 @@ def fill_board_hands(tables, showdowns, masks, histories, places, hands):
 
     Args:
         tables, showdowns: as for :func:`rlccfr.kernels.bucket_histories.draws.chance_iterations`.
-        masks: (rounds,) the board cards of each round, as bits.
+        masks: (rounds,) all board cards that are known in each round, as bits.
         histories: (rounds, all hands) overwritten by the history of each hand; -1 for impossible hands.
         places: (histories of the last round + 1,) working memory.
         hands: see :class:`BoardHands`; overwritten.
@@ -91,7 +91,7 @@ def fill_board_hands(tables, showdowns, masks, histories, places, hands):
 def pass_hands_down(
     round_arrays, player, source, tables, pending, reach_before, fold_reach, end_reach, scratch, now, mode, begin, end
 ):
-    """Carry the opponent's reach through a round, for the hands of some of its histories.
+    """Carry the opponent's reach through a round, for the hands of some histories.
 
     Args:
         round_arrays: the round, with the opponent's hands; ``begins`` has the first hand of each history.
@@ -120,12 +120,12 @@ def pass_hands_up(
     round_arrays, player, source, tables, pending, fold_values, end_values, values_before, scratch, now, ahead, mode,
     begin, end,
 ):  # fmt: skip
-    """Carry the player's values back through a round, and update the tables of some histories by their hands.
+    """Carry the player's values back through a round, for the hands of some histories, and update their tables.
 
     Args:
         round_arrays: the round, with the player's hands; ``begins`` has the first hand of each history.
         player, source, tables, pending: see :func:`rlccfr.kernels.bucket_histories.passes.pass_up`.
-        fold_values: (hands, folds * lines) what the player would get for a payoff of 1 where somebody folds.
+        fold_values: (hands, folds * lines) the player's values where somebody folds, if the payoff were 1.
         end_values: (hands, ends * lines) the player's values where the betting ends.
         values_before: (hands, lines) overwritten with the values on the lines that lead to the round.
         scratch: overwritten.

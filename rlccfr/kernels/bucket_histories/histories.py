@@ -93,7 +93,7 @@ def fill_board_histories(tables, masks, histories):
 
     Args:
         tables: see :class:`HistoryTables`.
-        masks: (rounds,) all board cards that are known in each round, as bits; fewer for an incomplete board.
+        masks: (rounds,) all board cards that are known in each round, as bits. An incomplete board has fewer rounds.
         histories: (rounds, hands) overwritten by the history of each hand in each round; -1 for hands that hold a card
             of the board of that round.
     """
@@ -108,7 +108,8 @@ def fill_hand_histories(tables, hands, masks, histories):
         tables: see :class:`HistoryTables`.
         hands: (k,) indices of hands.
         masks: (k, rounds) all board cards that are known in each round, as bits.
-        histories: (k, rounds) overwritten by the history of each hand in each round; -1 where it holds a board card.
+        histories: (k, rounds) overwritten by the history of each hand in each round; -1 in rounds in which the hand
+            holds a board card.
     """
     for k in range(len(hands)):
         hand = hands[k]

@@ -34,7 +34,7 @@ class Showdowns(NamedTuple):
 
 
 class Dealing(NamedTuple):
-    """Whole boards, and the boards of the round before that they follow."""
+    """The boards of the round before the last, and the whole boards that follow each of them."""
 
     masks: np.ndarray  # (boards before,): cards of each board before the last round, as bits
     images: np.ndarray  # (boards before,): number of boards that each stands for
@@ -107,7 +107,7 @@ def place_shown(showdowns, board, row, turn, num_local, side):
     Args:
         showdowns: see :class:`Showdowns`.
         board: the board of the round before.
-        row, turn: row of the whole board's cards, and the permutation that maps them to its first image.
+        row, turn: index of the whole board's first image, and of the permutation that maps the board to it.
         num_local: number of local histories.
         side: see :class:`Side`; ``shown``, ``local`` and ``of_hand`` are overwritten.
     """
@@ -149,9 +149,9 @@ def add_hands(showdowns, order, begin, end, column_of_hand, sums):
 
 @inlined
 def add_showdown(showdowns, order, row_of_hand, column_of_hand, num_rows, num_columns, sums):
-    """Fill ``sums.shown`` on one board: for each pair of histories, the number of pairs of hands that share no card.
+    """Fill ``sums.shown`` on one board: for each pair of histories, 2 x (number of wins) + (number of ties).
 
-    A pair counts twice if the hand of the row's history wins, and once if both tie.
+    Only pairs of hands that share no card count. A win is one of the hand with the row's history.
     """
     total = sums.total[:num_columns]
     total[:] = 0
@@ -192,9 +192,9 @@ def move_local(rows, columns, num_rows, num_columns, images, sums, meetings):
 
 @kernel(types.void(SHOWDOWNS, DEALING, SIDE, SIDE, types.boolean, SUMS, F8M))
 def add_meetings(showdowns, dealing, rows, columns, is_same, sums, meetings):
-    """Add up the pairs of hands over some boards, for each pair of histories of the last round.
+    """Add up wins and ties over some boards, for each pair of histories of the last round.
 
-    A deal counts twice if the hand of the row's history wins, and once if both tie.
+    A deal counts 2 if the hand with the row's history wins, 1 if the hands tie, and 0 if it loses.
 
     Args:
         showdowns: see :class:`Showdowns`.

@@ -81,7 +81,7 @@ class Scratch(NamedTuple):
 
 
 def vectors_size(num_nodes: int, num_lines: int, max_actions: int) -> int:
-    """Return the length of ``Scratch.vectors`` for a round."""
+    """Return the length that ``Scratch.vectors`` needs for a round."""
     return (num_nodes + max_actions + 1) * num_lines
 
 
@@ -192,7 +192,7 @@ def go_up(
     Args:
         history: the row's bucket history.
         source_begin: table entry with which ``source`` begins; 0 for the whole table.
-        fold_values: (folds * lines,) what the player would get for a payoff of 1 where somebody folds.
+        fold_values: (folds * lines,) the player's values where somebody folds, if the payoff were 1.
         end_values: (ends * lines,) the player's values where the betting ends.
         scratch: the first vector becomes the values on the lines that lead to the round; the others are overwritten.
     """
@@ -286,7 +286,7 @@ def pass_up(
         tables: in the mode UPDATE, the player's entries are changed in place; in RESPOND, those of ``regret`` are
             overwritten.
         pending: see :class:`Pending`; in the mode UPDATE, ``regret_log`` is changed in place.
-        fold_values: (rows, folds * lines) what the player would get for a payoff of 1 where somebody folds.
+        fold_values: (rows, folds * lines) the player's values where somebody folds, if the payoff were 1.
         end_values: (rows, ends * lines) the player's values where the betting ends.
         values_before: (rows of the round before, lines) overwritten with the values on the lines that lead to the
             round.

@@ -90,7 +90,7 @@ def play_deals(rounds, pots, first, second, showdowns, cards, rng, payoffs):
 
     Args:
         rounds: tuple of :class:`rlccfr.kernels.bucket_histories.passes.RoundArrays`, whose rows are not read.
-        pots: (ends * lines,) chips that each player has put in where the betting of the last round ends.
+        pots: (ends * lines,) chips that each player has put into the pot, for each end of the last round's betting.
         first, second: the two policies, see :class:`SeatedPolicy`.
         showdowns: the order of hands on whole boards, see
             :class:`rlccfr.kernels.bucket_histories.meetings.Showdowns`.

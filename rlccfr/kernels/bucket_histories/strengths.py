@@ -19,7 +19,7 @@ I2M = types.int16[:, ::1]
 U2M = types.uint16[:, ::1]
 
 STRONGER = 1 << 15
-"""Bit of an entry of an order of hands that is set if its hand is stronger than the one before it."""
+"""Bit of an entry in an order of hands; it is set if the entry's hand is stronger than the hand before it."""
 
 HAND = STRONGER - 1
 """Mask of the other bits of such an entry, which hold the index of the hand."""

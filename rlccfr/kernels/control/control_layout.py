@@ -75,9 +75,9 @@ class Control(NamedTuple):
     """A controller and its state in one run.
 
     Attributes:
-        weights: the networks of an ensemble, member by member and agent by agent: for each layer the weights, (inputs,
-            outputs), and the biases; in single precision.
-        num_members: number of members of the ensemble; an agent's Q-values are the sums of its members' Q-values.
+        weights: weights and biases of all networks in single precision, member by member and agent by agent: for each
+            layer the weights, (inputs, outputs), and then the biases.
+        num_members: number of members of the controller; an agent picks by the sums of its Q-values over the members.
         looks: whether the networks see the run's results and the game, or only its length and the iterations done.
         layers: (AGENTS, number of layers + 1) number of inputs of each agent's network, then the sizes of its layers.
         choices: (number of all agents' choices, 4) settings that each choice stands for; column 0 holds the first
@@ -85,9 +85,9 @@ class Control(NamedTuple):
         features: features of the game, at the end of each observation.
         state: (STATE_SIZE,) see above; saved with the run.
         forced_picks: (decisions, AGENTS) picks that replace those of the networks; negative where the networks decide.
-            The networks make the decisions beyond its end.
+            The networks also make all decisions after the last row.
         trace: (decisions, size of an observation + AGENTS + 1) for each decision its observation, picks and ERROR;
-            decisions beyond its end are not recorded.
+            decisions after the last row are not recorded.
         inputs: working memory for an observation and the picks so far.
         hidden: (3, largest layer) working memory for the layers' values, and for the sums of Q-values; in single
             precision.

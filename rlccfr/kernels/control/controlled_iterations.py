@@ -96,8 +96,8 @@ def prepare_segment(view, tables, scratch, counts, iterations, control):
         iterations: largest number of iterations for which rows are written.
 
     Returns:
-        The number of iterations up to there. One row more is written, because an update also reads the row of the
-        iteration after it.
+        The number of iterations for which rows are written. One more row follows, because an update also reads the row
+        of the next iteration.
     """
     done = counts[0]
     state = control.state
@@ -114,7 +114,7 @@ def fill_segment(done, most, control):
     """Write the rows of the next iterations, at most ``most`` of them, as far as the schedule's array has room.
 
     Returns:
-        The number of these iterations; one row more is written.
+        The number of these iterations. One more row is written after theirs.
     """
     count = min(most, np.int64(len(control.schedule)) - 1)
     fill_rows(control.state[SETTINGS:], done + 1, count, control.schedule)
@@ -133,7 +133,7 @@ def prepare_segment_by_progress(control, done, iterations):
         iterations: largest number of iterations for which rows are written.
 
     Returns:
-        The number of these iterations; one row more is written.
+        The number of iterations for which rows are written. One more row follows.
     """
     controller = control_of(control)
     state = controller.state

@@ -234,7 +234,7 @@ def fill_rows(settings, first, count, rows):
 
 @inlined
 def discount_of(past, log_past, exponent):
-    """Return past^e / (past^e + 1), with e the exponent; 0 without a past, and 1 if the exponent is infinite."""
+    """Return past^e / (past^e + 1), with e the exponent; 0 if ``past`` is 0, and 1 if the exponent is infinite."""
     if exponent == np.inf:
         return 1.0
     return 1.0 / (1.0 + exp(-exponent * log_past)) if past > 0.0 else 0.0

@@ -15,7 +15,7 @@ exploitability as a share of another, it is the share's log10.
 - ``growth``: change of log10 of the sum of positive regrets per doubling of iterations since the last observation.
 - ``start``: exploitability of the uniform policy as a share of the range of payoffs.
 - ``last_...``: the settings of the segment just run, since its progress depends on them: alpha / (alpha + 2), beta / 2
-  (1 if that is infinite), whether there is a floor, log10(1 + gamma), optimism, momentum, memory, and the power less 1.
+  (at most 1), whether there is a floor, log10(1 + gamma), optimism, momentum, memory, and the power less 1.
 """
 
 from __future__ import annotations
@@ -147,25 +147,27 @@ def fill_last_settings(state, observation):
 
 @inlined
 def clipped(value, bound):
-    """Return the value, at least ``-bound`` and at most ``bound``."""
+    """Return the value, limited to the range from ``-bound`` to ``bound``."""
     return min(max(value, -bound), bound)
 
 
 @kernel
 def error_of(view, policy, scratch, least_exploitability):
-    """Return log10 of a policy's exploitability, which counts as at least ``least_exploitability``."""
+    """Return log10 of a policy's exploitability, or of ``least_exploitability`` if this is larger."""
     _, response_value_0, response_value_1 = evaluation(view, scratch, policy)
     return log10(max(0.5 * (response_value_0 + response_value_1), least_exploitability))
 
 
 @inlined
 def policy_statistics(tables, average):
-    """Return the current policy's share of zeros, its mean distance to the average policy, and a number for regrets.
-
-    This number is log10 of the sum of the positive regrets.
+    """Compute three statistics of the current policy and the regrets.
 
     Args:
         average: (m,) the average policy.
+
+    Returns:
+        The share of zeros in the current policy, its mean distance to the average policy, and log10 of the sum of the
+        positive regrets.
     """
     num_zeros = 0.0
     distance = 0.0

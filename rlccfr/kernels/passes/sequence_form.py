@@ -51,7 +51,7 @@ def reach_pass(view, player, policy, reach):
 
 @inlined
 def gradient_pass(view, player, reach, scratch):
-    """Set the gradient of each sequence of ``player``: its payoff at the leaves where it is the player's last sequence.
+    """Set the gradient of each sequence of ``player``: the payoff at the leaves where it is the player's last sequence.
 
     Payoffs are weighted with the reach of the opponent and chance. The matrix of payoffs is stored in dense blocks. A
     column of a block is one sequence of the player, a line is one of the opponent. The lines are added up, weighted
@@ -70,7 +70,7 @@ def gradient_pass(view, player, reach, scratch):
 
 @inlined
 def gradient_of_blocks(view, player, reach, scratch, begin, end):
-    """Add the payoffs of the blocks from ``begin`` to before ``end`` to gradients; see :func:`gradient_pass`."""
+    """Add the payoffs of blocks ``begin`` to ``end - 1`` to the gradients; see :func:`gradient_pass`."""
     gradient = scratch.gradient
     line_reach = scratch.line_reach
     column_sums = scratch.leaf
@@ -131,7 +131,7 @@ def mass_pass(view, player, reach, mass):
 
 @inlined
 def mass_of(view, begin, end, reach, mass):
-    """Set the mass of infosets ``begin`` to ``end``; see :func:`mass_pass`."""
+    """Set the mass of infosets ``begin`` to ``end - 1``; see :func:`mass_pass`."""
     for infoset in range(begin, end):
         total = 0.0
         for k in range(view.mass_begin[infoset], view.mass_begin[infoset + 1]):

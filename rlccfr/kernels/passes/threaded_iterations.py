@@ -75,7 +75,7 @@ def update_cut_row(view, infoset, first, actions, tables, findings, step, rule, 
 
 @inlined
 def copy_regrets_of(view, begin, end, tables, findings):
-    """Copy the regrets of infosets ``begin`` to ``end``, for rules that read them."""
+    """Copy the regrets of infosets ``begin`` to ``end - 1``, for rules that read them."""
     first, stop = view.first_sequence[begin], view.first_sequence[end]
     copy_true_regrets(tables.regret, first, stop, UNSCALED, findings.past_regret)
 

@@ -44,7 +44,7 @@ AVERAGE = 2
 
 
 class Drawing(NamedTuple):
-    """Which outcomes and private states passes draw, and the discounts that are pending at entries not visited.
+    """What a pass draws, public outcomes or private states, and the discounts that are pending at entries not visited.
 
     The logs have one entry per decision, or one per private state of a decision if these are drawn one by one.
     """

@@ -1,4 +1,4 @@
-"""Strengths of hold'em hands, and what hands win over all boards.
+"""Strengths of hold'em hands, and sums over all boards of the weights of the hands that each hand beats.
 
 A card is the number 4 x rank + suit, as in :mod:`rlccfr.games.public.cards`. The strengths are the same numbers that
 ``strengths`` returns there, computed a hundred times as fast.

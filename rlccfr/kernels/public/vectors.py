@@ -72,7 +72,7 @@ def fill_response(response, start, count, rows, reciprocals, vectors, policy):
 
 @inlined
 def fill_locked(lock, start, stride, count, rows, zero, vectors, policy):
-    """Replace a node's policy by the lock's, in the rows that are locked.
+    """Replace a node's policy by that of the lock in the locked rows.
 
     Args:
         lock: array with the node's probabilities from index ``start`` on, (count, stride); below 0 in other rows.
@@ -139,7 +139,7 @@ def fill_largest(vectors, values, count, rows, value):
 
 @inlined
 def fill_locked_means(lock, start, stride, count, rows, zero, vectors, values, value):
-    """In the rows that are locked, replace a node's value by the mean of its actions' values under the lock's policy.
+    """In the locked rows, replace a node's value by the mean of its actions' values under the lock's policy.
 
     Args:
         lock: see :func:`fill_locked`.
@@ -156,7 +156,7 @@ def fill_locked_means(lock, start, stride, count, rows, zero, vectors, values, v
 
 @inlined
 def clear_locked(lock, start, stride, count, rows, zero, regret, first, gap):
-    """Set the regrets of the rows that are locked to 0; they are never used.
+    """Set the regrets to 0 in the locked rows, where they are never used.
 
     Args:
         lock: see :func:`fill_locked`.

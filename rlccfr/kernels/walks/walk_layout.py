@@ -36,7 +36,7 @@ class WalkPlan(NamedTuple):
     internal_share: float  # share of walks that take ONE own action, all of the opponent's and all chance outcomes
     exploration: float  # share of exploration if ONE own action is drawn
     probe: bool  # each own action not taken is valued by one on-policy roll-out
-    baseline_rate: float  # 0: no baseline, except for the oracle's
+    baseline_rate: float  # step size of learned baselines; 0: no baselines, except those of the oracle or a model
     subset_size: int  # 0: the inclusion function decides
     mixes: bool  # walks ALL own actions, not ONE, with the mixture's probability
     one_draw: bool  # one random number decides this (mixes) for the whole walk
