@@ -53,7 +53,10 @@ def ready(function: Any, *arguments: Any) -> None:
 
 
 def released(signature: Any) -> Callable[..., Any]:
-    """Compile a kernel on import, as :func:`kernel` does. While it runs, other threads of Python can run, too."""
+    """Compile a kernel as :func:`kernel` does, but let other threads of Python run while it runs.
+
+    It is compiled on import, or at its first call if the signature is None.
+    """
 
     def compiled(function: Callable[..., Any]) -> Any:
         with vectorised():

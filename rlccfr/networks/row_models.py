@@ -44,7 +44,7 @@ class RowModel(Protocol):
         """Return predictions, (rows, actions) float32."""
 
     def begin(self, seed: Sequence[int]) -> None:
-        """Replace the weights with new ones, drawn with a seed."""
+        """Discard what has been learned, and start from new weights that are drawn with a seed."""
 
     def train(self, source: Source, first: int, end: int, seed: Sequence[int]) -> None:
         """Take the training steps with numbers ``first`` to ``end - 1`` of a fit.

@@ -120,7 +120,7 @@ def pass_hands_up(
     round_arrays, player, source, tables, pending, fold_values, end_values, values_before, scratch, now, ahead, mode,
     begin, end,
 ):  # fmt: skip
-    """Carry the player's values back through a round, for the hands of some histories, and update their tables.
+    """Carry the player's values back through a round for some histories' hands, and update these histories' tables.
 
     Args:
         round_arrays: the round, with the player's hands; ``begins`` has the first hand of each history.

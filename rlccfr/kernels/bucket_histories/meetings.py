@@ -151,7 +151,7 @@ def add_hands(showdowns, order, begin, end, column_of_hand, sums):
 def add_showdown(showdowns, order, row_of_hand, column_of_hand, num_rows, num_columns, sums):
     """Fill ``sums.shown`` on one board: for each pair of histories, 2 x (number of wins) + (number of ties).
 
-    Only pairs of hands that share no card count. A win is one of the hand with the row's history.
+    The wins are those of the hand with the row's history. Only pairs of hands that share no card count.
     """
     total = sums.total[:num_columns]
     total[:] = 0

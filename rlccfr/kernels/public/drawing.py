@@ -44,7 +44,7 @@ AVERAGE = 2
 
 
 class Drawing(NamedTuple):
-    """What a pass draws, public outcomes or private states, and the discounts that are pending at entries not visited.
+    """What a pass draws: public outcomes, private states or nothing; and the discounts that are pending.
 
     The logs have one entry per decision, or one per private state of a decision if these are drawn one by one.
     """
