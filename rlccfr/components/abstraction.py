@@ -16,9 +16,9 @@ from rlccfr.networks.settings import Approximator
 
 @dataclass(frozen=True, kw_only=True)
 class Abstraction(Component):
-    """What a learner plays against, which infosets share table entries, and whether a function replaces the regrets.
+    """What a learner plays against, which infosets share table entries, and whether regrets are fitted by a function.
 
-    The function, if there is one, is fitted to the regrets and takes the place of the regret table.
+    If there is such a function, the policies are computed from its values instead of from the regret table.
 
     Args:
         best_response: whether the opponent plays an exact best response to the learner's policy, instead of its own
@@ -26,7 +26,8 @@ class Abstraction(Component):
         regressor: settings of a function of infoset and action that is fitted to the regrets and determines the
             policies; None for no such function. Under a rule with networks, a regressor only gives the networks one
             output per infoset and action; the regressor's settings, ``bootstrap`` and ``traversals`` are then unused.
-        bootstrap: whether the fitted values also replace the regrets, so that new regrets are added to fitted values.
+        bootstrap: whether the fitted values also replace the regrets in the table, so that new regrets are added to
+            fitted values.
         traversals: number of walks per player and iteration if a regressor is fitted; 0 for the solver's ``walks``.
         buckets: function of a compiled game, a :class:`rlccfr.GameTree`, that returns the bucket of each infoset as an
             array of integers, (infosets,). Infosets of one bucket play one policy, and their regrets are added up. The

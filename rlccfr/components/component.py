@@ -22,7 +22,7 @@ _NO_HYPERPARAMETERS: Mapping[str, Any] = MappingProxyType({})
 class Component:
     """Base of update rules, samplers and abstractions.
 
-    The registry fills in both fields.
+    The registry fills in ``id`` and ``hyperparameters``.
 
     Args:
         id: name in the registry; empty for a component that is not registered.
@@ -50,7 +50,7 @@ class Component:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """Description ``{"id": ..., **hyperparameters}``, ready for JSON; it suffices to make the component."""
+        """Dictionary ``{"id": ..., **hyperparameters}`` for JSON; the component can be made again from it."""
         return {"id": self.id, **self.hyperparameters}
 
     def same_as(self, other: Component) -> bool:
@@ -62,7 +62,8 @@ class Component:
 class Guarantee:
     """Published theorems about the convergence of algorithms with a component.
 
-    An algorithm has a guarantee if each of its three components has one for the algorithm's kind of iteration.
+    An algorithm has a guarantee if each of its three components has one for the algorithm's kind of iteration: exact
+    passes or sampled walks.
 
     Attributes:
         exact: the theorem for exact passes; empty if there is none.
@@ -100,9 +101,9 @@ def _check_fields(component: Any) -> None:
 
 @cache
 def _field_types(component_class: type) -> dict[str, Any]:
-    """Return the types of the fields of the library's class that a component's class is or derives from.
+    """Return the types of the fields that a component's class has from this library.
 
-    Fields that a user's class adds are left out, since they may have any type.
+    If the class is a user's subclass, the fields that it adds are left out, since they may have any type.
     """
     library_class = next(base for base in component_class.__mro__ if base.__module__.partition(".")[0] == "rlccfr")
     return get_type_hints(library_class)

@@ -20,20 +20,20 @@ AGENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "prediction": ("optimism", "momentum", "memory", "power"),
     }
 )
-"""The agents, in the order in which they pick, with the settings that each picks.
+"""Names of a controller's agents, in the order in which they pick settings, with the settings that each agent picks.
 
-The settings are hyperparameters of the update rule ``scheduled``. ``floor`` is 1 for a floor at 0, else 0. An infinite
-``alpha`` or ``beta`` stands for no discount. Each agent sees the picks of the earlier agents.
+The settings are hyperparameters of the update rule ``scheduled``. ``floor`` is 1 for a floor at 0, and 0 for no floor.
+An infinite ``alpha`` or ``beta`` stands for no discount. Each agent sees the picks of the earlier agents.
 """
 
 SHIPPED = "shipped"
-"""Name of the trained networks that come with the package."""
+"""Name of the controller with trained networks that comes with the package."""
 
 SCHEDULE = "schedule"
-"""Name of the schedule that comes with the package: its settings depend only on a run's length and progress."""
+"""Name of the controller in the package whose picks depend only on a run's length and progress."""
 
 CONTROLLER_NAMES = (SHIPPED, SCHEDULE)
-"""Controllers that are given by name, not by file."""
+"""Names of the controllers that come with the package; other controllers are read from files."""
 
 SETTINGS = tuple(name for names in AGENTS.values() for name in names)
 OF_RUN = (
@@ -42,11 +42,14 @@ OF_RUN = (
     *(f"last_{name}" for name in SETTINGS),
 )  # fmt: skip
 PROGRESS = ("iterations", "horizon", "share")
-"""The only entries of an observation that a schedule depends on: the run's length and progress."""
+"""Names of the entries of an observation that tell a run's length and progress.
+
+The controller :data:`SCHEDULE` depends on no other entries.
+"""
 
 OF_GAME = ("mean_actions", "most_actions", "depth", "chance", "ends")
 OBSERVATION = OF_RUN + OF_GAME
-"""Names of the entries of an observation, (24,): first entries about the run, then entries about the game.
+"""Names of the 24 entries of an observation: those about the run, then those about the game.
 
 :mod:`rlccfr.kernels.control.observe` defines them.
 """
@@ -83,18 +86,20 @@ Layer = tuple[np.ndarray, np.ndarray]
 """Weights, (inputs, outputs), and biases, (outputs,)."""
 
 Networks = tuple[tuple[Layer, ...], ...]
-"""Each agent's layers; all but the last are followed by a ReLU."""
+"""The layers of each agent's network; a ReLU follows every layer but the last."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Controller:
-    """Three agents, each of which picks some settings of the next segment of a run: the choice of the largest Q-value.
+    """Three agents, each of which picks some of the update rule's settings for the next segment of a run.
 
-    A controller has one or more members, each with a network for each agent. Members are trained separately. An agent's
-    Q-values are means over the members, so that errors of single networks on unseen games partly cancel.
+    An agent has a Q-value for each of its choices and picks the choice with the largest. A controller has one or more
+    members, each with a network for each agent. Members are trained separately. An agent's Q-values are means over the
+    members, so that errors of single networks on unseen games partly cancel.
 
     Args:
-        choices: for each of the :data:`AGENTS` an array, (number of its choices, number of its settings).
+        choices: for each of the :data:`AGENTS` an array with one choice per row, (number of its choices, number of its
+            settings).
         members: networks of each member; all members have the same shapes. The inputs of an agent's network are the
             observation, and one number for each choice of each earlier agent: 1 for the pick, 0 for the other choices.
 
@@ -119,10 +124,10 @@ class Controller:
             raise ComponentError("a network has weights or biases that are not finite: train it again")
 
     def _sizes(self, networks: Networks) -> list[list[int]]:
-        """Return the sizes of the layers of each agent's network, inputs first, after checking that they fit together.
+        """Check the layers of each agent's network, and return their sizes, that of the input first.
 
         Raises:
-            ComponentError: they do not fit together.
+            ComponentError: the layers do not fit together.
         """
         num_inputs = len(OBSERVATION)
         all_sizes = []
@@ -132,8 +137,8 @@ class Controller:
             if not fits or sizes[-1] != len(choices) or len(network) != len(networks[0]):
                 raise ComponentError(
                     f"the layers of the network for {agent} have the sizes {sizes}; they must begin with {num_inputs} "
-                    f"inputs, fit together, end with {len(choices)} choices, and number {len(networks[0])}, as for "
-                    f"{next(iter(AGENTS))}"
+                    f"inputs, fit together, end with {len(choices)} choices, and be as many as for "
+                    f"{next(iter(AGENTS))}: {len(networks[0])}"
                 )
             all_sizes.append(sizes)
             num_inputs += len(choices)  # the next agent sees this one's pick
@@ -185,7 +190,7 @@ class Controller:
 
     @cached_property
     def looks(self) -> bool:
-        """Whether picks depend on more than a run's length and the iterations done: on its results or on the game."""
+        """Whether picks depend on the run's results or on the game, not only on the entries :data:`PROGRESS`."""
         hidden_entries = [index for index, name in enumerate(OBSERVATION) if name not in PROGRESS]
         first_layers = [network[0] for networks in self.members for network in networks]
         return any(weights[hidden_entries].any() for weights, _ in first_layers)
@@ -197,7 +202,7 @@ class Controller:
 
     @property
     def layers(self) -> list[list[int]]:
-        """Sizes of the layers of each agent's networks, inputs first."""
+        """Sizes of the layers of each agent's networks, that of the input first."""
         return self._sizes(self.members[0])
 
     def with_weights(self, flat: np.ndarray) -> Controller:
@@ -224,13 +229,13 @@ class Controller:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the choices, the layers' sizes, and the weights and biases in single precision, as in a file."""
+        """Hash of the choices, the layers' sizes, and the weights and biases in single precision, as in files."""
         text = repr((self.layers, [choices.tolist() for choices in self.choices]))
         return hashlib.sha256(text.encode() + self.single_weights.tobytes()).hexdigest()[:16]
 
     @cached_property
     def single_weights(self) -> np.ndarray:
-        """:meth:`flat_weights` in single precision, (k,). Runs share the array: copy it before changing it."""
+        """The array of :meth:`flat_weights` in single precision, (k,). Runs share it: copy it before changing it."""
         return self.flat_weights().astype(np.float32)
 
 

@@ -136,7 +136,7 @@ class Sampler(Component):
         if self.baseline == "history" and not self.baseline_rate:
             raise ComponentError("baseline='history' needs a baseline_rate")
         if self.values is not None and (self.baseline_rate or self.baseline != "sequence"):
-            raise ComponentError("with values=, baselines have no effect: leave out one of them")
+            raise ComponentError("with values=, baselines have no effect: leave out values= or the baselines' settings")
         if ("network" in (self.values, self.baseline)) != (self.network is not None):
             raise ComponentError("give network= if values='network' or baseline='network', and only then")
         is_one_path = takes == ("one", "one", "one") and self.mixture is None and not self.probe

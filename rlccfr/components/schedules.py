@@ -14,7 +14,7 @@ Schedule = Callable[[np.ndarray], Any]
 """Function from iterations t = 1, 2, ... (a float array) to one value per iteration, or to one value for all."""
 
 SCHEDULE_COLUMNS = ("positive_discount", "negative_discount", "floor", "average_decay", "prediction")
-"""Names of the first columns of a rule's schedule; one column for each of the rule's ``parameters`` follows."""
+"""Names of the first columns of the array of a rule's schedules; a column for each of its ``parameters`` follows."""
 
 
 MOMENTUM_COLUMNS = ("weight", "memory", "power")
@@ -38,10 +38,10 @@ def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: in
     """Return the values of schedules at iterations ``first`` to ``first + count``, shape (count + 1, len(columns)).
 
     Args:
-        owner: id of the rule, for errors.
-        columns: schedule, or number, by name; one column of the result for each.
-        first: number of the first iteration, from 1.
-        count: number of further iterations.
+        owner: id of the rule, for error messages.
+        columns: schedules or numbers, by name; each gives one column of the result.
+        first: first iteration; iterations are counted from 1.
+        count: number of iterations after the first.
 
     Raises:
         ComponentError: a schedule fails, or returns a number that is out of range.

@@ -15,7 +15,7 @@ from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import Networks
 
 MOVEMENT = "movement"
-"""Name of the table of a rule with momentum: the running sum M of the changes of R."""
+"""Name of the table that a rule with momentum keeps: the running sum M of the changes of R, see :class:`Momentum`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Momentum:
     Args:
         weight: schedule of the weight of M in the policy.
         memory: schedule of the factor on the earlier M, from 0 to 1.
-        power: schedule of the power, at least 1; 1, 1.5 and 2 are fast.
+        power: schedule of the power, at least 1; the powers 1, 1.5 and 2 are computed fastest.
 
     Raises:
         ComponentError: a memory or a power is out of range; raised when the schedules are read.
@@ -72,10 +72,10 @@ class UpdateRule(Component):
         average_decay: schedule of the factor on the policy sum, at least 0.
         prediction: schedule of the weight with which the newest regrets are counted once more in the policy.
         reweight: plain function ``f(instant_regret, mass, state, parameters, utility_range)`` that changes
-            ``instant_regret``, (A,). ``mass`` is the opponent's and chance's reach in these regrets. ``state``,
-            (A, len(arrays)), holds the rule's own tables, which the function may change. ``utility_range`` is the
-            game's largest payoff minus its smallest. A function with a sixth argument, ``regret``, also receives a copy
-            of R, (A,), at the start of the iteration. None leaves the regrets as they are.
+            ``instant_regret``, (A,). ``mass`` is the reach of the opponent and chance, a factor of these regrets.
+            ``state``, (A, len(arrays)), holds the rule's own tables, which the function may change. ``utility_range``
+            is the game's largest payoff minus its smallest. A function with a sixth argument, ``regret``, also receives
+            a copy of R, (A,), at the start of the iteration. None leaves the regrets as they are.
         policy_map: plain function ``f(row, state, parameters, utility_range)`` that turns the regrets in ``row``,
             (A,), into a policy. None is regret matching: a policy proportional to positive regrets.
         regularise: plain function ``f(values, policy, reach, state, parameters, utility_range)`` that may change the
@@ -88,7 +88,8 @@ class UpdateRule(Component):
         parameters: schedules whose values ``reweight``, ``policy_map`` and ``regularise`` receive as an array.
         arrays: names of tables that the solver keeps for the rule, one number per infoset and action, 0 at first. The
             tables are kept while another rule runs.
-        average_weight: one of ``arrays``, which multiplies each action's increment; needs ``exact_only``.
+        average_weight: name of one of ``arrays``, whose entry for an action multiplies the action's increment of the
+            policy sum; needs ``exact_only``. None for no such factor.
         uses_mass: whether exact passes must compute ``mass``; without it, ``mass`` is undefined in exact passes. Walks
             always compute it.
         fallback: policy of regret matching if no regret is positive: ``"uniform"``; or ``"argmax"``, the action with
@@ -102,8 +103,8 @@ class UpdateRule(Component):
             public trees.
         output: the policy that is the run's result: ``"average"``; or ``"current"``, for a rule whose last policy
             converges. ``"current"`` needs ``exact_only``, and excludes models, blends and public trees.
-        networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated
-            beside the networks, for a later switch to another rule.
+        networks: settings of networks that learn advantages; None for a tabular rule. The tables are updated, too, for
+            a later switch to another rule.
         momentum: the momentum of regrets; None for no momentum. It takes the place of ``policy_map``, needs
             ``exact_only``, and can't be combined with functions, arrays or networks.
         controller: networks that choose the discounts, the floor, the decay, the prediction and the momentum during the
@@ -152,7 +153,7 @@ class UpdateRule(Component):
         if self.controller is not None:
             self._check_controller(self.controller)
         if self.average_weight is not None and not self.exact_only:
-            raise ComponentError("a rule with average_weight must be exact_only: walks add to the average unweighted")
+            raise ComponentError("a rule with average_weight needs exact_only=True: walks do not apply the weight")
         if self.needs_exact_tables and (self.learns or self.controller is not None or not self.exact_only):
             raise ComponentError(
                 "a rule with regularise, simultaneous=True or output='current' needs exact_only=True, and takes no "

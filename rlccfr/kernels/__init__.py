@@ -41,7 +41,7 @@ def announce(kernels: tuple[str, str], use: str) -> None:
 
     Args:
         kernels: as for :func:`is_compiled`.
-        use: what the kernels are for.
+        use: what the kernels are for, as the message says it.
     """
     from rlccfr.kernels.jit import UNJITTED
 

@@ -34,7 +34,10 @@ from rlccfr.files import write_atomically
 
 PACKAGE = Path(__file__).parent.parent
 FOLLOWED = ("kernels", "catalog")
-"""Folders whose modules hold functions that are compiled into others; their imports are followed."""
+"""Folders whose modules have functions that are compiled into other modules' kernels.
+
+:func:`sources_of` also follows the imports of these modules.
+"""
 
 LAYOUTS = ("games/records.py", "games/public/records.py", "components/schedules.py", "components/controller.py")
 """Other modules whose constants are compiled into kernels: records, columns of schedules, a controller's settings."""
@@ -45,7 +48,7 @@ UNUSED_DAYS = 30
 """Days without use after which a folder of kernels is deleted."""
 
 LONGEST_WAIT = 300.0
-"""Seconds for which a process waits for another one that compiles the same kernel; then it compiles for itself."""
+"""Seconds for which a process waits while another one compiles the same kernel; then it compiles the kernel itself."""
 
 
 def kernels_folder() -> Path:
@@ -81,10 +84,10 @@ def digest_of_sources(file: Path, package: Path = PACKAGE) -> str:
 
 @cache
 def sources_of(file: Path, package: Path = PACKAGE) -> frozenset[Path]:
-    """Return the files that are compiled into a module's kernels: its own, and those that it imports, directly or not.
+    """Return the files that are compiled into a module's kernels: the module, and what it imports, directly or not.
 
-    Files of LAYOUTS count, but what they import does not. Imports are found in the text, since parsing all of it would
-    take longer than loading the kernels.
+    Files of LAYOUTS count, but what they import does not. Imports are found by a search of the text, since parsing it
+    would take longer than loading the kernels.
     """
     sources = {file}
     unread = [file]
@@ -123,7 +126,7 @@ def _files_named(text: str, package: Path) -> Iterator[Path]:
 
 @cache
 def writable_base(numba_folder: str) -> Path:
-    """Return the first writable folder of these: ``numba_folder``, the user's cache, a temporary folder.
+    """Return the first of these folders that can be written to: ``numba_folder``, the user's cache, a temporary folder.
 
     ``RLCCFR_CACHE`` applies to games only, so that processes with separate games can share the kernels.
 
@@ -180,11 +183,13 @@ def _mark_as_used(folder: Path) -> None:
 
 
 _held_locks: set[str] = set()
-"""Paths of the locks that this process holds on forms that it compiles, or has failed to compile."""
+"""Paths of the locks that this process holds, each on a compiled form that it is making or has failed to make."""
 
 
 class KernelCache(FunctionCache):
     """Numba's cache of one function's compiled forms, with one file per form in the folder of :func:`folder_of`.
+
+    A form is the function as it is compiled for one set of argument types.
 
     Two processes that need the same form at once compile it once: the second waits for the first.
     """
@@ -216,8 +221,8 @@ class KernelCache(FunctionCache):
     def _acquired(self, sig: Any, target_context: Any) -> bool:
         """Wait until no other process compiles a form; return whether this process now holds the lock to compile it.
 
-        If compiling fails, the lock is held until this process ends, since others would fail in the same way. This
-        process itself must not wait for it if it tries again.
+        If compiling fails, the lock is held until this process ends, since others would fail in the same way. If this
+        process tries again, it does not wait for its own lock.
         """
         path = f"{self._files.path_of(self._index_key(sig, target_context.codegen()))}.lock"
         if path in _held_locks:

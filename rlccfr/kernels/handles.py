@@ -38,7 +38,10 @@ from rlccfr.kernels.layout import (
 from rlccfr.kernels.walks.walk_layout import DRAWS, PATH, SAMPLING, WALK_MEMORY, Sampling
 
 WORDS_PER_VALUE = 7
-"""Largest number of words in which Numba stores one value: today seven for a 1-D array, three for a function."""
+"""Largest number of words, of 8 bytes each, in which Numba stores one value.
+
+At present a one-dimensional array takes seven, and a function three.
+"""
 
 
 def _pointer(context: Any, builder: Any, array: Any, kind: Any) -> Any:

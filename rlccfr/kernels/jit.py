@@ -1,4 +1,4 @@
-"""Compilation of kernels; the whole package compiles with these options."""
+"""Compilation of kernels, with the compiler options that the whole package uses."""
 
 from __future__ import annotations
 
@@ -53,7 +53,10 @@ def ready(function: Any, *arguments: Any) -> None:
 
 
 def released(signature: Any) -> Callable[..., Any]:
-    """Compile a kernel as :func:`kernel` does; while it runs, other threads of Python can run, too."""
+    """Compile a kernel as :func:`kernel` does, but let other threads of Python run while it runs.
+
+    It is compiled on import, or at its first call if the signature is None.
+    """
 
     def compiled(function: Callable[..., Any]) -> Any:
         with vectorised():
@@ -63,7 +66,10 @@ def released(signature: Any) -> Callable[..., Any]:
 
 
 def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
-    """Compile a function of this package, at its first call if the signature is None, and cache the result on disk."""
+    """Compile a function of this package, and cache the result on disk.
+
+    If the signature is None, the function is compiled at its first call.
+    """
     dispatcher = njit(**options)(function)
     if UNJITTED:
         return dispatcher
@@ -76,7 +82,10 @@ def cached(function: Callable[..., Any], signature: Any, options: dict[str, Any]
 
 @contextmanager
 def vectorised() -> Iterator[None]:
-    """Let LLVM merge neighbouring operations into vectors, such as the gradient's sums; Numba's default forbids it."""
+    """Let LLVM merge neighbouring operations, such as additions, into vector instructions; Numba's default forbids it.
+
+    In the kernels, this makes the sums of the gradient faster.
+    """
     previous = getattr(config, VECTORIZER_SETTING)
     setattr(config, VECTORIZER_SETTING, 1)
     try:

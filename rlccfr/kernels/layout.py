@@ -133,7 +133,7 @@ class Procedure(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Numbers of one iteration that updates of regrets need.
+    """The numbers of one iteration that an update of regrets needs.
 
     Each factor is a pair: one for positive regrets, and one for all others. Where regrets are stored without a running
     scale, ``load`` is the iteration's discounts, and ``store`` is (1, 1).

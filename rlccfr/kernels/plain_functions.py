@@ -92,10 +92,10 @@ def reads_regret(reweight: Callable[..., None] | None) -> bool:
 
 
 def reweight_functions(function: Callable[..., None] | None) -> tuple[Any, Any]:
-    """Return the handles of a rule's ``reweight`` without and with the argument ``regret``.
+    """Return two handles for a rule's ``reweight``: of a function without the argument ``regret``, and of one with it.
 
-    A kernel's function argument has one fixed signature, so a rule carries a handle of each. ``RuleFlags.reads_regret``
-    says which one is called; the other does nothing.
+    A kernel's function argument has one fixed signature, so a rule carries both. ``RuleFlags.reads_regret`` says which
+    one is called; the other does nothing.
 
     Raises:
         ComponentError: the function has the wrong arguments, or it can't be compiled.
@@ -106,7 +106,7 @@ def reweight_functions(function: Callable[..., None] | None) -> tuple[Any, Any]:
 
 
 def policy_map_function(function: Callable[..., None] | None) -> Any:
-    """Return the handle of a rule's ``policy_map``; for None, of a function that does nothing.
+    """Return the handle of a rule's ``policy_map``; if it is None, that of a function that does nothing.
 
     Raises:
         ComponentError: the function has the wrong arguments, or it can't be compiled.
@@ -115,7 +115,7 @@ def policy_map_function(function: Callable[..., None] | None) -> Any:
 
 
 def regularise_function(function: Callable[..., float] | None) -> Any:
-    """Return the handle of a rule's ``regularise``; for None, of a function that returns 0.
+    """Return the handle of a rule's ``regularise``; if it is None, that of a function that returns 0.
 
     Raises:
         ComponentError: the function has the wrong arguments, or it can't be compiled.
@@ -124,7 +124,7 @@ def regularise_function(function: Callable[..., float] | None) -> Any:
 
 
 def inclusion_function(function: Callable[..., None] | None) -> Any:
-    """Return the handle of a sampler's ``inclusion``; for None, of a function that does nothing.
+    """Return the handle of a sampler's ``inclusion``; if it is None, that of a function that does nothing.
 
     Raises:
         ComponentError: the function has the wrong arguments, or it can't be compiled.
@@ -133,7 +133,7 @@ def inclusion_function(function: Callable[..., None] | None) -> Any:
 
 
 def mixture_function(function: Callable[..., float] | None) -> Any:
-    """Return the handle of a sampler's ``mixture``; for None, of a function that returns 0.
+    """Return the handle of a sampler's ``mixture``; if it is None, that of a function that returns 0.
 
     Raises:
         ComponentError: the function has the wrong arguments, or it can't be compiled.
@@ -156,7 +156,7 @@ def check_signature(field: str, function: Callable[..., Any]) -> None:
 
 @cache
 def _compiled(function: Callable[..., Any] | None, expected: PlainSignature) -> Any:
-    """Return the handle of a function; for None, of the expected signature's default.
+    """Compile a function and return its handle; if it is None, that of the expected signature's default.
 
     Raises:
         ComponentError: the function's arguments are not those of ``expected``, or it can't be compiled.

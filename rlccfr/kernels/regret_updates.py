@@ -34,7 +34,7 @@ from rlccfr.kernels.layout import (
 )
 
 LEAST_RECIPROCAL_SUM = 1e-300
-"""Sum up to which values are divided by the sum itself, because its reciprocal could overflow."""
+"""Values are divided by sums up to this, not multiplied by a sum's reciprocal, which could overflow."""
 
 LARGEST_SUM = 1e300
 """Sum of powers above which values are first divided by the largest of them, so that no power overflows."""
@@ -95,9 +95,9 @@ def update_regrets_plain(tables, first, end, gain, at, value, step):
 
 @inlined
 def update_regrets_predicting(tables, first, end, gain, at, value, step):
-    """Update regrets as :func:`update_regrets_plain` does, but match the predicted regrets D' R + prediction r.
+    """Update regrets as :func:`update_regrets_plain` does, but set the policy from the regrets D' R + prediction r.
 
-    D' is the next iteration's discount. If the prediction is 0, R itself is matched.
+    These are called the predicted regrets. D' is the next iteration's discount. If the prediction is 0, they are R.
 
     Args:
         gain: overwritten with the positive parts of the predicted regrets.
@@ -125,7 +125,7 @@ def update_regrets_predicting(tables, first, end, gain, at, value, step):
 
 @inlined
 def to_the_power(value, power):
-    """Return a power of a number that is at least 0; 1, 1.5 and 2 are fast."""
+    """Return ``value ** power`` for a value of at least 0; the powers 1, 1.5 and 2 are computed fastest."""
     if power == 2.0:
         return value * value
     if power == 1.5:
@@ -181,7 +181,9 @@ def set_policy_by_shares(values, at, policy, first, end, power):
 
 @inlined
 def update_regrets_with_momentum(tables, first, end, gain, at, value, step):
-    """Update regrets as :func:`update_regrets_plain` does, but match a power of D' R + prediction r + weight M.
+    """Update regrets as :func:`update_regrets_plain` does, but set the policy from D' R + prediction r + weight M.
+
+    The policy is proportional to a power of the positive parts of these numbers.
 
     M <- memory M + (R after - R before) is the first column of ``tables.state``. D' is the next iteration's discount,
     or 1 without a prediction, as in :func:`update_regrets_predicting`. Regrets are stored without a running scale,

@@ -1,4 +1,4 @@
-"""Models of infosets' features in place of tables, for deep rules and regression CFR.
+"""Models that map infosets' features to regrets or policies. Deep rules and regression CFR use them in place of tables.
 
 Only ``settings``, ``inputs`` and the reservoirs can be imported without PyTorch.
 """

@@ -33,7 +33,7 @@ class AverageModel:
         self._learner.learn()
 
     def enter(self, policy_sum: np.ndarray) -> None:
-        """Take over from a table, (m,), of policy sums."""
+        """Take over from a run with tables, given its policy sums, (m,)."""
         self._learner.enter(np.add.reduceat(policy_sum, self._first), policy_sum)
 
     def sums(self) -> np.ndarray | None:
@@ -50,8 +50,9 @@ class AverageModel:
 class PlayedModels:
     """Value models that one player has played, with their weights in the average (SD-CFR: Steinberger 2019).
 
-    Models are numbered from 1. Number 0 stands for the policy that came before all models: the policy before the first
-    fit or, after a switch from tables, the average policy up to the switch, with the weight of its iterations.
+    The kept models are numbered from 1. Number 0 stands for the policy that came before all models: the policy before
+    the first fit or, after a switch from tables, the average policy up to the switch, with the weight of its
+    iterations.
 
     Args:
         policy: (player's sequences,) the policy with number 0.
@@ -98,7 +99,7 @@ class PlayedModels:
             self._weights[self._playing] += 1.0
 
     def draw(self, rng: np.random.Generator) -> int:
-        """Draw a number by weight: that of a model, or 0 for the policy before all models."""
+        """Draw the number of a kept model, or 0 for the policy before all models, in proportion to :meth:`shares`."""
         return int(rng.choice(len(self._weights), p=self.shares()))
 
     def __len__(self) -> int:

@@ -10,11 +10,14 @@ import torch
 from rlccfr.networks.inputs import Inputs
 
 Batch = tuple[torch.Tensor, ...]
-"""Rows of inputs, goals for their outputs, and the weight of each output in the loss."""
+"""A batch's inputs, (rows, d), the targets of its outputs, and the weights of its outputs in the loss.
+
+The last two have the shape (rows, outputs).
+"""
 
 
 class Batches:
-    """Batches of one model's rows, drawn by weight.
+    """Batches of one model's rows, drawn in proportion to the rows' weights.
 
     Args:
         inputs: the model's inputs, with m sequences and n infosets.

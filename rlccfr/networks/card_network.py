@@ -1,7 +1,7 @@
 """A network for card games: one branch for cards, one for bets (Brown et al. 2019, appendix C).
 
-Differs from the source in the features: they are the columns of OpenSpiel's information state tensors. Each card's
-column has one embedding. The source adds embeddings of rank and suit, which the tensors do not separate.
+The features differ from the source: they are the columns of OpenSpiel's information state tensors. Each card's column
+has one embedding. The source adds embeddings of rank and suit, which the tensors do not separate.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Branches(nn.Module):
 
 
 def normalised(values: torch.Tensor) -> torch.Tensor:
-    """Return the rows of a matrix, each with mean 0 and standard deviation 1."""
+    """Shift and scale each row of a matrix to mean 0 and standard deviation 1."""
     mean = values.mean(1, keepdim=True)
     standard_deviation = values.std(1, keepdim=True)
     return (values - mean) / (standard_deviation + 1e-6)

@@ -1,8 +1,9 @@
-"""Networks that read hold'em hands and lines of betting as numbers, without a matrix of all infosets.
+"""Networks for hold'em that read the index of a hand and the index of a line of betting.
 
-Both kinds of network add two codes, one of the cards and one of the line of betting, and pass the sum through further
-layers. A code is computed once for each distinct hand, and once for each line, of which there are few. The sum of two
-linear functions is a linear function of both inputs side by side, so this is the same network with fewer operations.
+So they need no matrix of all infosets. Both kinds of network compute two vectors, called codes, one from the cards and
+one from the line of betting. They add the two codes and pass the sum through further layers. A code is computed once
+for each distinct hand, and once for each line, of which there are few. The sum of two linear functions is a linear
+function of both inputs side by side, so this is the same network with fewer operations.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from rlccfr.networks.card_network import normalised
 
 
 class HandInputs(NamedTuple):
-    """What networks read of a hold'em game.
+    """Tables of a hold'em game from which these networks look up their inputs.
 
     Attributes:
-        cards: (hands, cards) int16, for each hand and its board, the numbers of the cards: round x deck + card, where
-            deck is the number of cards in the deck, and round the number of the round in which the card is dealt. Cards
-            that are not yet dealt have the number ``num_rounds`` x deck.
+        cards: (hands, cards) int16: for each hand with its board, an index for each card: round x deck + card, where
+            deck is the number of cards in the deck, and round is the round, counted from 0, in which the card is dealt.
+            Cards that are not yet dealt have the index ``num_rounds`` x deck.
         lines: (lines, columns) float32 features of each line of betting.
         ranks, suits: size of the deck; a card is rank x suits + suit.
         num_rounds: number of rounds.
-        num_actions: number of outputs.
+        num_actions: number of outputs, one for each action.
     """
 
     cards: np.ndarray
@@ -44,7 +45,7 @@ class HandInputs(NamedTuple):
 
 
 class HandNetwork(nn.Module):
-    """Base of networks over hands and lines.
+    """Base of the networks that read hands and lines of betting.
 
     Args:
         inputs: what the network reads.
@@ -57,20 +58,20 @@ class HandNetwork(nn.Module):
         self.width = width
 
     def codes_of_cards(self, cards: torch.Tensor) -> torch.Tensor:
-        """Return the code of each of some hands, (hands, width), for rows of :attr:`HandInputs.cards`."""
+        """Return the codes of hands, (hands, width), that are given as rows of :attr:`HandInputs.cards`."""
         raise NotImplementedError
 
     def codes_of_lines(self, lines: torch.Tensor) -> torch.Tensor:
-        """Return the code of each line, (lines, width), for :attr:`HandInputs.lines`."""
+        """Return the codes of lines of betting, (lines, width), that are given as rows of :attr:`HandInputs.lines`."""
         raise NotImplementedError
 
     def outputs(self, codes: torch.Tensor) -> torch.Tensor:
-        """Return the outputs, (rows, actions), for sums of both codes, (rows, width)."""
+        """Return the outputs, (rows, actions), for rows that are sums of a hand's code and a line's, (rows, width)."""
         raise NotImplementedError
 
 
 class HandPerceptron(HandNetwork):
-    """ReLU layers; the first one reads each card of each round, and the features of the line, as 0 or 1."""
+    """ReLU layers; the inputs, each 0 or 1, are one for each card in each round, and the features of the line."""
 
     def __init__(self, inputs: HandInputs, width: int, layers: int) -> None:
         super().__init__(inputs, width)
@@ -100,10 +101,10 @@ class HandPerceptron(HandNetwork):
 class HandBranches(HandNetwork):
     """The network of Brown et al. 2019, appendix C: a branch for cards, one for bets, and layers that join them.
 
-    The embedding of a group of cards, which are dealt in one round, is the sum of its cards' embeddings. Each of these
-    is the sum of three: of the card, of its rank and of its suit. Differs from the source in the features of bets:
-    there, the feature of a bet is its size as a fraction of the pot; here, each action has two features, whether it
-    happened and whether it was a bet. In limit games, the size follows from the actions.
+    The embedding of a group of cards, which are dealt in one round, is the sum of its cards' embeddings. A card's
+    embedding is the sum of three embeddings: of the card, of its rank and of its suit. The features of bets differ from
+    the source. There, the feature of a bet is its size as a fraction of the pot; here, each action has two features,
+    whether it happened and whether it was a bet. In limit games, the size follows from the actions.
     """
 
     def __init__(self, inputs: HandInputs, width: int) -> None:

@@ -35,7 +35,8 @@ def inputs_of(game: GameTree, player: int, *, per_sequence: bool, cards: bool = 
         cards: whether to find the columns that stand for cards.
 
     Raises:
-        ComponentError: the game offers no information state tensors, or ``cards`` is set and no column is a card's.
+        ComponentError: the game offers no information state tensors, or ``cards`` is set and no column stands for a
+            card.
     """
     infosets = game.infosets_of(player)
     sequences = game.sequences_of(player)
@@ -64,9 +65,9 @@ def inputs_of(game: GameTree, player: int, *, per_sequence: bool, cards: bool = 
 
 
 def _card_columns(game: GameTree, infosets: slice, features: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the columns that depend on chance, grouped by the least number of moves after which they are not 0.
+    """Return the columns that stand for cards, grouped by the least number of moves after which they are not 0.
 
-    A column is a card's if it takes several values after the same moves of both players.
+    A column stands for a card if it takes several values after the same moves of both players.
 
     Args:
         infosets: the player's infosets.

@@ -21,7 +21,7 @@ ENTRY_FITS = 25
 
 
 class Learner:
-    """A model and its training data. It is fitted to weighted means of the data; the weights are called masses.
+    """A model and its training data. The model is fitted to weighted means of the data; the weights are called masses.
 
     The data are of three kinds: fresh data since the last fit, older data in a reservoir, and data of tables, if the
     run used tables before it switched to models. Unless stated otherwise, arrays are over all infosets (n,) and
@@ -176,7 +176,10 @@ class Advantages:
         return [self._value_learner] if self._mean_learner is None else [self._value_learner, self._mean_learner]
 
     def predicted_regrets(self) -> np.ndarray:
-        """Return the advantages, (player's sequences,), from which the policy follows; weighted if the rule says so."""
+        """Return the advantages, (player's sequences,), from which the policy follows.
+
+        If the rule has an ``action_weight``, positive advantages are multiplied by it.
+        """
         return self._weighted(self._value_learner.values, self._action_weights())
 
     def snapshot(self) -> np.ndarray:
@@ -193,7 +196,7 @@ class Advantages:
 
     @staticmethod
     def _weighted(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the advantages, the positive ones weighted.
+        """Return the advantages with the positive ones multiplied by their weights.
 
         Negative ones stay as they are, so that where none is positive, the best action stays the best.
         """
@@ -298,10 +301,10 @@ def divided(sums: np.ndarray, mass: np.ndarray) -> np.ndarray:
 
 
 def prefixed(prefix: str, state: State) -> State:
-    """Return the state of a part of an object, with names as in the object's state: ``prefix.name`` for ``name``."""
+    """Return a state in which each ``name`` has become ``prefix.name``, to store it inside the state of an object."""
     return {f"{prefix}.{name}": array for name, array in state.items()}
 
 
 def unprefixed(prefix: str, state: State) -> State:
-    """Return the state of a part of an object from the object's state; see :func:`prefixed`."""
+    """Return the entries of a state whose names begin with ``prefix.``, without this prefix; see :func:`prefixed`."""
     return {name[len(prefix) + 1 :]: array for name, array in state.items() if name.startswith(f"{prefix}.")}

@@ -1,4 +1,4 @@
-"""The arrays of a PyTorch network and of its Adam optimiser, for files."""
+"""Conversion of a PyTorch network and its Adam optimiser to arrays for files, and back."""
 
 from __future__ import annotations
 

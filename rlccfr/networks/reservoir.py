@@ -14,7 +14,7 @@ from rlccfr.kernels.learning.reservoir_sampling import NUM_KEPT, NUM_SEEN, Rows,
 from rlccfr.networks.settings import FullMemory
 
 LARGEST_SCALE = 1e100
-"""Scale above which the stored rows are rescaled to current units, so that they do not overflow."""
+"""Scale above which :meth:`Reservoir.discount` rescales the stored rows to current units, so that none overflows."""
 
 
 class Reservoir:
@@ -103,11 +103,14 @@ class Reservoir:
         return float(num_seen / num_kept) if num_kept and not self._newest else 1.0
 
     def mass(self) -> np.ndarray:
-        """Return estimates, (n,), of the discounted sums of masses over all rows added so far, or over the newest."""
+        """Return estimates, (n,), of the discounted sums of masses over all rows added so far.
+
+        With ``full="window"``, they are the sums over the rows kept.
+        """
         return self._rows.mass_sum * self._seen_per_kept
 
     def vector(self) -> np.ndarray:
-        """Return estimates, (m,), of the discounted sums of vectors over the same rows."""
+        """Return estimates, (m,), of the discounted sums of vectors over the same rows as in :meth:`mass`."""
         return self._rows.vector_sum * self._seen_per_kept
 
     def state(self) -> dict[str, np.ndarray]:

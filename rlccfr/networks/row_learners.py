@@ -13,8 +13,10 @@ from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
 
 MOST_REPEATED = 4
-"""Number of batches whose rows are examined first. If more of these rows are distinct than fit into a batch, the other
-rows are not examined."""
+"""Number of batches that the first search for equal rows covers.
+
+If the distinct rows found there do not fit into one batch, the other rows of the data are not searched.
+"""
 
 
 class RowLearner:
@@ -112,7 +114,7 @@ class RowLearner:
         self._reservoir.mark_old()
 
     def drawn(self, size: int, rng: np.random.Generator) -> Data:
-        """Return a batch of rows, drawn uniformly; all distinct rows, if there are few.
+        """Return ``size`` rows, drawn uniformly with replacement; or all distinct rows, if they fit into a batch.
 
         See :class:`rlccfr.networks.row_models.Source`.
         """
@@ -248,7 +250,9 @@ class AdvantageLearner(RowLearner):
 
 
 class ValueLearner(RowLearner):
-    """Player 0's values of actions at histories. Rows of data say which action was taken; only it has a target.
+    """A model of player 0's values of actions at histories, and its data.
+
+    A row of data tells which action was taken; only this action has a target.
 
     Each fit has only the data since the last one, because values change with the players' policies.
 

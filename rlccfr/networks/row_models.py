@@ -1,4 +1,4 @@
-"""Models of functions of rows: networks over hands or over tensors, and a table to compare them with.
+"""Models that map rows to a number for each action: networks over hands or tensors, and a table for comparison.
 
 A row is what a player knows at a decision; see :class:`rlccfr.games.walked.walked_game.WalkedGame`. No model depends on
 how many infosets the game has.
@@ -31,7 +31,7 @@ class Source(Protocol):
     """The data of a fit."""
 
     def drawn(self, size: int, rng: np.random.Generator) -> Data:
-        """Return a batch of rows, drawn uniformly with replacement; or all distinct rows, if there are few."""
+        """Return ``size`` rows, drawn uniformly with replacement; or all distinct rows, if they fit into a batch."""
 
     def whole(self) -> Data:
         """Return all rows."""
@@ -44,7 +44,7 @@ class RowModel(Protocol):
         """Return predictions, (rows, actions) float32."""
 
     def begin(self, seed: Sequence[int]) -> None:
-        """Start from scratch, with weights that are drawn with a seed."""
+        """Discard what has been learned, and start from new weights that are drawn with a seed."""
 
     def train(self, source: Source, first: int, end: int, seed: Sequence[int]) -> None:
         """Take the training steps with numbers ``first`` to ``end - 1`` of a fit.
@@ -143,7 +143,7 @@ def merged_data(rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Dat
 
 
 Legal = Callable[[np.ndarray], np.ndarray]
-"""Function from rows to whether each action is legal, (rows, actions)."""
+"""Function from rows to an array, (rows, actions), that tells which actions are legal."""
 
 
 class HandModel:
@@ -152,7 +152,7 @@ class HandModel:
     Args:
         inputs: what the network reads.
         settings: settings of the model.
-        legal: which actions are legal; outputs of others are not trained.
+        legal: function that tells which actions are legal; the outputs of other actions are not trained.
         seed: seed of the first weights.
     """
 
@@ -200,7 +200,7 @@ class HandModel:
         return outputs
 
     def _codes_of_hands(self, hands: np.ndarray) -> torch.Tensor:
-        """Return the codes, (hands, width), of hands that are given by their numbers."""
+        """Return the codes, (hands, width), of hands that are given by their indices, (hands,)."""
         numbers = torch.from_numpy(hands.astype(np.int64))
         parts = torch.split(numbers, MOST_ROWS)
         return torch.cat([self._network.codes_of_cards(self._cards[part].int()) for part in parts])
@@ -228,7 +228,7 @@ class HandModel:
         return weights_of(self._network)
 
     def at_snapshot(self, snapshot: np.ndarray) -> HandModel:
-        """Return this model as it was when a snapshot was taken."""
+        """Return a copy of this model with the weights that it had when a snapshot was taken."""
         twin = self.frozen()
         set_weights(twin._network, snapshot)
         return twin
@@ -266,7 +266,7 @@ class TensorModel:
     Args:
         inputs: what the network reads.
         settings: settings of the model.
-        legal: which actions are legal; outputs of others are not trained.
+        legal: function that tells which actions are legal; the outputs of other actions are not trained.
         seed: seed of the first weights.
     """
 
@@ -323,7 +323,7 @@ class TensorModel:
 
 
 def new_tensor_model(walks: StateWalks, settings: Approximator, seed: Sequence[int]) -> RowModel:
-    """Return a new model, of the settings' kind, of a game by its states.
+    """Return a new model of the settings' kind for a game that OpenSpiel's states represent.
 
     Args:
         walks: the game.

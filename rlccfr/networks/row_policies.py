@@ -9,7 +9,7 @@ import numpy as np
 from rlccfr.networks.row_models import RowModel
 
 Fallback = Literal["uniform", "argmax"]
-"""The policy at rows without a positive number: the uniform one, or the action with the largest number."""
+"""The policy at rows where no number is positive: the uniform one, or the action with the largest number."""
 
 
 def uniform_policies(legal: np.ndarray) -> np.ndarray:
@@ -24,7 +24,7 @@ def proportional_policies(numbers: np.ndarray, legal: np.ndarray, fallback: Fall
     Args:
         numbers: (rows, actions) advantages, or sums of policies; those of illegal actions are not used.
         legal: (rows, actions) whether each action is legal.
-        fallback: the policy at rows without a positive number: ``"uniform"``, or ``"argmax"``, the action with the
+        fallback: the policy at rows where no number is positive: ``"uniform"``, or ``"argmax"``, the action with the
             largest number (the uniform policy if all are equal).
     """
     numbers = np.where(legal, numbers, -np.inf)

@@ -22,13 +22,13 @@ class Approximator:
     Args:
         kind: ``"mlp"``, a network of ReLU layers trained by Adam; ``"cards"``, a network with a branch for cards, which
             has a fixed number of layers and always runs on the CPU; or ``"table"``, which fits every target exactly, to
-            show the cost of the network's fitting error.
+            show what a network's fitting error costs.
         hidden, layers: width and number of hidden layers.
         learning_rate: learning rate of Adam.
         train_steps: number of steps per fit.
-        batch_size: number of rows per step, drawn by weight. If there are no more rows than that, each step takes all.
-            Runs without tables (hold'em's public tree, and games by their states) draw rows uniformly, and the loss
-            weights them.
+        batch_size: number of rows per step, drawn in proportion to their weights. If there are no more rows than that,
+            each step takes all. Runs without tables (on hold'em's public tree, and on games represented by OpenSpiel's
+            states) draw rows uniformly, and the loss weights them.
         from_scratch: whether each fit begins with new weights instead of those of the previous fit.
         device: ``"cpu"``, ``"cuda"``, or ``"auto"``: CUDA if it is available.
 
@@ -66,13 +66,14 @@ class HistoryNetwork:
 
     At each visited history where a player moves, the target is the mean of the children's values under the current
     policies. The value of a terminal child is its payoff; the value of a chance node is the mean of its outcomes'
-    values; all other values are the network's own. In games by their states, targets come from separate walks instead;
-    see :func:`rlccfr.engine.walked.paths.value_walks`.
+    values; all other values are the network's own. In games represented by OpenSpiel's states, targets come from
+    separate walks instead; see :func:`rlccfr.engine.walked.paths.value_walks`.
 
     Args:
         model: settings of the model.
-        traversals: number of walks per player and iteration; a rule with networks has its own number. In games by their
-            states, it is the number of separate walks for values.
+        traversals: number of walks per player and iteration; not used if the update rule's networks or the abstraction
+            set a number of their own. In games represented by OpenSpiel's states, it is the number of separate walks
+            for values.
         train_every: number of iterations between fits; one more fit follows the first iteration.
 
     Raises:
@@ -123,8 +124,8 @@ class Networks:
             updates, each E times as large. This costs a factor of at most sqrt(E) in CFR's bound.
         retrain: function from an iteration to the probability that a fit which is due takes place; None if it always
             takes place. The fit after the first iteration always takes place.
-        skipped_steps: number of training steps, on only the data since the last fit, in place of a fit that does not
-            take place.
+        skipped_steps: number of training steps that replace a fit that does not take place. They use only the data
+            since the last fit.
 
     Raises:
         ComponentError: a value is unknown or out of range.

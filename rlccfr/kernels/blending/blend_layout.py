@@ -29,8 +29,9 @@ class BlendSearch(NamedTuple):
         weights: (2, K) for each player, the blend to try next.
         best: (2, K) for each player, the best blend tried.
         progress: (2, PROGRESS_SIZE) see the names of its columns above.
-        cuts: (2, most cuts, K) value of each best response so far against each policy.
-        levels, moves: (most cuts,) working memory.
+        cuts: (2, largest number of cuts, K) for each player, the values of the opponent's best responses so far: one
+            value against each of the K policies.
+        levels, moves: (largest number of cuts,) working memory.
         hessian: (K + 1, K + 1) working memory.
         steps: (4, K + 1) working memory; see the names of its rows above.
     """

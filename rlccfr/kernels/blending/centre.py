@@ -8,7 +8,8 @@ With K weights and n cuts, the centre minimises over w and t::
 
     (n + K) / width * t - sum_i log(t - c_i w) - sum_j log(w_j)
 
-1. By the cuts, the centre's value is at most ``width`` above the least value, because there are n + K logarithms.
+1. As far as the cuts tell, the centre's value is at most ``width`` above the least value, because there are n + K
+   logarithms.
 2. The centre is far from all cuts, so the next cut takes away much of the region. A solution of the linear program lies
    at a corner, where the next cut may take away hardly anything.
 3. The least value over w of any mixture of the cuts is a lower bound on the value of every blend. With weights
@@ -41,27 +42,27 @@ from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import HANDLE
 
 WIDTH = 0.3
-"""By the cuts, the next blend's value exceeds the least value by at most this share of (best value - lower bound)."""
+"""``width`` of the next centre (see the module's docstring), as a share of (best value so far - lower bound)."""
 
 UNIFORM_SHARE = 1e-3
-"""Share of the uniform blend in the start of the search for the next blend, so that all weights are positive."""
+"""Share of the uniform blend in the blend from which Newton's method starts, so that all weights are positive."""
 
 NEWTON_STEPS = 30
-"""Most steps of Newton's method per cut."""
+"""Largest number of steps of Newton's method per cut."""
 
 LARGEST_SQUARED_DECREMENT = 0.1
 """Newton's method ends when the decrement's square is below this."""
 
 LEAST_PIVOT = 1e-12
-"""Least pivot of Newton's system, whose diagonal is at least 1 apart from rounding."""
+"""Value to which smaller pivots of Newton's matrix are raised. Only rounding errors can make a pivot that small."""
 
 TO_BOUNDARY = 0.95
-"""Share of the way to the boundary that a step may go."""
+"""Largest share of the way to the boundary of the feasible region that a step may go."""
 
 
 @inlined
 def fill_levels(weights, cuts, num_cuts, levels):
-    """Set ``levels[i]`` to c_i w, a blend's value by cut i, and return the largest of these values."""
+    """Set ``levels[i]`` to c_i w, the bound of cut i on a blend's value, and return the largest of these bounds."""
     largest = -np.inf
     for i in range(num_cuts):
         value = 0.0
@@ -74,12 +75,13 @@ def fill_levels(weights, cuts, num_cuts, levels):
 
 @inlined
 def fill_system(weights, cuts, num_cuts, top, pull, search):
-    """Set Newton's system, with each weight as the unit of its change; return the unit of ``top``'s change.
+    """Fill the linear system of a Newton step; return the unit in which the step gives the change of ``top``.
 
-    With s_i = 1 / (top - c_i w), the objective's derivative by top is pull - sum_i s_i. Its derivative by w_j, in units
-    of w_j, is sum_i s_i c_ij w_j - 1. Cut i has one number for each variable: s_i for top, -s_i c_ij w_j for w_j. The
-    second derivative by two variables is the sum over i of the product of their numbers. The logarithms of the weights
-    add the unit matrix.
+    The step gives the change of a weight in units of that weight. With s_i = 1 / (top - c_i w), the objective's
+    derivative with respect to top is pull - sum_i s_i. Its derivative with respect to w_j, in units of w_j, is
+    sum_i s_i c_ij w_j - 1. Cut i has one number for each variable: s_i for top, -s_i c_ij w_j for w_j. The second
+    derivative with respect to two variables is the sum over i of the product of their numbers. The logarithms of the
+    weights add the unit matrix.
 
     Args:
         top: the variable t of the objective.
@@ -160,7 +162,7 @@ def substitute(factor, right_side, solution):
 
 @inlined
 def solve_for_step(search):
-    """Solve Newton's system under the constraint, into the row of the step; return the decrement's square.
+    """Solve Newton's system under the constraint, write the step to ``steps``, and return the decrement's square.
 
     With H the matrix, g the negative gradient and w the constraint, the step d has H d = g - m w and w d = 0, for some
     multiplier m. So d = H^-1 g - m H^-1 w with m = (w H^-1 g) / (w H^-1 w). The decrement's square is d g.
@@ -187,7 +189,7 @@ def solve_for_step(search):
 
 @inlined
 def longest_step(weights, cuts, num_cuts, top, top_move, search):
-    """Return the step, at most 1, that keeps the weights positive and the cuts' values below ``top``.
+    """Return a length of Newton's step, at most 1, that keeps the weights positive and the cuts' values below ``top``.
 
     Args:
         top_move: change of ``top`` in a step of 1.
@@ -243,7 +245,8 @@ def move_to_centre(weights, cuts, num_cuts, width, search):
 
     Args:
         weights: (K,) positive, with sum 1; changed in place.
-        width: by how much the centre's value may exceed the least value, by the cuts; see the module's docstring.
+        width: by how much the centre's value may exceed the least value, as far as the cuts tell; see point 1 of the
+            module's docstring.
         search: ``levels``, ``moves``, ``hessian`` and ``steps`` are overwritten.
     """
     count = len(weights)
@@ -266,7 +269,7 @@ def move_to_centre(weights, cuts, num_cuts, width, search):
             levels[i] += step * search.moves[i]
         if squared_decrement < LARGEST_SQUARED_DECREMENT:
             break
-    # The steps keep the sum at 1 apart from rounding.
+    # The steps keep the sum at 1, except for rounding errors.
     total = 0.0
     for j in range(count):
         total += weights[j]

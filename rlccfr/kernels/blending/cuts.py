@@ -19,7 +19,7 @@ from rlccfr.kernels.passes.rows import infosets_from_last, sequences_of
 from rlccfr.kernels.passes.sequence_form import gradient_pass, reach_pass
 
 TILE = 1024
-"""Number of sequences processed for all policies before the next ones, so that their values stay cached."""
+"""Number of sequences that are processed for all policies before the next ones, so that their values stay cached."""
 
 
 @kernel(types.void(HANDLE, F8S, F8S))
@@ -69,13 +69,15 @@ def best_action(view, infoset, values):
 
 @inlined
 def multiplicity_of(view, infoset):
-    """Return how many infosets below one parent sequence an infoset of a quotient stands for; 1 in a game."""
+    """Return how many infosets, all below one parent sequence, an infoset of a quotient stands for; 1 in a game."""
     return view.multiplicity[infoset] if len(view.multiplicity) else 1.0
 
 
 @kernel(types.float64(HANDLE, types.int64, F8S, F8M, F8M, F8S))
 def respond(game, player, weights, payoffs, work, cut):
-    """Compute a best response of ``player`` to a blend of the opponent's policies, and its value against each of them.
+    """Compute a best response of ``player`` to a blend of K of the opponent's policies.
+
+    Also compute the response's value against each of these policies.
 
     Args:
         game: handle.

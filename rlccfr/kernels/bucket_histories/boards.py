@@ -1,8 +1,8 @@
-"""Boards up to permutations of suits: their numbers, and the boards that can follow one another.
+"""Boards up to permutations of suits: their indices, and the boards that can follow one another.
 
-A set of cards is a *mask*, which has the bit of each of its cards. Sets of one size are numbered in the order of their
-masks (the colexicographic order). Permutations of suits map a set to its *images*. The *first image*, which has the
-smallest mask, represents all of them.
+A set of cards is a *mask*, which has the bit of each of its cards. The index of a set is its place among all sets of
+its size, from 0, in the order of their masks (the colexicographic order). Permutations of suits map a set to its
+*images*. The *first image*, which has the smallest mask, represents all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ I4S = types.int32[::1]
 
 @inlined
 def number_of_set(mask, choose):
-    """Return the number of a set of cards among the sets of its size.
+    """Return the index of a set of cards in the list of all sets of its size, ordered by their masks.
 
     Args:
         mask: the set.
@@ -38,7 +38,7 @@ def number_of_set(mask, choose):
 
 @inlined
 def count_up(numbers):
-    """Write 0, 1, 2 and so on: the cards of a deck in order, or the set with which :func:`next_set` begins."""
+    """Fill an array with 0, 1, 2 and so on: the cards of a deck in order, or the first set for :func:`next_set`."""
     for k in range(len(numbers)):
         numbers[k] = k
 
@@ -70,7 +70,7 @@ def fill_remaining(mask, num_cards, remaining):
 
 @kernel(types.int64(I8M, I8M, I8S, I4S, I4S))
 def number_boards(permutations, choose, chosen, row, turning):
-    """Number the first images of all sets of one size; return how many first images there are.
+    """Give consecutive indices to the first images of all sets of one size; return how many first images there are.
 
     For first images, see :class:`rlccfr.games.bucket_histories.boards.Boards`.
 
@@ -79,7 +79,7 @@ def number_boards(permutations, choose, chosen, row, turning):
         choose: see :func:`number_of_set`.
         chosen: (size,) working memory.
         row: (sets,) overwritten by the index of each set's first image among all first images.
-        turning: (sets,) overwritten by the first permutation that maps each set to its first image.
+        turning: (sets,) overwritten by the index of the first permutation that maps each set to its first image.
     """
     num_cards = permutations.shape[1]
     count_up(chosen)
@@ -147,11 +147,12 @@ def num_bits(mask):
 
 @kernel(types.void(I8S, I8S, I8M, I8S, I8S, I8S))
 def count_following(masks, symmetries, permutations, chosen, remaining, counts):
-    """Count the boards that follow each board; those that its symmetries map onto each other count once.
+    """Count the boards that follow each board. Boards that its symmetries map onto each other count as one.
 
     Args:
         masks: (boards,) cards of each board.
-        symmetries: (boards,) permutations of suits that map each round's cards onto themselves, as bits.
+        symmetries: (boards,) for each board, the permutations of suits that map the cards of each of its rounds onto
+            themselves, as bits.
         permutations: see :func:`number_boards`.
         chosen: (new cards,) working memory.
         remaining: (cards,) working memory.
@@ -170,11 +171,11 @@ def count_following(masks, symmetries, permutations, chosen, remaining, counts):
 
 @kernel(types.void(I8S, I8S, I8M, I8S, I8S, I8S, I8S, I4S))
 def fill_following(masks, symmetries, permutations, chosen, remaining, next_masks, next_symmetries, images):
-    """Write the boards that follow each board, in the order of the boards that they follow.
+    """Write the boards that follow the first board, then those that follow the second, and so on.
 
     Args:
         masks, symmetries, permutations, chosen, remaining: see :func:`count_following`.
-        next_masks, next_symmetries: (next boards,) overwritten.
+        next_masks, next_symmetries: (next boards,) overwritten by ``masks`` and ``symmetries`` of these boards.
         images: (next boards,) overwritten by the number of boards that each stands for, itself included, among those
             that follow the same board.
     """
@@ -199,6 +200,6 @@ def fill_following(masks, symmetries, permutations, chosen, remaining, next_mask
 
 @kernel(types.void(I8S, I8M, I8S))
 def fill_set_numbers(masks, choose, numbers):
-    """Write the number of each set of cards among the sets of its size."""
+    """Write the index of each set of cards in the list of all sets of its size; see :func:`number_of_set`."""
     for k in range(len(masks)):
         numbers[k] = number_of_set(masks[k], choose)

@@ -1,4 +1,4 @@
-"""Draws of deals and boards of the real cards, and the bucket histories that hands have on them.
+"""Draws of deals and boards from the real deck, and the bucket histories that hands have on them.
 
 Under ``chance``, each player's update draws the hands of both players and the whole board, and visits the one bucket
 history that each player then has. Under ``public_chance``, an iteration draws a board, and its passes visit all
@@ -23,22 +23,22 @@ from rlccfr.kernels.walks.random_words import uniform
 
 
 class Cards(NamedTuple):
-    """The deck, the numbers of hands, and working memory for draws of cards.
+    """The deck, the indices of hands, and working memory for draws of cards.
 
     ``hand_of`` and ``new_cards`` are constant; the other arrays are working memory.
     """
 
-    hand_of: np.ndarray  # (cards, cards) number of the hand of two cards, or of one card on the diagonal
+    hand_of: np.ndarray  # (cards, cards) index of the hand of two cards, or of one card on the diagonal
     deck: np.ndarray  # (cards,) the cards; those that have been drawn come first
-    masks: np.ndarray  # (rounds,) the board cards of each round, as bits
-    new_cards: np.ndarray  # (rounds,) number of board cards dealt before each round
+    masks: np.ndarray  # (rounds,) the board cards that are known in each round, as bits
+    new_cards: np.ndarray  # (rounds,) number of board cards that are dealt at the start of each round
     hands: np.ndarray  # (2,) each player's hand
     histories: np.ndarray  # (2, rounds) each player's bucket history in each round
 
 
 @inlined
 def draw_cards(deck, first, count, rng):
-    """Draw cards from those of a deck that have not been drawn, and return them as bits.
+    """Draw some of the cards of a deck that have not been drawn yet, and return them as bits.
 
     Args:
         deck: (cards,) the cards drawn so far come first; changed in place.
@@ -92,7 +92,7 @@ def write_deal_histories(tables, hands, masks, histories):
     Args:
         tables: see :class:`rlccfr.kernels.bucket_histories.histories.HistoryTables`.
         hands: (2,) each player's hand.
-        masks: (rounds,) the board cards of each round, as bits.
+        masks: (rounds,) all board cards that are known in each round, as bits.
         histories: (2, rounds) overwritten by each player's bucket history in each round.
     """
     for number in range(len(masks)):
@@ -147,7 +147,7 @@ def chance_iterations(
             :class:`rlccfr.kernels.bucket_histories.meetings.Showdowns`.
         cards: see :class:`Cards`; its working memory is overwritten.
         rng: (1,) state of the generator, advanced in place.
-        pots: (ends * lines,) chips that each player has put in where the betting of the last round ends.
+        pots: (ends * lines,) chips that each player has put into the pot, for each end of the last round's betting.
         leaves: (2, rounds, leaves) working memory for folds and for ends.
         scratch: see :class:`rlccfr.kernels.bucket_histories.passes.Scratch`.
         counts: (2,) iterations done and bucket histories visited; added to in place.
@@ -198,12 +198,12 @@ def chance_iterations(
 
 
 class BoardRows(NamedTuple):
-    """The bucket histories that hands have on a board: the rows of each round, in the order of the histories."""
+    """The bucket histories that hands have on a board. They are the rows of each round, in ascending order."""
 
     counts: np.ndarray  # (rounds,) number of rows
     history: np.ndarray  # (rounds, rows) the history of each row
-    above: np.ndarray  # (rounds, rows) the row of the round before that each row continues
-    begins: np.ndarray  # (rounds, rows + 1) first row that continues each row of the round before
+    above: np.ndarray  # (rounds, rows) index of the row that each row continues, among the rows of the round before
+    begins: np.ndarray  # (rounds, rows + 1) for each row of the round before, the first row that continues it
 
 
 BOARD_ROWS = types.NamedTuple((I8S, types.int64[:, ::1], types.int64[:, ::1], types.int64[:, ::1]), BoardRows)
@@ -212,10 +212,10 @@ CARDS = types.NamedTuple((types.int64[:, ::1], I8S, I8S, I8S, I8S, types.int64[:
 
 @inlined
 def number_rows_above(tables, histories, order, origin, of_hand, rows):
-    """Number the histories of the rounds before the last that hands have on a board; see :func:`fill_board_rows`.
+    """For each round before the last, number the histories that hands have on a board; see :func:`fill_board_rows`.
 
     Args:
-        of_hand: (possible hands,) the row of each hand of ``order`` in the round after.
+        of_hand: (possible hands,) the row of each hand of ``order`` in the last round; overwritten.
     """
     for number in range(len(rows.counts) - 1, 0, -1):
         # Each row's history of the round before is that of any of its hands.
@@ -258,7 +258,7 @@ def fill_board_rows(tables, showdowns, masks, histories, row_of, rows, of_hand, 
 
     Args:
         tables, showdowns: as for :func:`chance_iterations`.
-        masks: (rounds,) the board cards of each round, as bits.
+        masks: (rounds,) all board cards that are known in each round, as bits.
         histories: (rounds, hands) overwritten by the history of each hand; -1 for impossible hands.
         row_of: (histories of the last round,) working memory.
         rows: overwritten.

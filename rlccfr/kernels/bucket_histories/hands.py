@@ -5,10 +5,10 @@ values where the betting ends follow from sums over all hands and over those tha
 O(n) for n hands, not O(n^2).
 
 The same hands are the rows of all rounds. They are ordered by their bucket history in the last round, and so by that of
-each round before. The hands of a history are neighbours, and one thread has all of them. They share the history's table
-entries. Each hand adds its regrets. It also adds its share of the policy to the average, so that a history's weight in
-the average does not depend on the number of its hands, just as in passes over histories. Two things happen only once
-for all hands of a history:
+each round before. The hands of a history are neighbours, and one thread handles all of them. They share the history's
+table entries. Each hand adds its regrets. It also adds its share of the policy to the average, so that a history's
+weight in the average does not depend on the number of its hands, just as in passes over histories. Two things happen
+only once for all hands of a history:
 
 - The source of policies is copied before the first hand. Later hands would otherwise derive their policies from regrets
   that the first hand has already changed.
@@ -35,7 +35,7 @@ class BoardHands(NamedTuple):
 
     counts: np.ndarray  # (rounds,) number of different histories
     history: np.ndarray  # (rounds, hands) the history of each hand
-    begins: np.ndarray  # (rounds, hands + 1) first hand of each of the different histories
+    begins: np.ndarray  # (rounds, hands + 1) for each of the different histories, the first hand that has it
     cards: np.ndarray  # (hands, 2) cards of each hand; if it has one card, the deck's size stands in for the second
     order: np.ndarray  # (hands,) the hands, the weakest first, and the bit STRONGER
 
@@ -49,7 +49,7 @@ def fill_board_hands(tables, showdowns, masks, histories, places, hands):
 
     Args:
         tables, showdowns: as for :func:`rlccfr.kernels.bucket_histories.draws.chance_iterations`.
-        masks: (rounds,) the board cards of each round, as bits.
+        masks: (rounds,) all board cards that are known in each round, as bits.
         histories: (rounds, all hands) overwritten by the history of each hand; -1 for impossible hands.
         places: (histories of the last round + 1,) working memory.
         hands: see :class:`BoardHands`; overwritten.
@@ -91,7 +91,7 @@ def fill_board_hands(tables, showdowns, masks, histories, places, hands):
 def pass_hands_down(
     round_arrays, player, source, tables, pending, reach_before, fold_reach, end_reach, scratch, now, mode, begin, end
 ):
-    """Carry the opponent's reach through a round, for the hands of some of its histories.
+    """Carry the opponent's reach through a round, for the hands of some histories.
 
     Args:
         round_arrays: the round, with the opponent's hands; ``begins`` has the first hand of each history.
@@ -120,12 +120,12 @@ def pass_hands_up(
     round_arrays, player, source, tables, pending, fold_values, end_values, values_before, scratch, now, ahead, mode,
     begin, end,
 ):  # fmt: skip
-    """Carry the player's values back through a round, and update the tables of some histories by their hands.
+    """Carry the player's values back through a round for some histories' hands, and update these histories' tables.
 
     Args:
         round_arrays: the round, with the player's hands; ``begins`` has the first hand of each history.
         player, source, tables, pending: see :func:`rlccfr.kernels.bucket_histories.passes.pass_up`.
-        fold_values: (hands, folds * lines) what the player would get for a payoff of 1 where somebody folds.
+        fold_values: (hands, folds * lines) the player's values where somebody folds, if the payoff were 1.
         end_values: (hands, ends * lines) the player's values where the betting ends.
         values_before: (hands, lines) overwritten with the values on the lines that lead to the round.
         scratch: overwritten.
@@ -170,14 +170,14 @@ def add_hand(reach, cards, holds_two, sums):
 
 @released(None)
 def find_fold_values(hands, holds_two, reach, scale, scratch, begin, end):
-    """Replace the opponent's reach with each hand by the sum of reach over the hands that share no card with it.
+    """Turn the opponent's reach into the player's values for a payoff of 1 where somebody folds.
 
-    The result is multiplied by a factor.
+    The value of a hand is the sum of the opponent's reach over the hands that share no card with it, times a factor.
 
     Args:
         hands: see :class:`BoardHands`.
         holds_two: 1 if a hand has two cards, 0 if it has one.
-        reach: (hands, folds * lines) overwritten in these columns.
+        reach: (hands, folds * lines) the opponent's reach; overwritten by the values in these columns.
         scale: (1,) the factor.
         scratch: ``sums`` is overwritten.
         begin, end: range of columns.
@@ -201,7 +201,7 @@ def find_fold_values(hands, holds_two, reach, scale, scratch, begin, end):
 
 @inlined
 def find_equals_values(hands, begin, end, reach, left, right, weaker, as_weak, factors):
-    """Replace the opponent's reach by the player's values, for the hands of one strength.
+    """Turn the opponent's reach into the player's values for the hands of one strength.
 
     See :func:`find_showdown_values`.
 
@@ -210,7 +210,7 @@ def find_equals_values(hands, begin, end, reach, left, right, weaker, as_weak, f
         left, right: range of columns.
         weaker: (cards + 2, columns) sums of reach over the weaker hands, less half of the sums over all hands; for the
             rows, see :func:`add_hand`.
-        as_weak: the same for the hands that are weaker or of equal strength.
+        as_weak: like ``weaker``, but over the hands that are weaker or of equal strength.
         factors: factors of the columns.
     """
     weaker_total = weaker[len(weaker) - 1]
@@ -233,13 +233,14 @@ def find_equals_values(hands, begin, end, reach, left, right, weaker, as_weak, f
 
 @released(None)
 def find_showdown_values(hands, holds_two, reach, factors, scratch, begin, end):
-    """Replace the opponent's reach with each hand by the sum of reach over weaker hands less that over stronger ones.
+    """Turn the opponent's reach into the player's values at showdowns.
 
-    Hands that share a card with the hand do not count. The result is multiplied by its column's factor.
+    The value of a hand is the sum of the opponent's reach over weaker hands, less the sum over stronger hands, times
+    the column's factor. Hands that share a card with the hand do not count.
 
     Args:
         hands, holds_two: see :func:`find_fold_values`.
-        reach: (hands, ends * lines) overwritten in these columns.
+        reach: (hands, ends * lines) the opponent's reach; overwritten by the values in these columns.
         factors: (ends * lines,) factors of the columns.
         scratch: ``sums`` is overwritten.
         begin, end: range of columns.

@@ -24,11 +24,11 @@ class HistoryTables(NamedTuple):
     hand_masks: np.ndarray  # (hands,): cards of each hand, as bits
     choose: np.ndarray  # (cards + 1, sizes): binomial coefficients
     set_begin: np.ndarray  # (rounds + 1,): first set of board cards of each round in ``row`` and ``turning``
-    row: np.ndarray  # (sets,): row of each set of board cards among those of its round
-    turning: np.ndarray  # (sets,): permutation that maps each set to the first image of its row
+    row: np.ndarray  # (sets,): index of each set's first image among the first images of its round
+    turning: np.ndarray  # (sets,): index of the permutation that maps each set to its first image
     image: np.ndarray  # (permutations, hands): the hand to which each permutation maps each hand
     row_begin: np.ndarray  # (rounds,): first row of each round in ``sums``; 0 for the last round
-    sums: np.ndarray  # (rows of all rounds but the last, hands): the strengths
+    sums: np.ndarray  # (rows of all rounds but the last, hands): the strengths in these rounds
     half_pairs: np.ndarray  # (rows of the last round, hands): the strengths in the last round
     history_begin: np.ndarray  # (rounds,): first row of each round in ``starts``
     starts: np.ndarray  # (histories before each round, buckets - 1): least strength in each bucket but the first
@@ -58,7 +58,7 @@ def continued(tables, number, before, row, turn, hand):
 
     Args:
         tables: see :class:`HistoryTables`.
-        number: the round's number.
+        number: index of the round.
         before: the hand's history in the round before; 0 in the first round.
         row, turn: entries of ``tables.row`` and ``tables.turning`` for the board's cards.
         hand: the hand.
@@ -93,7 +93,7 @@ def fill_board_histories(tables, masks, histories):
 
     Args:
         tables: see :class:`HistoryTables`.
-        masks: (rounds,) all board cards that are known in each round, as bits; fewer for an incomplete board.
+        masks: (rounds,) all board cards that are known in each round, as bits. An incomplete board has fewer rounds.
         histories: (rounds, hands) overwritten by the history of each hand in each round; -1 for hands that hold a card
             of the board of that round.
     """
@@ -106,9 +106,10 @@ def fill_hand_histories(tables, hands, masks, histories):
 
     Args:
         tables: see :class:`HistoryTables`.
-        hands: (k,) numbers of hands.
+        hands: (k,) indices of hands.
         masks: (k, rounds) all board cards that are known in each round, as bits.
-        histories: (k, rounds) overwritten by the history of each hand in each round; -1 where it holds a board card.
+        histories: (k, rounds) overwritten by the history of each hand in each round; -1 in rounds in which the hand
+            holds a board card.
     """
     for k in range(len(hands)):
         hand = hands[k]
@@ -128,11 +129,11 @@ def fill_dealt_histories(tables, number, histories_before, before, row, turning,
 
     Args:
         tables: see :class:`HistoryTables`.
-        number: the round's number.
+        number: index of the round.
         histories_before: (boards of the round before, hands) history of each hand in the round before.
         before: (boards,) the board of the round before that each board follows.
         row, turning: (boards,) see :class:`rlccfr.games.bucket_histories.boards.Dealt`.
-        histories: (boards, hands) overwritten; numbers without meaning for hands that hold a card of the board.
+        histories: (boards, hands) overwritten; entries of hands that hold a card of the board have no meaning.
     """
     for board in range(len(row)):
         for hand in range(histories.shape[1]):

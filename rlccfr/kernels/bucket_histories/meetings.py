@@ -1,4 +1,4 @@
-"""How often the hands of two players are dealt together, by their bucket histories, and who wins then."""
+"""Counts of pairs of hands that are dealt together, and of wins and ties, for each pair of bucket histories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Showdowns(NamedTuple):
     """Hands on whole boards, in the order of their strength."""
 
     hands: np.ndarray  # (hands, 2): cards of each hand; if it has one card, the deck's size stands in for the second
-    hand_masks: np.ndarray  # (hands,): the same as bits
+    hand_masks: np.ndarray  # (hands,): cards of each hand, as bits
     holds_two: int  # 1 if a hand has two cards, 0 if it has one
     origin: np.ndarray  # (permutations, hands): the hand that each permutation maps to each hand
     orders: np.ndarray  # (rows, possible hands): see kernels/bucket_histories/strengths.py
@@ -34,13 +34,13 @@ class Showdowns(NamedTuple):
 
 
 class Dealing(NamedTuple):
-    """Whole boards, and the boards of the round before that they follow."""
+    """The boards of the round before the last, and the whole boards that follow each of them."""
 
     masks: np.ndarray  # (boards before,): cards of each board before the last round, as bits
     images: np.ndarray  # (boards before,): number of boards that each stands for
     begin: np.ndarray  # (boards before + 1,): the first whole board that follows each of them
-    next_row: np.ndarray  # (whole boards,): row of each board's set of cards
-    next_turning: np.ndarray  # (whole boards,): permutation that maps each board's set to the first image of its row
+    next_row: np.ndarray  # (whole boards,): index of each board's first image, see HistoryTables.row
+    next_turning: np.ndarray  # (whole boards,): index of the permutation that maps each board to its first image
     next_images: np.ndarray  # (whole boards,): number of boards that each stands for, among those after the same board
 
 
@@ -78,7 +78,7 @@ SUMS = types.NamedTuple((I4S, I4M, I4M, I4M), Sums)
 
 @inlined
 def place_local(showdowns, board, mask, side):
-    """Number the histories that may follow a board; return their number.
+    """Give local indices to the histories that may follow a board; return how many there are.
 
     Args:
         showdowns: see :class:`Showdowns`.
@@ -102,12 +102,12 @@ def place_local(showdowns, board, mask, side):
 
 @inlined
 def place_shown(showdowns, board, row, turn, num_local, side):
-    """Number the histories that occur on a whole board; return their number.
+    """Give indices to the histories that hands have on a whole board; return how many there are.
 
     Args:
         showdowns: see :class:`Showdowns`.
         board: the board of the round before.
-        row, turn: row of the whole board's cards, and the permutation that maps them to its first image.
+        row, turn: index of the whole board's first image, and of the permutation that maps the board to it.
         num_local: number of local histories.
         side: see :class:`Side`; ``shown``, ``local`` and ``of_hand`` are overwritten.
     """
@@ -138,7 +138,7 @@ def place_shown(showdowns, board, row, turn, num_local, side):
 
 @inlined
 def add_hands(showdowns, order, begin, end, column_of_hand, sums):
-    """Add 1 to the running sums of the histories (columns) of some hands of an order, once for each of the hands."""
+    """Add hands ``begin`` to ``end - 1`` of an order to the running sums: each adds 1 to the column of its history."""
     for k in range(begin, end):
         hand = order[k] & HAND
         column = column_of_hand[k]
@@ -149,9 +149,9 @@ def add_hands(showdowns, order, begin, end, column_of_hand, sums):
 
 @inlined
 def add_showdown(showdowns, order, row_of_hand, column_of_hand, num_rows, num_columns, sums):
-    """Fill ``sums.shown`` on one board: for each pair of histories, the number of pairs of hands that share no card.
+    """Fill ``sums.shown`` on one board: for each pair of histories, 2 x (number of wins) + (number of ties).
 
-    A pair counts twice if the hand of the row's history wins, and once if both tie.
+    The wins are those of the hand with the row's history. Only pairs of hands that share no card count.
     """
     total = sums.total[:num_columns]
     total[:] = 0
@@ -192,9 +192,9 @@ def move_local(rows, columns, num_rows, num_columns, images, sums, meetings):
 
 @kernel(types.void(SHOWDOWNS, DEALING, SIDE, SIDE, types.boolean, SUMS, F8M))
 def add_meetings(showdowns, dealing, rows, columns, is_same, sums, meetings):
-    """Add up the pairs of hands over some boards, for each pair of histories of the last round.
+    """Add up wins and ties over some boards, for each pair of histories of the last round.
 
-    A deal counts twice if the hand of the row's history wins, and once if both tie.
+    A deal counts 2 if the hand with the row's history wins, 1 if the hands tie, and 0 if it loses.
 
     Args:
         showdowns: see :class:`Showdowns`.
@@ -235,7 +235,7 @@ def add_meetings(showdowns, dealing, rows, columns, is_same, sums, meetings):
 
 @kernel(types.int64(I4M, I8S, I8S, I8S, I8S))
 def most_local(histories, masks, hand_masks, first, is_there):
-    """Return the largest number of local histories (see :class:`Side`) on any of some boards.
+    """Return the largest number of local histories (see :class:`Side`) that one of the boards has.
 
     Args:
         histories: (boards, hands) history of each hand on each board.

@@ -49,8 +49,8 @@ class RoundArrays(NamedTuple):
 
     nodes: np.ndarray  # of LINE_NODE
     history: np.ndarray  # (rows,) the bucket history of each row
-    above: np.ndarray  # (rows,) the row of the round before that each row continues
-    begins: np.ndarray  # (rows of the round before + 1,) first row that continues each row of the round before
+    above: np.ndarray  # (rows,) index of the row that each row continues, among the rows of the round before
+    begins: np.ndarray  # (rows of the round before + 1,) for each row of the round before, the first that continues it
     lines: int  # number of betting lines that lead to the round
     first_entries: np.ndarray  # (2,) each player's first table entry in this round
     columns: np.ndarray  # (2,) number of each player's table entries for one history
@@ -62,9 +62,9 @@ class Pending(NamedTuple):
     """Discounts not yet applied to histories that passes have not visited; an entry per player, round and history."""
 
     is_used: bool  # whether passes draw cards; otherwise, discounts are never pending
-    regret_log: np.ndarray  # (entries, 2) logarithms of the products of discounts at the last update
-    average_log: np.ndarray  # (entries,) the same for policy sums
-    clock: np.ndarray  # (3,) the logarithms now: for positive regrets, for other regrets, and for policy sums
+    regret_log: np.ndarray  # (entries, 2) logarithms of the products of all discounts up to the last update
+    average_log: np.ndarray  # (entries,) as regret_log, for policy sums
+    clock: np.ndarray  # (3,) these logarithms up to now: for positive regrets, for other regrets, and for policy sums
 
 
 NO_PENDING = Pending(is_used=False, regret_log=np.zeros((0, 2)), average_log=np.zeros(0), clock=np.zeros(3))
@@ -76,12 +76,12 @@ class Scratch(NamedTuple):
 
     vectors: np.ndarray  # a vector over lines for each node, then a policy, then a vector of totals
     reciprocals: np.ndarray  # [A] is 1 / A for each number of actions A, and [0] is 0, in the tables' type
-    entries: np.ndarray  # passes over hands: one history's entries of the source
-    sums: np.ndarray  # passes over hands: (2, cards + 2, columns) sums of reach, see kernels/bucket_histories/hands.py
+    entries: np.ndarray  # in passes over hands, one history's entries of the source of policies
+    sums: np.ndarray  # in passes over hands, (2, cards + 2, columns) sums of reach; see hands.py in this folder
 
 
 def vectors_size(num_nodes: int, num_lines: int, max_actions: int) -> int:
-    """Return the length of ``Scratch.vectors`` for a round."""
+    """Return the length that ``Scratch.vectors`` needs for a round."""
     return (num_nodes + max_actions + 1) * num_lines
 
 
@@ -192,7 +192,7 @@ def go_up(
     Args:
         history: the row's bucket history.
         source_begin: table entry with which ``source`` begins; 0 for the whole table.
-        fold_values: (folds * lines,) what the player would get for a payoff of 1 where somebody folds.
+        fold_values: (folds * lines,) the player's values where somebody folds, if the payoff were 1.
         end_values: (ends * lines,) the player's values where the betting ends.
         scratch: the first vector becomes the values on the lines that lead to the round; the others are overwritten.
     """
@@ -286,7 +286,7 @@ def pass_up(
         tables: in the mode UPDATE, the player's entries are changed in place; in RESPOND, those of ``regret`` are
             overwritten.
         pending: see :class:`Pending`; in the mode UPDATE, ``regret_log`` is changed in place.
-        fold_values: (rows, folds * lines) what the player would get for a payoff of 1 where somebody folds.
+        fold_values: (rows, folds * lines) the player's values where somebody folds, if the payoff were 1.
         end_values: (rows, ends * lines) the player's values where the betting ends.
         values_before: (rows of the round before, lines) overwritten with the values on the lines that lead to the
             round.

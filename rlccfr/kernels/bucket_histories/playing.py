@@ -1,4 +1,4 @@
-"""Games of hold'em that are played out, by policies that know the betting and their own bucket histories."""
+"""Play of hold'em games by policies that depend on the betting and on the player's own bucket history."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def drawn_action(policy, number, player, node, lines, line, rng):
 
     Args:
         policy: see :class:`SeatedPolicy`.
-        number: the round's number.
+        number: index of the round.
         player: the player who acts.
         node: the decision's record.
         lines: number of betting lines that lead to the round.
@@ -90,7 +90,7 @@ def play_deals(rounds, pots, first, second, showdowns, cards, rng, payoffs):
 
     Args:
         rounds: tuple of :class:`rlccfr.kernels.bucket_histories.passes.RoundArrays`, whose rows are not read.
-        pots: (ends * lines,) chips that each player has put in where the betting of the last round ends.
+        pots: (ends * lines,) chips that each player has put into the pot, for each end of the last round's betting.
         first, second: the two policies, see :class:`SeatedPolicy`.
         showdowns: the order of hands on whole boards, see
             :class:`rlccfr.kernels.bucket_histories.meetings.Showdowns`.

@@ -1,4 +1,8 @@
-"""Hands on whole boards in the order of their strength, how many hands each beats, and sums over boards to come."""
+"""Strengths of hands: orders of hands on whole boards, numbers of hands that each beats, and sums for earlier rounds.
+
+A hand's strength HS on a whole board is its probability of winning plus half that of a tie. In earlier rounds, the sum
+of HS^2 over the whole boards that may follow takes the place of HS.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +19,13 @@ I2M = types.int16[:, ::1]
 U2M = types.uint16[:, ::1]
 
 STRONGER = 1 << 15
-"""Bit of an entry of an order of hands that is set if its hand is stronger than the one before it."""
+"""Bit of an entry in an order of hands; it is set if the entry's hand is stronger than the hand before it."""
 
 HAND = STRONGER - 1
-"""Mask of the other bits of such an entry, which are the number of the hand."""
+"""Mask of the other bits of such an entry, which hold the index of the hand."""
 
 DIGIT = 11
-"""Bits of a digit by which hands are sorted. Strengths have at most two digits, 22 bits."""
+"""Number of bits of a digit by which hands are sorted. Strengths have at most two digits, 22 bits."""
 
 
 @inlined
@@ -29,7 +33,7 @@ def sort_by_digit(hands_in, hands_out, strength, shift, begin):
     """Sort hands by one digit of their strength; those with equal digits keep their order.
 
     Args:
-        hands_in, hands_out: (hands,) numbers of hands, before and after.
+        hands_in, hands_out: (hands,) indices of hands, before and after.
         strength: strength of each hand.
         shift: number of bits below the digit.
         begin: (2 ** DIGIT + 1,) working memory.
@@ -53,7 +57,7 @@ def fill_orders(strengths, unsorted, by_low_digit, begin, orders):
         strengths: (boards, hands) strength of each hand; -1 for hands that hold a card of the board.
         unsorted, by_low_digit: (possible hands,) working memory.
         begin: (2 ** DIGIT + 1,) working memory.
-        orders: (boards, possible hands) overwritten by the number of each hand, and the bit :data:`STRONGER`.
+        orders: (boards, possible hands) overwritten by the index of each hand, and the bit :data:`STRONGER`.
     """
     for board in range(len(strengths)):
         strength = strengths[board]
@@ -72,10 +76,10 @@ def fill_orders(strengths, unsorted, by_low_digit, begin, orders):
 
 @kernel(types.void(U2M, I8M, types.int64, I8S, U2M))
 def fill_half_pairs(orders, hands, holds_two, holding, half_pairs):
-    """Write for each hand on each board twice the number of hands that it beats, plus the number of hands it ties with.
+    """Write for each hand on each board: 2 x (number of hands that it beats) + (number of hands that it ties with).
 
-    Only hands that share no card with it count. Divided by twice their number, this is the hand's strength HS: the
-    probability of winning plus half the probability of a tie.
+    Only hands that share no card with it count. Divided by twice the number of these hands, this is the hand's strength
+    HS: the probability of winning plus half the probability of a tie.
 
     Args:
         orders: see :func:`fill_orders`.
@@ -136,24 +140,23 @@ def add_following(masks, choose, row, turning, image, values, squared, chosen, r
 
 @kernel(types.void(I8S, I8M, I4S, I4S, I2M, U2M, I8S, I8S, I8M))
 def add_squares(masks, choose, row, turning, image, values, chosen, remaining, sums):
-    """Add up the squares of strengths over the boards that follow each board: the first sums of HS^2.
+    """Add up HS^2 over the whole boards that follow each board of the round before the last.
 
-    The strengths are those of the last round, so the sums are those of the round before it; for rounds before that, see
-    :func:`add_sums`, which also explains the arguments.
+    For earlier rounds, see :func:`add_sums`, which also explains the arguments.
     """
     add_following(masks, choose, row, turning, image, values, True, chosen, remaining, sums)
 
 
 @kernel(types.void(I8S, I8M, I4S, I4S, I2M, I8M, I8S, I8S, I8M))
 def add_sums(masks, choose, row, turning, image, values, chosen, remaining, sums):
-    """Add up sums of HS^2 over the boards that follow each board: from a round's sums to those of the round before.
+    """Compute each board's sums of HS^2 from those of the boards that follow it in the next round.
 
     Args:
         masks: (boards,) cards of each board.
         choose: see :func:`rlccfr.kernels.bucket_histories.boards.number_of_set`.
         row, turning: (sets of the next round,) see :class:`rlccfr.games.bucket_histories.boards.Boards`.
         image: (permutations, hands) the hand to which each permutation maps each hand.
-        values: (rows of the next round, hands); 0 for hands that hold a card of the board.
+        values: (rows of the next round, hands) sums of HS^2; 0 for hands that hold a card of the board.
         chosen: (new cards,) working memory.
         remaining: (cards,) working memory.
         sums: (boards, hands) overwritten.

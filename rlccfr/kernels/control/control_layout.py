@@ -1,4 +1,10 @@
-"""What a controlled run has besides its tables: networks, choices, and the state that earlier decisions leave."""
+"""What a controlled run has besides its tables: networks, choices, and the state that earlier decisions leave.
+
+In a controlled run, a :class:`rlccfr.components.Controller` picks the settings of the update rule. A *decision* is one
+pick by every agent. It sets the settings of the next *segment* of the run, up to the next decision. The *horizon* is
+the number of iterations that the run is meant to have. A *look* measures the average policy; see
+:mod:`rlccfr.kernels.control.controlled_iterations`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +25,10 @@ LEAST_MARK = 4
 """Least number of iterations after which there is a decision, apart from the one before the first iteration."""
 
 OPEN_HORIZON = 4
-"""If the horizon is not fixed, agents see this multiple of the iterations done instead, and at least LEAST_HORIZON."""
+"""If the horizon is not fixed, agents see this multiple of the iterations done as the horizon, or LEAST_HORIZON.
+
+They see the larger of the two.
+"""
 
 LEAST_HORIZON = 1000
 
@@ -36,7 +45,7 @@ ERROR_SLOPE = 17  # change of ERROR per doubling of iterations, from the last ob
 REGRET_SUM = 18  # log10 of the sum of positive regrets at the last observation
 PAYOFF_RANGE = 19  # log10 of the game's largest payoff less its smallest
 DECIDED_HORIZON = 20  # HORIZON at the last decision
-NEXT_LOOK = 21  # number of iterations at which the average policy is looked at next
+NEXT_LOOK = 21  # number of iterations at which the next look is due
 LOOKED_AT = 22  # number of iterations at the last look; negative before the first
 KEPT_VALUES = 23  # first of two: the value of the opponent's best response to each player's kept policy
 DECIDED_AT = 25  # number of iterations at the last decision
@@ -46,12 +55,12 @@ NEVER = 2**62
 """Value of NEXT_LOOK or NEXT_DECISION if none is due any more."""
 
 NUM_LOOKS = 4
-"""Number of looks at the average policy in the last eighth of a run."""
+"""Number of looks in the last eighth of a run."""
 
 # Settings of a segment, as offsets from SETTINGS and as columns of the choices.
 ALPHA, BETA, FLOOR_IS_ZERO, GAMMA, OPTIMISM, MOMENTUM, MEMORY, POWER = range(8)
 FIRST_SETTING = (ALPHA, GAMMA, OPTIMISM, POWER + 1)
-"""First setting of each agent, and the end."""
+"""Offset of each agent's first setting, followed by the number of settings."""
 
 NUMBER_OF_SETTINGS = FIRST_SETTING[-1]
 
@@ -66,24 +75,24 @@ class Control(NamedTuple):
     """A controller and its state in one run.
 
     Attributes:
-        weights: the networks of an ensemble, member by member and agent by agent: for each layer the weights, (inputs,
-            outputs), and the biases; in single precision.
-        num_members: number of members of the ensemble; an agent's Q-values are the sums of its members' Q-values.
-        looks: whether the networks see how the run progresses, or only its length and the iterations done.
-        layers: (AGENTS, number of layers + 1) size of each layer, inputs first.
+        weights: weights and biases of all networks in single precision, member by member and agent by agent: for each
+            layer the weights, (inputs, outputs), and then the biases.
+        num_members: number of members of the controller; an agent picks by the sums of its Q-values over the members.
+        looks: whether the networks see the run's results and the game, or only its length and the iterations done.
+        layers: (AGENTS, number of layers + 1) number of inputs of each agent's network, then the sizes of its layers.
         choices: (number of all agents' choices, 4) settings that each choice stands for; column 0 holds the first
             setting of the choice's agent.
         features: features of the game, at the end of each observation.
         state: (STATE_SIZE,) see above; saved with the run.
         forced_picks: (decisions, AGENTS) picks that replace those of the networks; negative where the networks decide.
-            The networks make the decisions beyond its end.
+            The networks also make all decisions after the last row.
         trace: (decisions, size of an observation + AGENTS + 1) for each decision its observation, picks and ERROR;
-            decisions beyond its end are not recorded.
+            decisions after the last row are not recorded.
         inputs: working memory for an observation and the picks so far.
         hidden: (3, largest layer) working memory for the layers' values, and for the sums of Q-values; in single
             precision.
         schedule: (largest number of iterations of a call + 1, SCHEDULE_WIDTH) working memory for the schedule.
-        kept_policies: (m,) each player's best average policy of those looked at; see
+        kept_policies: (m,) for each player, the best of the average policies that looks have measured; see
             :mod:`rlccfr.kernels.control.controlled_iterations`. Empty if none is to be kept.
     """
 

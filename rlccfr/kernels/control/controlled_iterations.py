@@ -1,13 +1,13 @@
-"""Exact iterations in one call: settings are decided on the way, and each player keeps its best average policy.
+"""Exact iterations of a controlled run in one call; the controller picks the settings on the way.
 
-The exploitability of an average policy swings from iteration to iteration. It is the mean of two numbers, each of which
-depends on one player's policy alone: the values of best responses. So each player keeps its own best average policy
-among a few that are looked at in the last eighth of a run, and the pair is at most as exploitable as any of them. A
-look costs about as much as an iteration.
+Each player also keeps its best average policy. The exploitability of an average policy swings from iteration to
+iteration. It is the mean of two numbers, each of which depends on one player's policy alone: the values of best
+responses. So a few average policies are measured in the last eighth of a run, and each player keeps its own best one.
+The pair is at most as exploitable as any of them.
 
 ``control.state`` keeps the numbers of iterations at which two things are due. A *decision* lets the controller pick the
-settings of the next segment. A *look* measures the average policy. *Rows* are the rule's parameters at each iteration,
-which follow from the segment's settings.
+settings of the next segment. A *look* measures the average policy, which costs about as much as an iteration. *Rows*
+are the rule's parameters at each iteration, which follow from the segment's settings.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from rlccfr.kernels.passes.sequence_form import evaluation
 
 @kernel(types.int64(types.int64, types.int64))
 def next_look(done, horizon):
-    """Return the number of iterations at which the average policy is looked at next, after ``done`` iterations.
+    """Return the number of iterations at which the first look after ``done`` iterations is due; NEVER if there is none.
 
-    There are NUM_LOOKS looks, evenly spread over the last eighth of the horizon; the last one is at its end.
+    There are NUM_LOOKS looks, evenly spread over the last eighth of the run; the last one is at the run's end.
 
     Args:
         horizon: number of iterations that the run is meant to have; 0 if it is not fixed, and there are then no looks.
@@ -53,7 +53,7 @@ def next_look(done, horizon):
 
 @inlined
 def keep_best_averages(view, tables, scratch, done, control):
-    """Look at the average policy, and keep each player's part of it that is the player's best so far.
+    """Measure the average policy, and keep each player's part of it if this is the player's best so far.
 
     Args:
         done: number of iterations done.
@@ -78,7 +78,7 @@ def keep_best_averages(view, tables, scratch, done, control):
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE))
 def look_at_average(game, run, control):
-    """Look at a run's average policy; see :func:`keep_best_averages`.
+    """Measure a run's average policy; see :func:`keep_best_averages`.
 
     Args:
         game, run, control: handles.
@@ -96,8 +96,8 @@ def prepare_segment(view, tables, scratch, counts, iterations, control):
         iterations: largest number of iterations for which rows are written.
 
     Returns:
-        The number of iterations up to there. One row more is written, because an update also reads the row of the
-        iteration after it.
+        The number of iterations for which rows are written. One more row follows, because an update also reads the row
+        of the next iteration.
     """
     done = counts[0]
     state = control.state
@@ -114,7 +114,7 @@ def fill_segment(done, most, control):
     """Write the rows of the next iterations, at most ``most`` of them, as far as the schedule's array has room.
 
     Returns:
-        The number of these iterations; one row more is written.
+        The number of these iterations. One more row is written after theirs.
     """
     count = min(most, np.int64(len(control.schedule)) - 1)
     fill_rows(control.state[SETTINGS:], done + 1, count, control.schedule)
@@ -123,15 +123,17 @@ def fill_segment(done, most, control):
 
 @kernel(types.int64(HANDLE, types.int64, types.int64))
 def prepare_segment_by_progress(control, done, iterations):
-    """Decide if that is due, by the run's progress alone, and write the rows of the iterations up to the next decision.
+    """Make the decision that is due, if any, and write the rows of the iterations up to the next decision.
+
+    The decision depends on the run's progress alone.
 
     Args:
-        control: handle; the controller's state, trace and schedule are changed in place. The controller must not look.
+        control: handle; the controller's state, trace and schedule are changed in place. Its ``looks`` must be False.
         done: number of iterations done.
         iterations: largest number of iterations for which rows are written.
 
     Returns:
-        The number of these iterations; one row more is written.
+        The number of iterations for which rows are written. One more row follows.
     """
     controller = control_of(control)
     state = controller.state

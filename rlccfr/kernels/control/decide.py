@@ -49,8 +49,9 @@ from rlccfr.kernels.layout import (
 def next_mark(done, horizon):
     """Return the number of iterations at which the first decision after ``done`` iterations is due.
 
-    Decisions are due before the first iteration, at horizon / 2^k for all k down to LEAST_MARK iterations, and at three
-    quarters and seven eighths of the horizon. If the horizon is not fixed, they are due at each doubling.
+    Decisions are due before the first iteration, at horizon / 2^k for each k >= 1 for which this is at least
+    LEAST_MARK, and at three quarters and seven eighths of the horizon. If the horizon is not fixed, they are due before
+    the first iteration, at LEAST_MARK iterations, and at each doubling.
 
     Args:
         horizon: number of iterations that the run is meant to have; 0 if it is not fixed.
@@ -176,7 +177,7 @@ def q_values(control, layers, first_weight):
     """Return the Q-values of a network, and where its weights end.
 
     Args:
-        layers: size of each layer, inputs first.
+        layers: number of inputs, then the size of each layer.
         first_weight: where the network's weights begin.
     """
     weights = control.weights
@@ -233,7 +234,7 @@ def fill_rows(settings, first, count, rows):
 
 @inlined
 def discount_of(past, log_past, exponent):
-    """Return past^e / (past^e + 1), with e the exponent; 0 without a past, and 1 if the exponent is infinite."""
+    """Return past^e / (past^e + 1), with e the exponent; 0 if ``past`` is 0, and 1 if the exponent is infinite."""
     if exponent == np.inf:
         return 1.0
     return 1.0 / (1.0 + exp(-exponent * log_past)) if past > 0.0 else 0.0

@@ -4,16 +4,18 @@ An observation has the entries of :data:`rlccfr.components.controller.OBSERVATIO
 features. Each is scaled to the order of 1 and lies in [-LARGEST_ENTRY, LARGEST_ENTRY]. Where an entry is one
 exploitability as a share of another, it is the share's log10.
 
-- ``iterations``, ``horizon``, ``share``: log10 of the iterations done, and of the horizon; their quotient.
+- ``iterations``, ``horizon``: log10 of the number of iterations done, and log10 of the horizon, the number of
+  iterations that the run is meant to have.
+- ``share``: number of iterations done, divided by the horizon.
 - ``error``: exploitability of the average policy as a share of the uniform policy's.
 - ``slope``, ``earlier_slope``: change of ``error`` per doubling of iterations since the last observation, and the
   ``slope`` of the last observation.
 - ``current``: exploitability of the current policy as a share of the average policy's.
 - ``zeros``, ``distance``: share of zeros in the current policy, and its mean distance to the average policy.
-- ``growth``: change of log10 of the sum of positive regrets per doubling.
+- ``growth``: change of log10 of the sum of positive regrets per doubling of iterations since the last observation.
 - ``start``: exploitability of the uniform policy as a share of the range of payoffs.
 - ``last_...``: the settings of the segment just run, since its progress depends on them: alpha / (alpha + 2), beta / 2
-  (1 if that is infinite), whether there is a floor, log10(1 + gamma), optimism, momentum, memory, and the power less 1.
+  (at most 1), whether there is a floor, log10(1 + gamma), optimism, momentum, memory, and the power less 1.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ LARGEST_ENTRY = 4.0
 
 @inlined
 def observe_progress(done, control):
-    """Write to ``control.inputs`` how far the run is: the first three entries of the observation.
+    """Write the first three entries of the observation, the run's length and progress, to ``control.inputs``.
 
     Args:
         done: number of iterations done.
@@ -72,7 +74,7 @@ def observe_progress(done, control):
 
 @inlined
 def observe(view, tables, scratch, done, control):
-    """Write the observation to ``control.inputs``, and to ``control.state`` what later observations compare with.
+    """Write the observation to ``control.inputs``, and the values that the next observation needs to ``control.state``.
 
     A second call after the same number of iterations does nothing.
 
@@ -145,25 +147,27 @@ def fill_last_settings(state, observation):
 
 @inlined
 def clipped(value, bound):
-    """Return the value, at least ``-bound`` and at most ``bound``."""
+    """Return the value, limited to the range from ``-bound`` to ``bound``."""
     return min(max(value, -bound), bound)
 
 
 @kernel
 def error_of(view, policy, scratch, least_exploitability):
-    """Return log10 of a policy's exploitability, which counts as at least ``least_exploitability``."""
+    """Return log10 of a policy's exploitability, or of ``least_exploitability`` if this is larger."""
     _, response_value_0, response_value_1 = evaluation(view, scratch, policy)
     return log10(max(0.5 * (response_value_0 + response_value_1), least_exploitability))
 
 
 @inlined
 def policy_statistics(tables, average):
-    """Return the current policy's share of zeros, its mean distance to the average, and log10 of the sum of regrets.
-
-    Only positive regrets are summed.
+    """Compute three statistics of the current policy and the regrets.
 
     Args:
         average: (m,) the average policy.
+
+    Returns:
+        The share of zeros in the current policy, its mean distance to the average policy, and log10 of the sum of the
+        positive regrets.
     """
     num_zeros = 0.0
     distance = 0.0

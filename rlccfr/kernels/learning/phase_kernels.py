@@ -59,7 +59,7 @@ def exact_regrets_and_masses(game, scratch, memory, player):
 
 @kernel(types.void(VIEW, TABLES, SCRATCH, types.int64, types.int64))
 def fill_average_increments(view, tables, scratch, player, column):
-    """Replace a player's policy sum with the exact increments of its average policy: chance weight x its own reach.
+    """Replace a player's policy sum with the exact increments of its average: chance weight x the player's own reach.
 
     Args:
         tables: the player's entries of ``policy_sum`` are overwritten.

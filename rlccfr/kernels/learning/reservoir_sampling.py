@@ -59,9 +59,10 @@ def _subtract_row(first_sequence, slot, scale, rows):
 
 @kernel(types.void(U4S, U4S, F8S, F8S, F8, ROWS, types.boolean, RNG))
 def insert_rows(first_sequence, infosets, mass, vector, scale, rows, newest, rng):
-    """Offer one row per infoset to the reservoir; when it is full, a row enters by chance and replaces a random one.
+    """Offer the reservoir a row for each of some infosets.
 
-    Source: Vitter, "Random sampling with a reservoir", ACM TOMS 1985, algorithm R.
+    When the reservoir is full, a row enters by chance and replaces a random one; or it replaces the oldest one, if
+    ``newest`` is set. Source: Vitter, "Random sampling with a reservoir", ACM TOMS 1985, algorithm R.
 
     Args:
         first_sequence: (n + 1,) first sequence per infoset, from the game's sequence view.

@@ -20,10 +20,13 @@ ARRIVED = 0
 """Index in the barrier's array of the number of threads that have arrived."""
 
 GENERATION = 8
-"""Index of the number of times that all have arrived; it lies a cache line apart, since waiting threads read it."""
+"""Index in the barrier's array of the number of times that all threads have arrived.
+
+It lies a cache line apart from ARRIVED, since waiting threads read it.
+"""
 
 WORDS = 16
-"""Length of the array."""
+"""Length of the barrier's array."""
 
 READS_PER_YIELD = 1000
 """Number of reads of the barrier after which a thread lets others run."""
@@ -32,7 +35,7 @@ if sys.platform == "win32":
 
     @inlined
     def let_others_run():
-        """Do nothing: Windows has no such function in the C library."""
+        """Do nothing: the C library of Windows has no function that lets other threads run."""
 
 else:
     _sched_yield = types.ExternalFunction("sched_yield", types.int32())

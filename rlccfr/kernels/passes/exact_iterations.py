@@ -78,7 +78,7 @@ def update_regularised_row(view, infoset, tables, findings, reach, step, rule):
 
 @inlined
 def update_pass(view, player, tables, findings, reach, step, rule):
-    """Update a player's regrets bottom up, each infoset's once its counterfactual value is known.
+    """Update a player's regrets from the leaves up: at each infoset once its counterfactual value is known.
 
     Args:
         tables: changed in place.

@@ -1,4 +1,4 @@
-"""Loops of passes: which infosets of a player a pass visits, and how it processes the row of each.
+"""Parts of passes: the order in which a pass visits a player's infosets, and what it does at one of them.
 
 Infosets are numbered parents before children, player 0's first. So a pass from the root down goes through a player's
 infosets in order, and a pass from the leaves up goes through them backwards.
@@ -40,7 +40,7 @@ def settle_twins(view, first, end, gain):
 
 @inlined
 def pass_up(view, infoset, value, gain):
-    """Add an infoset's value to its parent sequence, once for each infoset that it stands for there.
+    """Add an infoset's value to its parent sequence; in a quotient, once for each infoset that it stands for.
 
     Args:
         gain: (m + 2,) values, changed in place.
@@ -53,8 +53,9 @@ def pass_up(view, infoset, value, gain):
 def unrolled(row: Callable[..., None]) -> Callable[..., Any]:
     """Turn ``row(view, infoset, first, actions, *arguments)`` into ``row(view, infoset, *arguments)``, for passes.
 
-    The result looks up the infoset's first sequence and number of actions. It passes the number as a constant if it is
-    at most three, because loops whose length the compiler knows take half the time.
+    ``row`` does a pass's work at one infoset. The result looks up the infoset's first sequence and number of actions
+    and calls ``row``. A number of actions up to three is passed as a constant, because loops whose length the compiler
+    knows take half the time.
     """
     row = inlined(row)
 

@@ -11,8 +11,9 @@ compute, in the notation of the proof in docs/adr/0020:
    policy(I, a) v(s) with s = (I, a). For a best response, v(I) is the largest of these v(s), not their mean.
 4. Mass: the reach of the opponent and chance, summed over the histories of an infoset.
 
-Over a quotient, an infoset stands for several, and passes its value up times its multiplicity. Of its actions of one
-class, *twins*, only the first has payoffs and infosets below it; the others have the same value.
+In a quotient (:class:`rlccfr.games.quotient.Quotient`), an infoset stands for several, and the value that it passes up
+is multiplied by its multiplicity. Actions of an infoset that belong to one class are called *twins*. Only the first
+twin has payoffs and infosets below it; the others have the same value.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def reach_pass(view, player, policy, reach):
 
 @inlined
 def gradient_pass(view, player, reach, scratch):
-    """Set the gradient of each sequence of ``player``: its payoff at the leaves where it is the player's last sequence.
+    """Set the gradient of each sequence of ``player``: the payoff at the leaves where it is the player's last sequence.
 
     Payoffs are weighted with the reach of the opponent and chance. The matrix of payoffs is stored in dense blocks. A
     column of a block is one sequence of the player, a line is one of the opponent. The lines are added up, weighted
@@ -69,7 +70,7 @@ def gradient_pass(view, player, reach, scratch):
 
 @inlined
 def gradient_of_blocks(view, player, reach, scratch, begin, end):
-    """Add the payoffs of the blocks from ``begin`` to before ``end`` to gradients; see :func:`gradient_pass`."""
+    """Add the payoffs of blocks ``begin`` to ``end - 1`` to the gradients; see :func:`gradient_pass`."""
     gradient = scratch.gradient
     line_reach = scratch.line_reach
     column_sums = scratch.leaf
@@ -130,7 +131,7 @@ def mass_pass(view, player, reach, mass):
 
 @inlined
 def mass_of(view, begin, end, reach, mass):
-    """Set the mass of infosets ``begin`` to ``end``; see :func:`mass_pass`."""
+    """Set the mass of infosets ``begin`` to ``end - 1``; see :func:`mass_pass`."""
     for infoset in range(begin, end):
         total = 0.0
         for k in range(view.mass_begin[infoset], view.mass_begin[infoset + 1]):

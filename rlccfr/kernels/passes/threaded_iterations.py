@@ -39,7 +39,7 @@ from rlccfr.kernels.regret_updates import copy_true_regrets, update_regrets
 class Share(NamedTuple):
     """One thread's share of the work, and what the threads have in common; n is the number of infosets."""
 
-    thread: int  # number of the thread; 0 for the first
+    thread: int  # index of the thread; 0 for the first
     threads: int  # number of threads
     infosets: np.ndarray  # (2, 3), per player: the thread's first infoset, its first below the cut's level, and the end
     blocks: tuple[int, int]  # the thread's first block of payoffs, and the end
@@ -75,7 +75,7 @@ def update_cut_row(view, infoset, first, actions, tables, findings, step, rule, 
 
 @inlined
 def copy_regrets_of(view, begin, end, tables, findings):
-    """Copy the regrets of infosets ``begin`` to ``end``, for rules that read them."""
+    """Copy the regrets of infosets ``begin`` to ``end - 1``, for rules that read them."""
     first, stop = view.first_sequence[begin], view.first_sequence[end]
     copy_true_regrets(tables.regret, first, stop, UNSCALED, findings.past_regret)
 

@@ -8,7 +8,7 @@ from rlccfr.kernels.public.terminals import fill_fold, fill_showdown
 
 
 def workspace_size(rows: int) -> int:
-    """Return the length of the kernels' argument ``vectors`` for deals of at most ``rows`` rows."""
+    """Return the length that the kernels' argument ``vectors`` needs for deals of at most ``rows`` rows."""
     return 2 * rows + CARDS
 
 
@@ -48,7 +48,7 @@ def add_pairs(view, nodes, bucket, mass, vectors, last_met, pairs, won):
         vectors: as for :func:`fill_strengths`.
         last_met: (buckets,) -1 at first; set to the index in ``nodes`` of the last deal with each bucket.
         pairs: (buckets, buckets) weighted number of pairs, by player 0's and player 1's bucket; added to in place.
-        won: (buckets, buckets) the same, but pairs that player 0 wins count 1, those that it loses -1, and ties 0.
+        won: (buckets, buckets) as ``pairs``, but pairs that player 0 wins count 1, those that it loses -1, and ties 0.
     """
     for number in range(len(nodes)):
         node = nodes[number]

@@ -18,8 +18,9 @@ probability of at most M / Z times q(b), apart from a factor of at most 46 / 44 
 player 0's two cards out of the deck, not all four.
 
 Discounts apply to all entries of a table, but a pass visits only those that it draws. So each decision stores the
-logarithm of the product of all discounts up to its last update; if private states are drawn one by one, each of a
-decision's private states does. Later discounts are *pending*: they are applied when the entries are visited again.
+logarithm of the product of all discounts up to its last update. If private states are drawn one by one, a decision
+stores one such logarithm for each of them. Later discounts are *pending*: they are applied when the entries are visited
+again.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ AVERAGE = 2
 
 
 class Drawing(NamedTuple):
-    """Which outcomes and private states passes draw, and the discounts that are pending at entries not visited.
+    """What a pass draws: public outcomes, private states or nothing; and the discounts that are pending.
 
     The logs have one entry per decision, or one per private state of a decision if these are drawn one by one.
     """
@@ -57,8 +58,8 @@ class Drawing(NamedTuple):
     regret_start: np.ndarray  # (nodes,) first entry of ``regret_log`` at each decision
     average_start: np.ndarray  # (nodes,) first entry of ``average_log`` at each decision
     regret_log: np.ndarray  # (entries, 2) logarithms of the products of all discounts up to the last update
-    average_log: np.ndarray  # (entries,) the same for policy sums
-    clock: np.ndarray  # (3,) the same up to the present iteration
+    average_log: np.ndarray  # (entries,) as regret_log, for policy sums
+    clock: np.ndarray  # (3,) logarithms of the products of all discounts up to the present iteration, by kind
     rng: np.ndarray  # (1,) state of the generator
 
 
@@ -165,7 +166,7 @@ def settle(view, tables, drawing, first_player, end_player):
     Args:
         tables: ``regret``, ``policy_sum`` and, after a discount of 0, ``policy`` are changed in place.
         drawing: ``regret_log`` and ``average_log`` are changed in place.
-        first_player, end_player: range of the players.
+        first_player, end_player: the players are ``first_player`` to ``end_player - 1``.
     """
     for index in range(len(view.nodes)):
         node = view.nodes[index]

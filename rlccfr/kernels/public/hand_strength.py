@@ -1,4 +1,4 @@
-"""Strengths of hold'em hands, and what hands win over all boards.
+"""Strengths of hold'em hands, and sums over all boards of the weights of the hands that each hand beats.
 
 A card is the number 4 x rank + suit, as in :mod:`rlccfr.games.public.cards`. The strengths are the same numbers that
 ``strengths`` returns there, computed a hundred times as fast.
@@ -18,7 +18,10 @@ BOARD = 5
 """Number of cards of a full board."""
 
 CATEGORY_SIZE = RANKS**5
-"""Difference in strength between adjacent categories: a strength is a category and five digits, which are ranks."""
+"""Difference in strength between adjacent categories, such as a pair and two pairs.
+
+A strength is a number whose digits in base RANKS are the category and then five ranks.
+"""
 
 # A high card has the category 0.
 PAIR, TWO_PAIRS, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(1, 9)
@@ -54,7 +57,10 @@ def highest_rank(rank_mask):
 
 @inlined
 def straight_top(rank_mask):
-    """Return the highest rank of the best straight in a rank mask, or -1 without one. A straight to the five has 3."""
+    """Return the highest rank of the best straight in a rank mask, or -1 if there is none.
+
+    In the straight from the ace to the five, the highest rank is that of the five, 3.
+    """
     # The ace also counts below the deuce, so everything is shifted by one rank.
     shifted = (rank_mask << RANK_BITS) | (rank_mask >> (RANK_BITS * (RANKS - 1)))
     pairs = shifted & (shifted >> RANK_BITS)
@@ -265,7 +271,7 @@ def add_board(hands, weights, strength, order, num_images, totals, sums):
 def num_equal_boards(cards, count, permutations):
     """Return how many boards a set of cards stands for: the number of its images, or 0 if an image has a smaller mask.
 
-    So of boards that are images of each other, only one is evaluated.
+    So only one of the boards that are images of each other is evaluated.
 
     Args:
         cards: array whose first ``count`` entries are the cards.
@@ -290,9 +296,9 @@ def num_equal_boards(cards, count, permutations):
 def add_boards(
     board, remaining_cards, board_indices, limit, permutations, hands, weights, strength, order, totals, sums
 ):
-    """Add up, board by board, what each hand of each player beats, ties with and can be dealt against.
+    """Add up, board by board, the weights of the hands that each hand beats, ties with and can be dealt against.
 
-    These are sums of the opponent's weights.
+    This is done for each player's hands, against the opponent's.
 
     Args:
         board: (5,) the known cards first; the others are overwritten.
@@ -301,13 +307,13 @@ def add_boards(
             changed in place.
         limit: largest number of boards of this call.
         permutations: (permutations, DECK) a group of permutations of the cards that change neither the known cards nor
-            the weights. Of boards that these map onto each other, only one is evaluated, and its sums count once for
-            each of these boards.
+            the weights. If these map some boards onto each other, only one of the boards is evaluated, and its sums
+            count once for each of them.
         hands: (hands, 2) cards.
         weights: (2, hands) each player's weight of each hand.
         strength, order: (hands,) working memory.
         totals: (3, 2, DECK + 1) working memory.
-        sums: (3, 2, hands) the weight that each hand of each player beats, ties with, and can be dealt against; added
+        sums: (3, 2, hands) the weights that each hand of each player beats, ties with, and can be dealt against; added
             to in place.
 
     Returns:

@@ -7,10 +7,10 @@ from rlccfr.kernels.jit import kernel
 
 @kernel
 def mix_plans(view, player, weights, plans, mixture):
-    """Set a player's entries of a table to the sum of plans, each times its weight.
+    """Set a player's entries of a table to a weighted sum of plans.
 
-    A *plan* has each player's own reach of its sequences. The plan of a mixture of policies is the sum of their plans,
-    each times its weight.
+    The *plan* of a policy holds each player's own reach of its sequences. The plan of a mixture of policies is the
+    weighted sum of their plans.
 
     Args:
         weights: (K,) in the tables' type.
@@ -45,7 +45,8 @@ def fill_sequences(view, decisions, parents, deal_parents, mass, pair_probabilit
         decisions: the player's decision nodes, ascending; a node comes after its parent.
         parents: (nodes,) parent of each node; -1 at the root.
         deal_parents: (deals,) the deal before each deal; -1 for the first.
-        mass: mass of each of the player's rows, in the layout of the view's ``above``.
+        mass: mass of each of the player's rows, in the layout of the view's ``above``; see
+            :func:`rlccfr.games.public.masses.row_masses`.
         pair_probability: the game's probability of a pair of private states, a factor of values at the root.
         first_infoset: (nodes,) index of the infoset of each decision's first row.
         sequence: (m,) index of each table entry's sequence; set at these decisions.

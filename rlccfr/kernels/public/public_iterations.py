@@ -153,7 +153,7 @@ def end_pass(view, player, policy_source, tables, workspace, outcomes, schedule,
 
 @kernel
 def public_value(view, player, policy_source, tables, workspace, outcomes, mass, mode):
-    """Return a player's value at the root, computed by a pass without updates and divided by the probability of a pair.
+    """Compute a player's value at the root by a pass without updates, and return it as :func:`root_value` does.
 
     Args:
         policy_source: (m,) entries to whose positive parts policies are proportional.
@@ -181,7 +181,7 @@ def action_values(view, player, policy_source, tables, workspace, outcomes):
 
 @kernel
 def root_value(workspace, mass):
-    """Return the root's value after a pass, divided by the probability of a pair of private states.
+    """Return the root's value after a pass, divided by the game's probability of a pair of private states.
 
     Args:
         workspace: ``vectors`` begin with the values of the root's rows.

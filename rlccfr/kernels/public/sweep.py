@@ -62,7 +62,7 @@ WRITE_PAYOFFS = 7  # write what actions get before the player's next decision; t
 # threads can share the trees below these nodes.
 BELOW = 0  # the pass begins below a first chance node, and goes through all outcomes of further ones
 DOWN = 1  # it stores the opponent's reach at first chance nodes, and does nothing else
-UP = 2  # it takes the values of first chance nodes from what passes below them have stored
+UP = 2  # it takes the values of first chance nodes from the values that passes below these nodes have stored
 DRAWN = 3  # at every chance node, it draws one outcome and goes through that alone
 
 
@@ -269,7 +269,11 @@ def enter_outcome(view, node, frame, player, workspace, depth, is_drawn):
 
 @inlined
 def add_outcome(view, frame, player, workspace, child_frame, is_first):
-    """Add the value of the outcome visited last to its chance node's, which is first set to 0 if ``is_first``."""
+    """Add the value of the outcome visited last to the value of its chance node.
+
+    Args:
+        is_first: whether the node's value is set to 0 before.
+    """
     deal = view.deals[view.nodes[child_frame[NODE_INDEX]]["deal"]]
     if is_first:
         workspace.vectors[frame[VALUE] : frame[VALUE] + frame[WINDOW_SIZE + player]] = workspace.reciprocals[0]
@@ -282,7 +286,7 @@ def add_outcome(view, frame, player, workspace, child_frame, is_first):
 
 @inlined
 def stop_at_chance(view, node, frame, player, workspace, outcomes, phase):
-    """At a first chance node, store the opponent's reach, or set the value from what passes below have stored."""
+    """At a first chance node, store the opponent's reach, or set the value from the outcomes' stored values."""
     rows = view.deals[node["deal"]]["rows"]
     first = node["table"]
     if phase == DOWN:
@@ -434,7 +438,7 @@ def sweep_outcomes(view, player, policy_source, tables, workspace, outcomes, now
 
 @inlined
 def sweep_top(view, player, policy_source, tables, workspace, outcomes, now, ahead, mode, phase):
-    """Pass over the tree down to the first public chance nodes; the opponent's reach at the root is the view's."""
+    """Pass over the tree down to the first public chance nodes; the view gives the opponent's reach at the root."""
     rows = view.deals[view.nodes[0]["deal"]]["rows"]
     set_first_frame(view, 0, player, workspace)
     opponent_reach = view.reach[: rows[0]] if player == 1 else view.reach[rows[0] :]

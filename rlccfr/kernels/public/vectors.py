@@ -5,7 +5,8 @@ entry. The numbers in ``reciprocals`` have the array's type, so that nothing is 
 tables have it: ``reciprocals[A]`` is 1 / A, and ``reciprocals[0]`` is 0.
 
 ``count`` is the number of a node's actions, ``stride`` the number of the node's rows in a table, and ``rows`` the
-number of those rows that the pass goes through; ``start`` is the table entry of the first of these.
+number of those rows that the pass goes through; ``start`` is the table entry of the first of these. A row is *locked*
+if a :class:`rlccfr.locks.Lock` fixes its policy; the array ``lock`` then holds this policy.
 
 Loops run over slices from 0 on. Only for such loops does the compiler know that no index is negative, so that it can
 turn them into vector operations.
@@ -71,7 +72,7 @@ def fill_response(response, start, count, rows, reciprocals, vectors, policy):
 
 @inlined
 def fill_locked(lock, start, stride, count, rows, zero, vectors, policy):
-    """Replace a node's policy by the lock's, in the rows that are locked.
+    """Replace a node's policy by that of the lock in the locked rows.
 
     Args:
         lock: array with the node's probabilities from index ``start`` on, (count, stride); below 0 in other rows.
@@ -138,7 +139,7 @@ def fill_largest(vectors, values, count, rows, value):
 
 @inlined
 def fill_locked_means(lock, start, stride, count, rows, zero, vectors, values, value):
-    """In the rows that are locked, replace a node's value by the mean of its actions' values under the lock's policy.
+    """In the locked rows, replace a node's value by the mean of its actions' values under the lock's policy.
 
     Args:
         lock: see :func:`fill_locked`.
@@ -155,7 +156,7 @@ def fill_locked_means(lock, start, stride, count, rows, zero, vectors, values, v
 
 @inlined
 def clear_locked(lock, start, stride, count, rows, zero, regret, first, gap):
-    """Set the regrets of the rows that are locked to 0; they are never used.
+    """Set the regrets to 0 in the locked rows, where they are never used.
 
     Args:
         lock: see :func:`fill_locked`.
@@ -222,7 +223,7 @@ def discounts_ahead(ahead, zero, one):
 
 @inlined
 def predict_regrets(vectors, values, value, count, rows, tables, start, stride, ahead, zero, one):
-    """Set the positive parts of the predicted regrets D' R + prediction r, to which the next policy is proportional.
+    """Write the positive parts of the predicted regrets D' R + prediction r, to which the next policy is proportional.
 
     Args:
         tables: ``policy`` is changed in place, at the node's entries from index ``start`` on.

@@ -47,7 +47,7 @@ def arithmetic_type(dtype: np.dtype) -> np.dtype:
 
 
 class Outcomes(NamedTuple):
-    """Vectors that passes below the first public chance nodes read and write, for each of the view's ``outcomes``."""
+    """Vectors for each of the view's ``outcomes``; passes below the first public chance nodes read and write them."""
 
     reach: np.ndarray  # (outcomes, rows): the opponent's reach at the chance node, stored at its first outcome
     value: np.ndarray  # (outcomes, rows): what the outcome adds to the player's value at the chance node
@@ -73,7 +73,7 @@ class PublicWorkspace(NamedTuple):
 
     @classmethod
     def of(cls, game: PublicGame, dtype: np.dtype, drawing: Drawing | None = None) -> PublicWorkspace:
-        """Return a workspace for a game; if no drawing is given, for exact passes."""
+        """Return a workspace for a game; without a ``drawing``, it serves exact passes."""
         rows = int(game.view.deals["rows"].max())
         max_actions = int(game.actions.max(initial=1))
         # For each frame a policy, the values of its actions, and a child's reach and value; further, the root's reach

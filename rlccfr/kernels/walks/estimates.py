@@ -21,8 +21,8 @@ def add_walks(game, memory, sampling, parameters, rng, traverser, procedure, ave
             is cleared when the last walk is done.
         parameters: (p,) the sampler's parameters in this iteration.
         rng: (1,) state of the generator, advanced in place.
-        traverser: number of the player.
-        procedure: its number of walks, and when to pause.
+        traverser: index of the player.
+        procedure: gives the number of walks, and when to pause.
         averages: whether walks also add to the other player's policy sum.
 
     Returns:

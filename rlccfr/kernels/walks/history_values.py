@@ -55,7 +55,7 @@ def close_by_history(histories, history, is_own, traverser, plan, memory, depth)
 
     Args:
         memory: changed in place. Regrets, masses and visits of the traverser's nodes are added to its tables, and the
-            values of histories move, unless the plan says that they stay.
+            values of histories change, unless the oracle or a model gives them.
 
     Returns:
         The node's value to the traverser.
@@ -97,7 +97,9 @@ def close_by_history(histories, history, is_own, traverser, plan, memory, depth)
 
 @inlined
 def mean_of_children(histories, history, is_own, tables, values):
-    """Return the mean of the children's values at a node that is not terminal: by chance, the policy or the response.
+    """Return the mean of the children's values at a node that is not terminal.
+
+    The values are weighted by the probabilities of chance, the traverser's policy or the opponent's response.
 
     Args:
         values: (number of histories,) values.

@@ -1,4 +1,4 @@
-"""Games played out by two policies, each deal twice."""
+"""Games between policies, played in pairs with the same deal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlccfr.kernels.walks.walk import draw_chance
 
 @inlined
 def play(histories, policy, chance_rng, player_rng):
-    """Return player 0's payoff at the end of one game.
+    """Play one game to its end, and return player 0's payoff.
 
     Args:
         policy: (m,) action probabilities of both players.
@@ -40,7 +40,7 @@ def play_pairs(game, straight, swapped, deal, rng, payoffs):
     Args:
         game: handle.
         straight, swapped: (m,) action probabilities of both players in the first game of each pair, and in the second.
-        deal: (1,) overwritten.
+        deal: (1,) working memory for the state of the generator of chance draws.
         rng: (1,) state of the generator, advanced in place.
         payoffs: (pairs, 2) overwritten with player 0's payoffs.
     """

@@ -49,7 +49,7 @@ def uniform(rng):
 def uniform_at(word, number):
     """Return a double in [0, 1) that depends only on a random word and on a number of at least 0.
 
-    It is an entry of the generator's sequence that starts from the word.
+    It is what the generator returns at draw ``number``, counted from 0, if it starts with the word as its state.
     """
     return np.float64(_mixed(word + np.uint64(number + 1) * _GOLDEN_GAMMA) >> _SHIFT_11) * _UNIT
 

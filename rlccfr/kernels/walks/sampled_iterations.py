@@ -27,7 +27,9 @@ from rlccfr.kernels.walks.walk_layout import DONE, TRAVERSER, UNVISITED, Weights
 
 @inlined
 def update_visited(view, player, run, walk_tables, now, ahead, rule):
-    """Update the regrets and policy of every infoset that the player's walks visited, once, and clear the visits.
+    """Update the regrets and policy of each infoset that the player's walks visited, and clear the visits.
+
+    Each of these infosets is updated once, however often it was visited.
 
     Args:
         run: ``tables`` and ``scale`` are changed in place; ``scratch.past_regret`` is overwritten.

@@ -33,10 +33,10 @@ class WalkPlan(NamedTuple):
     chance_shared: bool  # walks take only the outcomes with the drawn label; see SharedDraws
     opponent_all: bool  # walks take all actions of the opponent
     traverser: int  # ALL, ONE (with exploration) or SUBSET (by an inclusion function or a size)
-    internal_share: float  # share of walks that take ONE own action, and all of the opponent's and chance outcomes
+    internal_share: float  # share of walks that take ONE own action, all of the opponent's and all chance outcomes
     exploration: float  # share of exploration if ONE own action is drawn
     probe: bool  # each own action not taken is valued by one on-policy roll-out
-    baseline_rate: float  # 0: no baseline, except for the oracle's
+    baseline_rate: float  # step size of learned baselines; 0: no baselines, except those of the oracle or a model
     subset_size: int  # 0: the inclusion function decides
     mixes: bool  # walks ALL own actions, not ONE, with the mixture's probability
     one_draw: bool  # one random number decides this (mixes) for the whole walk
@@ -107,7 +107,7 @@ class SharedDraws(NamedTuple):
 
 
 class WalkMemory(NamedTuple):
-    """Tables, stack and shared draws of the walk kernel, and how far an iteration has come."""
+    """Tables, stack and shared draws of the walk kernel, and the progress of the present iteration."""
 
     tables: WalkTables
     frames: Frames

@@ -299,7 +299,7 @@ def test_the_balanced_policy_on_kuhn():
         ({"values": "none"}, "values must be one of table, oracle, network or None"),
         ({"values": "network"}, "give network="),
         ({"network": HistoryNetwork(model=Approximator())}, "give network="),
-        ({"values": "table", "baseline_rate": 0.5}, "leave out one of them"),
+        ({"values": "table", "baseline_rate": 0.5}, "leave out values="),
         ({"baseline": "oracle", "opponent": "all"}, "need walks of one path"),
         ({"values": "oracle", "probe": True}, "need walks of one path"),
         ({"weighted": False}, "weighted=False needs values of histories"),
