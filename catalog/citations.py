@@ -32,7 +32,7 @@ _ESCAPED = {ord(sign): rf"\{sign}" for sign in "#%&_$"} | {
         ("}", r"\textbraceright{}"),
     )
 }
-"""LaTeX for the characters that it would not print as they are."""
+"""LaTeX code of each character that LaTeX would not print as it is."""
 
 
 class Work(NamedTuple):

@@ -83,8 +83,8 @@ def deep_rule(
     """Return a decorator that registers a deep rule, given as a function of networks and the rule's hyperparameters.
 
     The function's first parameter is ``networks``, and it returns :func:`learned` of a rule and the networks. The
-    registered rule has the function's other parameters as hyperparameters, and ``preset`` and the fields of
-    :class:`NetworkSettings` and :class:`NetworkOptions` after them.
+    registered rule's hyperparameters are the function's other parameters, followed by ``preset`` and the fields of
+    :class:`NetworkSettings` and :class:`NetworkOptions`.
 
     Args:
         id, source, aliases: as for :func:`rlccfr.registry.update_rule`.

@@ -132,17 +132,17 @@ def all_by_schedule(policy, count, visits, parameters):  # type: ignore[no-untyp
 
 
 def linear_share(horizon: int) -> Schedule:
-    """Return the schedule 1 - t/T of the share of external walks, and 0 from t = T on; T is the horizon, t from 0."""
+    """Return the schedule max(1 - t/T, 0) of the share of external walks; T is the horizon, and t counts from 0."""
     return lambda t: np.maximum(1.0 - (t - 1.0) / horizon, 0.0)
 
 
 def halving_share(half_life: float) -> Schedule:
-    """Return the schedule 2^(-t/H) of the share of external walks; H is the half-life, t counts from 0."""
+    """Return the schedule 2^(-t/H) of the share of external walks; H is the half-life, and t counts from 0."""
     return lambda t: 2.0 ** (-(t - 1.0) / half_life)
 
 
 def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
-    """Return a mix of external and outcome sampling, with a schedule of the share of external sampling."""
+    """Return a mix of external and outcome sampling, in which ``share`` is the probability of external sampling."""
     return Sampler(
         traverser="one",
         exploration=exploration,
@@ -220,7 +220,10 @@ def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-
 
 
 def confidence(horizon: int, half_life: float) -> Schedule:
-    """Return the schedule 1 - 2^(-t/H) until t = T/2, and 1 after that; T is the horizon, H the half-life, t from 0."""
+    """Return the schedule 1 - 2^(-t/H) until t = T/2, and 1 after that.
+
+    T is the horizon, H is the half-life, and t counts from 0.
+    """
     return lambda t: np.where(t - 1.0 > horizon / 2, 1.0, 1.0 - 2.0 ** (-(t - 1.0) / half_life))
 
 

@@ -92,7 +92,7 @@ def history_network(preset: str) -> HistoryNetwork:
     """Return the settings of a network that values histories.
 
     Args:
-        preset: name of the settings of deep rules, from which the model and the numbers of walks and fits are taken.
+        preset: name of network settings, which give the model, the number of walks and the iterations between fits.
 
     Raises:
         ComponentError: an unknown name.

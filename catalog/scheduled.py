@@ -95,7 +95,7 @@ def momentum_dcfr(
 
 
 def fading(optimism: float, decay: float | None, horizon: int) -> Schedule:
-    """Return the schedule of an optimism that has halved after ``decay`` horizons; constant if ``decay`` is None."""
+    """Return the schedule of an optimism that is halved after ``decay * horizon`` iterations, or constant for None."""
     if not optimism:
         return ZERO
     if decay is None:
@@ -221,10 +221,10 @@ def _controller(path: Path, modified: int) -> Controller:
 def controlled(controller: str = SHIPPED) -> UpdateRule:
     """Discounts, floor, prediction, momentum and average weights as in scheduled, chosen in the run by a controller.
 
-    The controller is shipped (trained networks), schedule (a schedule for each length of runs), or a file or directory
-    that `rlccfr train --control` wrote. It chooses before the first iteration, at horizon / 2^k iterations, and at
-    three quarters and seven eighths of the horizon; if the run's length is not fixed, at each doubling of the
-    iterations. The rule needs exact passes. Without blends, its result is each player's best of up to four average
-    policies from the last eighth of the run.
+    controller is "shipped", for trained networks; "schedule", for settings that depend only on the run's length and
+    progress; or the path of a file or directory that `rlccfr train --control` wrote. The controller chooses before the
+    first iteration, at horizon / 2^k iterations, and at three quarters and seven eighths of the horizon; if the run's
+    length is not fixed, at each doubling of the iterations. The rule needs exact passes. Without blends, its result is
+    each player's best of up to four average policies from the last eighth of the run.
     """
     return UpdateRule.controlled_by(controller_named(controller))

@@ -161,7 +161,7 @@ def observe(
 
 
 def with_weights(observation: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the same observations, shape (..., OBSERVATION_SIZE), under other reward weights.
+    """Return a copy of observations, (..., OBSERVATION_SIZE), in which other reward weights replace the present ones.
 
     Args:
         observation: (..., OBSERVATION_SIZE), not changed.

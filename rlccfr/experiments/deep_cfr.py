@@ -22,8 +22,8 @@ BASE: Mapping[str, Any] = {
     "hidden": 64, "layers": 3, "traversals": 400, "train_steps": 200, "batch_size": 512, "retrain_from_scratch": True,
     "train_every": 1, "average": "value_networks",
 }  # fmt: skip
-"""Settings of the base. Its average policy is the exact average of all value networks' policies, so that no error of a
-policy network is added."""
+"""Settings of the base, the run with which ablations are compared. Its average policy is the exact average of all value
+networks' policies, so that no error of a policy network is added."""
 
 SMALL = 10_000
 """Capacity, in rows, of a reservoir that is small enough to fill up during a run."""
@@ -57,7 +57,9 @@ SAID = {
 """The source's claims about ablations."""
 
 DIRECTIONS = {**dict.fromkeys(SAID, "above_one"), "width 128": "below_one"}
-"""For each ablation: the property of :class:`Ratio` that judges the claim, which is that the ratio is above or below 1.
+"""For each ablation with a claim: the property of :class:`Ratio` that judges it.
+
+The claim says that the ratio of exploitabilities (:func:`worse`) is above 1, or below 1.
 """
 
 ITERATIONS = 300
@@ -114,7 +116,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def last(rows: pd.DataFrame, value: str = "exploitability") -> dict[str, list[float]]:
-    """Return a column's values at the ends of the runs on one game, keyed by ablation."""
+    """Return a column's values at the ends of the runs on one game, in the order of seeds, keyed by ablation."""
     return {name: values for (name,), values in grouped(ends_of(rows, "ablation"), "ablation", value=value).items()}
 
 

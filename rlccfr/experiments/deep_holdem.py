@@ -34,7 +34,7 @@ LONG = (20, 30, 40)
 """Iterations after which one longer run is evaluated."""
 
 HISTORIES = (16e6, 100e6, 400e6)
-"""Numbers of histories after which the table is evaluated."""
+"""Numbers of touched histories after which the run with a table is evaluated."""
 
 WALKS = 4096
 """Number of walks per player in an iteration with a table."""
@@ -44,7 +44,14 @@ PUBLISHED = 37
 
 
 def deep(game: str, settings: dict[str, Any], iterations: tuple[int, ...], seed: int) -> list[Row]:
-    """Run a rule with networks, and return its exploitability after each number of iterations in ``iterations``."""
+    """Run a rule with networks, and return its exploitability, in mbb/g, after each number of iterations.
+
+    Args:
+        game: name of the game.
+        settings: settings of the rule that are added to :data:`BASE`, or replace settings there.
+        iterations: numbers of iterations, ascending.
+        seed: seed of the run.
+    """
     loaded: Any = load_game(game)
     solver = Solver(loaded, {**BASE, **settings}, "external", seed=seed)
     rows: list[Row] = []
@@ -62,11 +69,12 @@ def deep(game: str, settings: dict[str, Any], iterations: tuple[int, ...], seed:
 
 
 def tabular(game: str, histories: tuple[float, ...], seed: int) -> list[Row]:
-    """Run external sampling with a table and linear weights, and return its exploitability.
+    """Run external sampling with a table and linear weights, and return its exploitability in mbb/g.
 
     Args:
         game: name of the game.
-        histories: numbers of histories; the policy is evaluated at the first iteration that reaches each of them.
+        histories: numbers of histories, ascending; the average policy is evaluated after the first iteration that
+            reaches each of them.
         seed: seed of the run.
     """
     loaded: Any = load_game(game)
@@ -130,7 +138,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 def savings(runs: pd.DataFrame) -> list[float]:
     """Return, for each seed, how many times fewer histories the networks need to reach the table's last exploitability.
 
-    If the networks are better at their first point already, the true factor is larger. If they never are as good, the
+    If the networks are already better at their first point, the true factor is larger. If they are never as good, the
     factor is 0.
     """
     end = runs[runs["kind"] == "table"].iloc[-1]

@@ -53,7 +53,7 @@ EXCEPTIONS = ("Goofspiel-4", "Battleship-3")
 """Games on which PCFR+ is no worse than APCFR+, according to APCFR+'s paper: Goofspiel (4) and Battleship (3, 2, 3)."""
 
 AS_IN_DDCFR = "Goofspiel and Battleship as DDCFR has them; no Battleship (4, 3, 2); HUNL also with right tables"
-"""Stand-in for the games of APCFR+'s paper."""
+"""Text of :attr:`Claim.stand_in` for claims about the games of APCFR+'s paper."""
 
 QUICK = ("Kuhn", "Leduc", "Leduc-5", "Goofspiel-4")
 PICTURED = (
@@ -162,7 +162,7 @@ def published() -> list[Published]:
 
 
 def measure_on(game: str, measure: Measure) -> Measure:
-    """Return a game's measure in a table: ``measure``, the table's own, except for rivers."""
+    """Return the measure of a game's figures in a table: that of rivers, or for other games the table's ``measure``."""
     return IN_BIG_BLINDS if game in libratus.RIVERS else measure
 
 
@@ -322,7 +322,10 @@ def _claim_on_the_measure(ends: Ends) -> Claim:
 
 
 def _claims_on_rivers(ends: Ends) -> Iterator[Claim]:
-    """Compare DCFR on the rivers as published, if they ran, with the printed figures of APCFR+ and SAPCFR+."""
+    """Compare DCFR, on the rivers as published, with the printed figures of APCFR+ and SAPCFR+.
+
+    A quick run has no rivers, and so no claim.
+    """
     printed = {title: min(values) for title, values in zip(libratus.AS_PUBLISHED, zip(*PRINTED_ON_RIVERS.values()))}
     ratios = {title: ends[title, LONG, "dcfr"] / printed[title] for title in ends.games(LONG) if title in printed}
     if not ratios:
@@ -399,7 +402,7 @@ def _results(ends: Ends, iterations: int, measure: Measure, like: str) -> Iterat
         ends: exploitabilities at the ends of the runs.
         iterations: number of iterations.
         measure: measure of the table's figures, except on rivers.
-        like: words that name the papers with the same number of iterations.
+        like: words that name the papers whose runs have this number of iterations.
     """
     games = ends.games(iterations)
     lines: list[tuple[object, ...]] = []

@@ -91,7 +91,7 @@ WALKS = network_settings("fast").traversals
 """Number of walks of each player in an iteration."""
 
 SCALES = {"weighted": True, "not weighted": False}
-"""Whether estimates of each kind are divided by the probability of the traverser's draws; both scales are measured."""
+"""Whether estimates of each kind are divided by the probability of the traverser's draws; this decides their scale."""
 
 KINDS = {
     "ESCHER": "not weighted",
@@ -100,7 +100,7 @@ KINDS = {
     "DREAM": "weighted",
     "outcome sampling": "weighted",
 }
-"""Whether the estimates of each of :data:`ESTIMATORS` are weighted by the inverse of the sampling probability."""
+"""Kind of the estimates of each of :data:`ESTIMATORS`: a key of :data:`SCALES`."""
 
 BATCH = 200
 """Number of walks whose estimates are in memory at once."""
@@ -160,7 +160,12 @@ def variance(game: str, name: str, seed: int, iterations: int, walks: int, prese
 
 
 def scale(game: str, weighted: bool) -> list[Row]:
-    """Return the mean square of the regrets that walks estimate with exact values under the uniform policy."""
+    """Return the mean square of the regrets that walks estimate with exact values under the uniform policy.
+
+    Args:
+        game: name of the game.
+        weighted: whether estimates are divided by the probability of the traverser's draws.
+    """
     tree = load_game(game)
     sampler = samplers.resolve({"id": "escher", "value": "oracle", "weighted": weighted})
     solver = Solver(tree, "cfr", sampler, seed=0)

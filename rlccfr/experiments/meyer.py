@@ -35,7 +35,7 @@ TABLE = {
 """Samplers of Table 5.1; each runs with all shares of exploration in :data:`EXPLORATION`."""
 
 PUBLISHED = {"outcome": (2.22, 2.22, 2.20, 2.34, 2.37), "linear mix per node": (1.48, 1.58, 1.65, 1.67, 1.73)}
-"""Rows of Meyer's Table 5.1."""
+"""Rows of Meyer's Table 5.1: the exploitability for each share in :data:`EXPLORATION`."""
 
 SHARES = ((1024.0, 2**12, ".338"), (8.0, 2**12, ".0027"), (16.0, 2**16, ".00034"))
 """Half-life and number of iterations of exponential mixes, and Meyer's figure for their share of external sampling."""
@@ -136,7 +136,10 @@ def after_histories(sampler: str, horizon: int, counts: Sequence[int], seed: int
 
 
 def likely(iterations: int, seed: int) -> list[Row]:
-    """Return the share of Leduc's infosets with an action of average probability above LIKELY, by external sampling."""
+    """Return the share of Leduc's infosets at which the average policy plays an action with probability above LIKELY.
+
+    The average policy is that of CFR with external sampling.
+    """
     game = load_game("leduc")
     solver = Solver(game, "cfr", "external", seed=seed)
     solver.run(iterations=iterations, curve=False)
@@ -156,7 +159,7 @@ def dice(sampler: str, outcomes: int, seed: int) -> list[Row]:
 
     Args:
         sampler: name of the sampler.
-        outcomes: number of iterations of outcome sampling that touch as many histories.
+        outcomes: number of iterations of outcome sampling; the run touches as many histories as these iterations.
         seed: seed of the run.
     """
     nodes = touched_by_outcome(outcomes)
@@ -247,7 +250,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def exploration_claims(rows: pd.DataFrame) -> Iterator[Claim]:
-    """Judge the source's claims about exploration (Table 5.1), by the rows of Leduc."""
+    """Judge the source's claims about exploration on Leduc (Table 5.1)."""
     reached_by = grouped(rows, "name", "seed")  # the column "seed" has the share of exploration
     seeds = len(reached_by["outcome", "0"])
     mixed = {

@@ -92,7 +92,7 @@ def agents(kind: str, size: int, actions: int, seed: int, episodes: int, setting
         from open_spiel.python.pytorch.nfsp import NFSP
         from open_spiel.python.pytorch.policy_gradient import PolicyGradient
     except ImportError as error:
-        raise RLCCFRError(f"this version of open_spiel lacks its agents in PyTorch ({error}); upgrade it") from error
+        raise RLCCFRError(f"this OpenSpiel has no agents in PyTorch ({error}): upgrade it") from error
     if kind == "PPO":
         return [PPOSide(player, size, actions) for player in (0, 1)]
     if kind == "A2C":
@@ -117,7 +117,8 @@ def average_mode(players: list[Any]) -> ExitStack:
 def learned(kind: str, game: str, episodes: int, seed: int, **settings: float) -> list[Row]:
     """Train agents in self-play, and return their exploitability as the number of episodes grows.
 
-    It is measured :data:`POINTS` times per factor of 10 from 100 episodes on, and after the last episode.
+    The exploitability is measured :data:`POINTS` times per factor of 10 in episodes, from 100 episodes on, and after
+    the last episode.
     """
     tree = load_game(game)
     before = np.random.get_state()

@@ -16,12 +16,12 @@ SECONDS = 30.0
 """Seconds without an answer after which a download fails."""
 
 MOST_BYTES = 10_000_000
-"""Largest number of bytes of such a file; a download stops there."""
+"""Largest number of bytes of a public file; a download stops after so many."""
 
 
 @dataclass(frozen=True)
 class PublicFile:
-    """A public text file; it is downloaded once, unless a copy has been put into the cache folder by hand.
+    """A public text file; it is downloaded once, unless the user has put a copy into the cache folder.
 
     Attributes:
         name: name in the folder :func:`~rlccfr.games.cache.cache_folder`.

@@ -61,7 +61,7 @@ REWARDS: tuple[Rewards, ...] = ("mean", "own")
 """Which rewards the agents of a team learn: the mean of all agents' rewards, or each agent its own."""
 
 ECFR_MODES = {"rlccfr": "ECFR as in the paper", "published": "ECFR as in Li et al."}
-"""Modes of ECFR drawn besides the catalog's, with their lines' names; the first has the paper's formula."""
+"""Modes of ECFR that are plotted beside the catalog's, with their curves' names; the first has the paper's formula."""
 
 LONGER = 100_000
 """Number of iterations with which the paper's 10,000 are compared."""
@@ -93,7 +93,7 @@ def longer(game: str, rule: str, iterations: int) -> list[Row]:
 
 
 def captions(game: str) -> list[str]:
-    """Return the names of the reward weights in a game's captions: its figure's and, for Kuhn, those of Table 4."""
+    """Return the names of the reward weights in a game's captions: of its figure and, for Kuhn, of Table 4."""
     of_figures = [panel.preset for panel in PANELS if panel.game == game]
     return [*of_figures, SPEED_PRESET] if game == "kuhn" else of_figures
 

@@ -49,10 +49,10 @@ STEP = 10
 """Number of iterations between points of the comparison."""
 
 STARTS = {"leduc": "Leduc (from scratch)", "warm": "Leduc (warm start)"}
-"""Runs on Leduc, by how value networks start, with their names."""
+"""Names of the runs on Leduc, keyed by a word for how their value networks start."""
 
 SUFFIXES = {"Leduc (from scratch)": "", "Leduc (warm start)": ", warm start"}
-"""Suffixes of the averages' names in these runs."""
+"""Suffixes of the averages' names, keyed by the names of runs in :data:`STARTS`."""
 
 AVERAGE_NETWORK = "an average network of 50 steps after each fit, for 5,000 steps from scratch at each measurement"
 HOLDEM = f"`{LARGE}` for 5-card-flop hold'em"
@@ -68,7 +68,7 @@ def solvers(game: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Solv
 
 
 def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> list[Row]:
-    """Return both averages' exploitability and the value of their match at each point, and their final distances."""
+    """Return both averages' exploitability and the value of their match during a run, and their final distances."""
     # Both solvers train the same value networks, so that only the averages differ.
     both_solvers = solvers(game, seed, settings)
     rows: list[Row] = []
