@@ -163,6 +163,8 @@ def discount_by_volatility(instant_regret, mass, state, parameters, utility_rang
 def match_volatile_regrets(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
     """Set the policy proportional to max(D R + o r, 0)^1.5, with an optimism o that falls over time.
 
+    D and o are D' and o of :func:`vad_cfr`.
+
     Args:
         row: R, overwritten by the policy.
         parameters: those of iteration t + 1, which plays the policy.
@@ -269,10 +271,10 @@ def _moving_discount(first: float, last: float, horizon: int) -> Schedule:
 
 
 def _compounded_decay(horizon: int) -> Schedule:
-    """Return the decay of the policy sum S that stands for S <- d(t, g) S + t^g policy, with g from 1 to 5.
+    """Return the ``average_decay`` that is equivalent to the published S <- d(t, g) S + t^g policy.
 
-    The published sum is divided by t^g, so that the newest policy has weight 1. g moves linearly in the first half of
-    the horizon.
+    S is the policy sum; here it is divided by t^g, so that the newest policy has weight 1. g moves linearly from 1 to 5
+    in the first half of the horizon.
     """
     gamma = linear_ramp(1.0, 5.0, horizon // 2)
     kept = _moving_discount(1.0, 5.0, horizon)

@@ -40,7 +40,7 @@ class Work(NamedTuple):
 
     Attributes:
         key: its BibTeX key.
-        phrase: phrase whose occurrence in a component's source means this work; empty if there is none.
+        phrase: phrase by which components' sources name this work; empty if there is none.
         bibtex: its BibTeX entry.
     """
 

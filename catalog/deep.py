@@ -124,7 +124,7 @@ def deep_rule(
 
 
 def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode: str = "mass") -> UpdateRule:
-    """Return a tabular rule with networks in place of its tables, as in this module's docstring.
+    """Return a tabular rule with networks in place of its tables, as this module's docstring describes.
 
     Where no advantage is positive, the rule plays the action with the largest advantage (Brown et al.).
 
@@ -189,7 +189,7 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
     aliases=("Deep LCFR", "deep linear CFR"),
 )
 def deep_lcfr(networks: Networks) -> UpdateRule:
-    """Deep linear CFR: deep_cfr whose value and policy networks weight data of iteration t by t. Exact fit: lcfr."""
+    """Deep linear CFR: deep_cfr, but data of iteration t have weight t in all networks. Exact fit: lcfr."""
     return learned(tabular.lcfr(), networks)
 
 

@@ -154,11 +154,11 @@ def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
 
 @sampler("mixed_linear", source=f"{MEYER_2021}, sections 5.1 and 5.2", bounds=_EXPLORATION, guarantee=UNBIASED)
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
-    """External sampling with probability 1 - t/T, else outcome sampling; drawn once per walk, or at every node.
+    """External sampling with probability 1 - t/T, else outcome sampling.
 
-    T is the horizon, and t counts from 0. Differs from the source in outcome sampling, which is on-policy there
-    (exploration 0): actions of probability 0 are never sampled again, which biases the estimates. Here, the least
-    exploration is 0.05.
+    The choice between the two is drawn once per walk or, with per_node, at every node. T is the horizon, and t counts
+    from 0. In the source, outcome sampling is on-policy (exploration 0): actions of probability 0 are never sampled
+    again, which biases the estimates. Here, the least exploration is 0.05.
     """
     return _mixed(linear_share(horizon), exploration, per_node)
 
@@ -170,9 +170,10 @@ def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool =
     guarantee=UNBIASED,
 )
 def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_node: bool = False) -> Sampler:
-    """External sampling with probability 2^(-t/H), else outcome sampling; drawn once per walk, or at every node.
+    """External sampling with probability 2^(-t/H), else outcome sampling.
 
-    H is half_life, and t counts from 0. Differs from the source in outcome sampling, as mixed_linear does.
+    The choice between the two is drawn once per walk or, with per_node, at every node. H is half_life, and t counts
+    from 0. Differs from the source in exploration, as mixed_linear does.
     """
     return _mixed(halving_share(half_life), exploration, per_node)
 

@@ -104,7 +104,7 @@ def fading(optimism: float, decay: float | None, horizon: int) -> Schedule:
 
 
 def late_decay(gamma: float, start: float) -> Schedule:
-    """Return the decay of an average of the policies after iteration ``start``, with the weights t^gamma.
+    """Return the ``average_decay`` of an average of the policies after iteration ``start``, with weights t^gamma.
 
     Until then, the average is the newest policy.
     """
@@ -157,7 +157,7 @@ def ddcfr_schedule(horizon: int = 1000) -> UpdateRule:
 
 
 def restarting_decay(gamma: float, base: int) -> Schedule:
-    """Return the decay of an average that restarts at iteration t whenever t - 1 is a power of ``base``.
+    """Return the ``average_decay`` of an average that restarts at iteration t whenever t - 1 is a power of ``base``.
 
     The k-th policy since the last start has the weight k^gamma; all earlier policies have the weight 0.
     """
@@ -208,7 +208,12 @@ for _name in ("DDCFR", "dynamic DCFR"):
 
 @lru_cache(maxsize=16)
 def _controller(path: Path, modified: int) -> Controller:
-    """Return the controller in a file, read again only if ``modified``, the file's modification time in ns, differs."""
+    """Return the controller in a file, which is read again only if it has been modified.
+
+    Args:
+        path: the file.
+        modified: the file's modification time in ns, as a part of the cache's key.
+    """
     return load_controller(path)
 
 

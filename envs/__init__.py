@@ -1,4 +1,4 @@
-"""The Gymnasium environments in which selectors and controllers learn, and the evaluators that measure for them.
+"""Gymnasium environments in which selectors and controllers learn, and evaluators that measure algorithms for them.
 
 Importing this module registers ``rlccfr/Selector-v0``, ``rlccfr/SelectorFlat-v0``, ``rlccfr/SelectorStage-v0`` and
 ``rlccfr/Control-v0`` with Gymnasium. Importing ``rlccfr`` registers them, too, as soon as Gymnasium is also imported.

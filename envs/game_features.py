@@ -32,8 +32,8 @@ class GameFeatures(NamedTuple):
     Shipped teams and choosers were trained on exactly these numbers: if a field is added, teams and choosers must be
     trained again.
 
-    In a public-tree game, ``histories`` counts private states at public nodes, the two shares are of public nodes, and
-    ``leaf_density`` is 1.
+    In a public-tree game, ``histories`` counts private states at public nodes, ``chance_share`` and
+    ``terminal_share`` are shares of public nodes, and ``leaf_density`` is 1.
     """
 
     histories: float  # log10(1 + n) / 8, at most 1; the next five likewise

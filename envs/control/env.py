@@ -26,7 +26,7 @@ USE = "a controller"
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    """Return the values of an iterable; a string, a mapping or anything else is a single value."""
+    """Return the values of an iterable as a tuple; anything else, also a string or a mapping, is a single value."""
     if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
         return tuple(value)
     return (value,)
@@ -133,7 +133,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         (4, 2.5, 2.0, 0.1, False)
 
     Raises:
-        RLCCFRError: no game, a game that controllers do not support, or a number of iterations that is not a positive
+        RLCCFRError: there is no game, controllers do not support a game, or a number of iterations is not a positive
             integer.
     """
 

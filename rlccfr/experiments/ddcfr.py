@@ -22,7 +22,7 @@ MAX_HISTORIES = 10_000_000
 
 
 class Published(NamedTuple):
-    """A game of DDCFR, with the published figures after 1,000 iterations.
+    """A game of DDCFR's paper, with the published figures after 1,000 iterations.
 
     Attributes:
         game: the game's name in this library; for a river subgame of no-limit hold'em, its title.
@@ -84,7 +84,7 @@ def curve(game: str, rule: str) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases; controllers do not run on rivers."""
+    """Return the cases of a full run, or of a quick one; controllers do not run on rivers."""
     games = ("Kuhn", "Leduc", "Goofspiel-4") if quick else PUBLISHED
     of_games = [
         Case(f"{title}/{rule}", partial(curve, PUBLISHED[title].game, rule))
@@ -100,7 +100,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of curves with a column for each field of the case's key.
+    """Return the rows of curves with columns for the fields of their cases' keys: ``game`` and ``rule``.
 
     Nothing is drawn at random, so the column ``seed`` is 0.
     """
@@ -148,7 +148,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     evidence = rows[libratus.is_evidence(rows)]
     rows = parsed(rows)
     yield from (

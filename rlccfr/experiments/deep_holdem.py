@@ -116,7 +116,7 @@ def tabular(game: str, histories: tuple[float, ...], seed: int) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
+    """Return the cases of a full run, or of a quick one."""
     if quick:
         found = [Case(f"deep/base/{seed}", partial(deep, QUICK_GAME, QUICK, (1, 3), seed)) for seed in range(2)]
         return [*found, Case("table/linear weights/0", partial(tabular, QUICK_GAME, (2e5, 5e5), 0))]
@@ -129,7 +129,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns for the fields of the case's key."""
+    """Return the rows with columns for the fields of their cases' keys: ``kind``, ``length`` and ``seed``."""
     rows = rows.copy()
     rows[["kind", "length", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
     return rows
@@ -150,7 +150,7 @@ def savings(runs: pd.DataFrame) -> list[float]:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge the source's claims."""
+    """Judge the source's claims by the rows of a full run."""
     runs = parsed(rows)
     factors = savings(runs)
     networks = runs[runs["kind"] == "deep"]
@@ -172,7 +172,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     runs = parsed(rows)
     game: Any = load_game(QUICK_GAME if quick else GAME)
     uniform = 1000 * policy_class(game).uniform(game).exploitability() / game.big_blind

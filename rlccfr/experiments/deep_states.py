@@ -148,7 +148,7 @@ def against_uniform(solver: Solver, name: str, seconds: float, pairs: int) -> Ro
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
+    """Return the cases of a full run, or of a quick one."""
     if quick:
         return [
             *(
@@ -189,7 +189,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns for the fields of the case's key: ``part``, ``name``, ``algorithm`` and ``seed``.
+    """Return the rows with columns for the fields of their cases' keys: ``part``, ``name``, ``algorithm`` and ``seed``.
 
     If a key has only three fields, ``algorithm`` is empty.
     """
@@ -227,7 +227,7 @@ def wins(values: np.ndarray) -> str:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge the sources' claims."""
+    """Judge the sources' claims by the rows of a full run."""
     rows = parsed(rows)
     games = [game for game in GAMES if len(matches(rows, game, "ESCHER", "DREAM"))]
     won = {game: matches(rows, game, "ESCHER", "DREAM") for game in games}
@@ -243,7 +243,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     rows = parsed(rows)
     yield from (
         "Games are played through OpenSpiel's states and never compiled. Networks read information state tensors.",

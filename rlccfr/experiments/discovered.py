@@ -173,7 +173,7 @@ def curve(game: str, rule: str, iterations: int) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases; nothing is drawn at random."""
+    """Return the cases of a full run, or of a quick one; nothing is drawn at random."""
     runs = [(title, SHORT) for title in GAMES] + [(title, LONG) for title in OF_APCFR]
     of_games = [
         Case(f"{title}/{iterations}/{rule}", partial(curve, GAMES[title], rule, iterations))
@@ -193,7 +193,10 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with a column for each field of the case's key; nothing is drawn at random, so the seed is 0."""
+    """Return the rows with columns for the fields of their cases' keys: ``game``, ``budget`` and ``rule``.
+
+    Nothing is drawn at random, so the column ``seed`` is 0.
+    """
     rows[["game", "budget", "rule"]] = rows["case"].str.rsplit("/", n=2).tolist()
     return rows.assign(seed=0)
 
@@ -353,7 +356,7 @@ def _claim_on_ours(ends: Ends) -> Claim:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     ends = Ends.of(rows)
     yield from _introduction()
     yield from _results(ends, SHORT, HALF, "as in the papers on VAD-CFR and DDCFR")

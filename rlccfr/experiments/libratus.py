@@ -36,7 +36,7 @@ FILES = {
     number: PublicFile(f"libratus-subgame{number}.txt", _ADDRESS.format(number), digest)
     for number, digest in _DIGESTS.items()
 }
-"""The files, keyed by the subgames' numbers. They have no licence, so they are not part of this library."""
+"""The subgames' files, keyed by the subgames' numbers. They have no licence, so they are not part of this library."""
 
 STACK = 20_000
 """Chips of each player before the hand: 200 big blinds."""
@@ -49,7 +49,7 @@ class Tables(NamedTuple):
     """A way to read a subgame's file.
 
     Attributes:
-        number: number of the subgame.
+        number: number of the subgame, 3 or 4.
         swapped: whether the file's second range acts first.
         misread: whether cards are misread when hands are compared.
     """
@@ -223,7 +223,7 @@ def is_evidence(rows: pd.DataFrame) -> pd.Series:
 
 
 def section(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the lines on how the published tables differ from the right ones, and how that was found.
+    """Yield the page's lines on how the published tables differ from the right ones, and how that was found.
 
     Args:
         rows: rows of :func:`evidence_cases`.

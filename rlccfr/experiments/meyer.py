@@ -176,7 +176,7 @@ def skipping(settings: Mapping[str, Any], iterations: int, seed: int) -> list[Ro
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
+    """Return the cases of a full run, or of a quick one."""
     seeds, outcomes = (3, 2**11) if quick else (20, 2**16)
     # Table 5.1: exploration, after equal numbers of iterations.
     all_cases = [
@@ -216,7 +216,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def share(half_life: float, iterations: int) -> float:
-    """Return the share of external sampling in an exponential mix's iterations, from t = 1 on as in Meyer's sum."""
+    """Return the share of external sampling in the iterations of an exponential mix, from t = 1 as in Meyer's sum."""
     mix = samplers.resolve({"id": "mixed_exponential", "half_life": half_life})
     rows = mix.schedule(2, iterations)  # the sampler's own t counts from 0
     assert mix.mixture is not None
@@ -224,16 +224,16 @@ def share(half_life: float, iterations: int) -> float:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns for the fields of the case's key.
+    """Return the rows with columns for the fields of their cases' keys: ``part``, ``game``, ``name`` and ``seed``.
 
-    The last field is in the column ``seed``: it is the seed or, in Table 5.1, a share of exploration.
+    The column ``seed`` has the last field, which is the seed or, in Table 5.1, a share of exploration.
     """
     keys = rows["case"].str.split("/")
     return rows.assign(part=keys.str[0], game=keys.str[1], name=keys.str[-2], seed=keys.str[-1])
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge the source's claims."""
+    """Judge the source's claims by the rows of a full run."""
     rows = parsed(rows)
     on_dice = grouped(rows[rows["part"] == "dice"], "name")
     mix = Ratio.of(on_dice["half-life 16",], on_dice["outcome",])
@@ -311,7 +311,7 @@ def by_histories(rows: pd.DataFrame) -> dict[tuple[str, ...], list[float]]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     rows = parsed(rows)
     yield from table_5_1(rows[rows["part"] == "table"])
     yield from ("", "## Share of external sampling in exponential mixes", "")
@@ -359,7 +359,7 @@ def curves(rows: pd.DataFrame, picture: Path, title: str) -> Iterator[str]:
 
 
 def same_histories(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the section on the comparison after equal numbers of histories."""
+    """Yield the page's section on the comparison after equal numbers of histories."""
     seeds = rows["seed"].nunique()
     yield from (
         "",
@@ -386,7 +386,7 @@ def same_histories(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the section on Meyer's Table 5.1."""
+    """Yield the page's section on Meyer's Table 5.1."""
     uniform = Policy.uniform(load_game("leduc")).exploitability()
     reached_by = grouped(rows, "name", "seed")  # the column "seed" has the share of exploration
     seeds = len(next(iter(reached_by.values())))
@@ -410,7 +410,7 @@ def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def liars_dice(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
-    """Yield the section on Meyer's Figure 6.1."""
+    """Yield the page's section on Meyer's Figure 6.1."""
     yield from (
         "",
         "## Figure 6.1: Liar's dice",
@@ -429,7 +429,7 @@ def liars_dice(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
 
 
 def deep(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the section on Deep CFR."""
+    """Yield the page's section on Deep CFR."""
     yield from (
         "",
         "## Deep CFR with skipped fits, on Leduc",

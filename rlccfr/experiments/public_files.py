@@ -50,7 +50,9 @@ class PublicFile:
         try:
             data = _with_line_feeds(read_bytes(self.path))
         except OSError as error:
-            raise RLCCFRError(f"{self.path} can't be read ({first_line(error)})") from None
+            raise RLCCFRError(
+                f"{self.path} can't be read ({first_line(error)}): delete it, and it is downloaded again"
+            ) from None
         if not self._is_published(data):
             raise RLCCFRError(
                 f"{self.path} is not the file at {self.address}: delete it, or put that file in its place"

@@ -156,7 +156,7 @@ def bound(game: str, target: str, flops: int, seed: int) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases, those with few buckets first; exact passes do not draw, so they have one seed."""
+    """Return the cases of a full run, or of a quick one; exact passes draw nothing at random, and have one seed."""
     name = QUICK_GAME if quick else GAME
     found = []
     for buckets, times in ({2: (0.1, 0.3), 3: (0.1, 0.3)} if quick else TIMES).items():
@@ -190,7 +190,10 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame, part: str) -> pd.DataFrame:
-    """Return the rows of one part of the experiment, with columns for the fields of the case's key."""
+    """Return the rows of one part of the experiment, with columns for the fields of their cases' keys.
+
+    The columns are ``part``, ``first``, ``second`` and ``seed``; ``first`` is a number of buckets.
+    """
     rows = rows[rows["case"].str.startswith(f"{part}/")].copy()
     rows[["part", "first", "second", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
     return rows
@@ -249,7 +252,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     yield from (
         "Limit Texas hold'em has four rounds. In each round, the hands of a bucket are split into n buckets by their "
         "E[HS²], and players remember their earlier buckets, as in the source. Chance sampling "
