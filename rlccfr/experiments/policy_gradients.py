@@ -92,7 +92,9 @@ def agents(kind: str, size: int, actions: int, seed: int, episodes: int, setting
         from open_spiel.python.pytorch.nfsp import NFSP
         from open_spiel.python.pytorch.policy_gradient import PolicyGradient
     except ImportError as error:
-        raise RLCCFRError(f"this OpenSpiel has no agents in PyTorch ({error}): upgrade it") from error
+        raise RLCCFRError(
+            f"this version of OpenSpiel has no agents in PyTorch ({error}): upgrade open_spiel"
+        ) from error
     if kind == "PPO":
         return [PPOSide(player, size, actions) for player in (0, 1)]
     if kind == "A2C":
