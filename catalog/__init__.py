@@ -7,7 +7,7 @@ update_rules    the paper's tabular update rules (8)
 deep            the paper's deep update rules (8): the tabular rules with networks
 samplers        the paper's samplers (7)
 abstractions    the paper's abstractions (3)
-extended        rules and samplers added later: predictive and scheduled rules, Hedge, mixed sampling
+extended        further rules and samplers: predictive and scheduled rules, Hedge, mixed sampling
 scheduled       rules whose exponents are free, or change by a schedule or a controller
 adaptive        rules that adapt to the regrets that an infoset has seen: APCFR+, VAD-CFR and others
 stabilised      rules that keep regrets away from 0: stable PCFR+, smooth PCFR+, extragradient CFR+

@@ -48,11 +48,11 @@ def rcfr(
 
     f is one model per player, which sees the information state tensor and the action. It is trained on R / max |R|
     after every update, where R are the rule's regrets; with bootstrap, the fitted values then replace R. A fit costs as
-    much as thousands of walks, so an iteration makes many walks. The average weights each policy by its exact reach.
-    Under a deep rule, the rule's networks take the form of f: they give one number per infoset and action, instead of
-    one vector per infoset. They keep the rule's settings, and the settings of rcfr are not used. Differs from the first
-    source in using networks instead of regression trees, and from both sources in combining with other rules and
-    samplers.
+    much as thousands of walks, so an iteration makes many walks before the next fit. The average weights each policy by
+    its exact reach. Under a deep rule, the rule's networks take the form of f: they give one number per infoset and
+    action, instead of one vector per infoset. They keep the rule's settings, and the settings of rcfr are not used.
+    Differs from the first source in using networks instead of regression trees. Differs from both sources in that f may
+    be combined with other rules and samplers.
     """
     regressor = Approximator(
         kind=model,  # type: ignore[arg-type]  # checked there

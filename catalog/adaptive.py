@@ -48,6 +48,8 @@ def sum_changes_and_steps(instant_regret, mass, state, parameters, utility_range
 def match_damped_prediction(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
     """Set the policy proportional to max(D R + r / (1 + a), 0) with the asymmetry a = sqrt(changes / steps).
 
+    Changes and steps are the two sums of :func:`sum_changes_and_steps`; a is at most :data:`MOST_ASYMMETRY`.
+
     Args:
         row: R, overwritten by the policy.
         parameters: D of the iteration that plays the policy.
@@ -67,7 +69,7 @@ def match_damped_prediction(row, state, parameters, utility_range):  # type: ign
 
 
 def _asymmetric(regret_discount: Schedule, gamma: float) -> UpdateRule:
-    """Return predictive CFR+ with a discount of regrets and an asymmetry that adapts."""
+    """Return predictive CFR+ with discounted regrets and with the asymmetry a of APCFR+."""
     return UpdateRule(
         positive_discount=regret_discount,
         floor=0.0,
@@ -127,7 +129,7 @@ VAD_POWER = 1.5
 
 
 def discount_by_volatility(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Set r such that R + r is VAD-CFR's next R, whose discounts depend on the infoset's volatility.
+    """Change r so that R plus the new r is the next R of VAD-CFR, which discounts R by the infoset's volatility.
 
     The source's listing also bounds alpha, beta, gamma and the square root, but these bounds have no effect.
     """
@@ -160,6 +162,8 @@ def discount_by_volatility(instant_regret, mass, state, parameters, utility_rang
 
 def match_volatile_regrets(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
     """Set the policy proportional to max(D R + o r, 0)^1.5, with an optimism o that falls over time.
+
+    D and o are D' and o of :func:`vad_cfr`.
 
     Args:
         row: R, overwritten by the policy.
@@ -227,7 +231,7 @@ TREND = 0  # running mean of R
 
 
 def weigh_by_signs(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Multiply r by a weight that depends on the signs of R and r, and add R to its running mean."""
+    """Multiply r by a weight that depends on the signs of R and r, and add R to the running mean of R."""
     for a in range(len(instant_regret)):
         state[a, TREND] = 0.1 * regret[a] + 0.9 * state[a, TREND]
         weight = 1.0
@@ -257,16 +261,21 @@ def match_trend(row, state, parameters, utility_range):  # type: ignore[no-untyp
 
 
 def _moving_discount(first: float, last: float, horizon: int) -> Schedule:
-    """Return the schedule t^e / (t^e + 1), whose e moves linearly from ``first`` to ``last`` over half the horizon.
+    """Return the schedule t^e / (t^e + 1), whose exponent e moves linearly from ``first`` to ``last``.
 
-    The published rule has t here, where ``scheduled_discount`` has t - 1.
+    e moves during the first half of the horizon, and then stays constant. The published rule has t here, where
+    ``scheduled_discount`` has t - 1.
     """
     exponent = linear_ramp(first, last, horizon // 2)
     return lambda t: 1.0 / (1.0 + t ** -exponent(t))
 
 
 def _compounded_decay(horizon: int) -> Schedule:
-    """Return the decay of S <- d(t, g) S + t^g policy, rescaled to a newest weight of 1; g moves from 1 to 5."""
+    """Return the ``average_decay`` that is equivalent to the published S <- d(t, g) S + t^g policy.
+
+    S is the policy sum; here it is divided by t^g, so that the newest policy has weight 1. g moves linearly from 1 to 5
+    in the first half of the horizon.
+    """
     gamma = linear_ramp(1.0, 5.0, horizon // 2)
     kept = _moving_discount(1.0, 5.0, horizon)
 
@@ -288,10 +297,10 @@ def _compounded_decay(horizon: int) -> Schedule:
 def aod_cfr(horizon: int = 1000) -> UpdateRule:
     """Asymmetric optimistic discounted CFR: R <- D R + c r; policy in proportion to max(R + (R - S) / 2, 0)^2.
 
-    S is a running mean of R: S <- 0.1 R + 0.9 S after each policy. p moves linearly from 0 to 1 over half the horizon.
-    With d as in dcfr, D is d(t, 1 + 1.5 p) where R > 0, else d(t, (1 - p) / 2). c is 1.1 where R > 0 and r > 0, 0.9
-    where R > 0 > r, 0.7 where R < 0 < r, 1.2 where both are negative, else 1. The policy sum is multiplied by
-    d(t, 1 + 4 p) before the policy is added with the weight t^(1 + 4 p).
+    S is a running mean of R: in each iteration, S <- 0.1 R + 0.9 S before R changes. p moves linearly from 0 to 1 in
+    the first half of the horizon. With d as in dcfr, D is d(t, 1 + 1.5 p) where R > 0, else d(t, (1 - p) / 2). c is 1.1
+    where R > 0 and r > 0, 0.9 where R > 0 > r, 0.7 where R < 0 < r, 1.2 where both are negative, else 1. The policy sum
+    is multiplied by d(t, 1 + 4 p) before the policy is added with the weight t^(1 + 4 p).
     """
     return UpdateRule(
         positive_discount=_moving_discount(1.0, 2.5, horizon),

@@ -54,7 +54,7 @@ class Cell(NamedTuple):
         """Return the algorithm that arguments of :class:`rlccfr.Solver` describe: by default, CFR+ by exact passes.
 
         Args:
-            arguments: any of ``update_rule`` or ``control``, and ``sampler``; others are ignored.
+            arguments: arguments of the solver by name; only ``update_rule``, ``control`` and ``sampler`` are read.
 
         Example:
             >>> str(Cell.of_run({"control": "schedule", "blend": True}))

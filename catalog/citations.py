@@ -32,7 +32,7 @@ _ESCAPED = {ord(sign): rf"\{sign}" for sign in "#%&_$"} | {
         ("}", r"\textbraceright{}"),
     )
 }
-"""LaTeX for the characters that it would not print as they are."""
+"""LaTeX code of each character that LaTeX would not print as it is."""
 
 
 class Work(NamedTuple):
@@ -40,7 +40,7 @@ class Work(NamedTuple):
 
     Attributes:
         key: its BibTeX key.
-        phrase: phrase whose occurrence in a component's source means this work; empty if there is none.
+        phrase: phrase by which components' sources name this work; empty if there is none.
         bibtex: its BibTeX entry.
     """
 

@@ -83,8 +83,8 @@ def deep_rule(
     """Return a decorator that registers a deep rule, given as a function of networks and the rule's hyperparameters.
 
     The function's first parameter is ``networks``, and it returns :func:`learned` of a rule and the networks. The
-    registered rule has the function's other parameters as hyperparameters, and ``preset`` and the fields of
-    :class:`NetworkSettings` and :class:`NetworkOptions` after them.
+    registered rule's hyperparameters are the function's other parameters, followed by ``preset`` and the fields of
+    :class:`NetworkSettings` and :class:`NetworkOptions`.
 
     Args:
         id, source, aliases: as for :func:`rlccfr.registry.update_rule`.
@@ -124,7 +124,7 @@ def deep_rule(
 
 
 def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode: str = "mass") -> UpdateRule:
-    """Return a tabular rule with networks in place of its tables, as in this module's docstring.
+    """Return a tabular rule with networks in place of its tables, as this module's docstring describes.
 
     Where no advantage is positive, the rule plays the action with the largest advantage (Brown et al.).
 
@@ -189,7 +189,7 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
     aliases=("Deep LCFR", "deep linear CFR"),
 )
 def deep_lcfr(networks: Networks) -> UpdateRule:
-    """Deep linear CFR: deep_cfr whose value and policy networks weight data of iteration t by t. Exact fit: lcfr."""
+    """Deep linear CFR: deep_cfr, but data of iteration t have weight t in all networks. Exact fit: lcfr."""
     return learned(tabular.lcfr(), networks)
 
 

@@ -132,17 +132,17 @@ def all_by_schedule(policy, count, visits, parameters):  # type: ignore[no-untyp
 
 
 def linear_share(horizon: int) -> Schedule:
-    """Return the schedule 1 - t/T of the share of external walks, and 0 from t = T on; T is the horizon, t from 0."""
+    """Return the schedule max(1 - t/T, 0) of the share of external walks; T is the horizon, and t counts from 0."""
     return lambda t: np.maximum(1.0 - (t - 1.0) / horizon, 0.0)
 
 
 def halving_share(half_life: float) -> Schedule:
-    """Return the schedule 2^(-t/H) of the share of external walks; H is the half-life, t counts from 0."""
+    """Return the schedule 2^(-t/H) of the share of external walks; H is the half-life, and t counts from 0."""
     return lambda t: 2.0 ** (-(t - 1.0) / half_life)
 
 
 def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
-    """Return a mix of external and outcome sampling, with a schedule of the share of external sampling."""
+    """Return a mix of external and outcome sampling, in which ``share`` is the probability of external sampling."""
     return Sampler(
         traverser="one",
         exploration=exploration,
@@ -154,11 +154,11 @@ def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
 
 @sampler("mixed_linear", source=f"{MEYER_2021}, sections 5.1 and 5.2", bounds=_EXPLORATION, guarantee=UNBIASED)
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
-    """External sampling with probability 1 - t/T, else outcome sampling; drawn once per walk, or at every node.
+    """External sampling with probability 1 - t/T, else outcome sampling.
 
-    T is the horizon, and t counts from 0. Differs from the source in outcome sampling, which is on-policy there
-    (exploration 0): actions of probability 0 are never sampled again, which biases the estimates. Here, the least
-    exploration is 0.05.
+    The choice between the two is drawn once per walk or, with per_node, at every node. T is the horizon, and t counts
+    from 0. In the source, outcome sampling is on-policy (exploration 0): actions of probability 0 are never sampled
+    again, which biases the estimates. Here, the least exploration is 0.05.
     """
     return _mixed(linear_share(horizon), exploration, per_node)
 
@@ -170,9 +170,10 @@ def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool =
     guarantee=UNBIASED,
 )
 def mixed_exponential(exploration: float = 0.6, half_life: float = 16.0, per_node: bool = False) -> Sampler:
-    """External sampling with probability 2^(-t/H), else outcome sampling; drawn once per walk, or at every node.
+    """External sampling with probability 2^(-t/H), else outcome sampling.
 
-    H is half_life, and t counts from 0. Differs from the source in outcome sampling, as mixed_linear does.
+    The choice between the two is drawn once per walk or, with per_node, at every node. H is half_life, and t counts
+    from 0. Differs from the source in exploration, as mixed_linear does.
     """
     return _mixed(halving_share(half_life), exploration, per_node)
 
@@ -220,7 +221,10 @@ def all_by_locus(policy, count, visits, parameters):  # type: ignore[no-untyped-
 
 
 def confidence(horizon: int, half_life: float) -> Schedule:
-    """Return the schedule 1 - 2^(-t/H) until t = T/2, and 1 after that; T is the horizon, H the half-life, t from 0."""
+    """Return the schedule 1 - 2^(-t/H) until t = T/2, and 1 after that.
+
+    T is the horizon, H is the half-life, and t counts from 0.
+    """
     return lambda t: np.where(t - 1.0 > horizon / 2, 1.0, 1.0 - 2.0 ** (-(t - 1.0) / half_life))
 
 

@@ -19,7 +19,7 @@ _LOSSY = "buckets lose information: only the exploitability inside the abstracti
 
 
 def _buckets(path: str, game: Game, **settings: Any) -> np.ndarray:
-    """Return a game's buckets; the module of the function at ``path``, which computes them, is imported only now."""
+    """Return a game's buckets, from the function at ``path``; this function's module is imported only on the call."""
     buckets: np.ndarray = resolve_name(path)(game, **settings)
     return buckets
 

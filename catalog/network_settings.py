@@ -29,7 +29,7 @@ class NetworkOptions:
         retrain: probability that a fit of advantages takes place when it is due after iteration t: ``"always"``, 1;
             ``"linear"``, 1 - t/retrain_horizon; or ``"exponential"``, 2^(-t/retrain_horizon). (Meyer 2021.)
         retrain_horizon: number of iterations in the two formulas of ``retrain``.
-        skipped_steps: number of training steps in place of a fit that does not take place. These steps use only the
+        skipped_steps: number of training steps that replace a fit that does not take place. These steps use only the
             data since the last fit; with ``model="table"``, the means of these data replace the table's entries at
             their infosets.
     """

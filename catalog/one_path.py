@@ -55,7 +55,7 @@ def escher(
     value="table", walks learn q: each sets the value of every node on its path to the mean of the values of the node's
     children. With value="network", a network with the settings ``preset`` is fitted to q, as in the source; with a deep
     rule this is Deep ESCHER. Here, the network learns from one-step backups of its values; in the source, from the
-    outcomes of additional walks. A sampled average divides the increments of a policy by the fixed policy's reach.
+    outcomes of additional walks. Where the average is sampled, its increments are divided by the fixed policy's reach.
     weighted=True is an ablation: it divides regrets by the fixed policy's reach, too. On games represented by
     OpenSpiel's states, value="network" and explores="actions" are needed; the network then has an output for each
     action, and learns by tree backup from separate walks.
@@ -92,7 +92,7 @@ def history_network(preset: str) -> HistoryNetwork:
     """Return the settings of a network that values histories.
 
     Args:
-        preset: name of the settings of deep rules, from which the model and the numbers of walks and fits are taken.
+        preset: name of network settings, which give the model, the number of walks and the iterations between fits.
 
     Raises:
         ComponentError: an unknown name.

@@ -38,8 +38,8 @@ def chance() -> Sampler:
 def outcome(exploration: float = 0.6) -> Sampler:
     """One path: the traverser draws from exploration x uniform + (1 - exploration) x policy; all else is on-policy.
 
-    Differs from the source in averaging at the opponent's nodes. At the traverser's nodes, the weight would be
-    unbounded, and actions of probability 0 would bias the average.
+    Differs from the source in that a walk adds to the average at the opponent's nodes. At the traverser's nodes,
+    the weights would be unbounded, and actions of probability 0 would bias the average.
     """
     return Sampler(traverser="one", exploration=exploration)
 
@@ -127,5 +127,5 @@ def variance_reduced(
     aliases=("full traversal",),
 )
 def none() -> Sampler:
-    """The whole tree, exactly."""
+    """An exact pass over the whole tree, which draws nothing."""
     return Sampler(exact=True)

@@ -95,7 +95,7 @@ def momentum_dcfr(
 
 
 def fading(optimism: float, decay: float | None, horizon: int) -> Schedule:
-    """Return the schedule of an optimism that has halved after ``decay`` horizons; constant if ``decay`` is None."""
+    """Return the schedule of an optimism that is halved after ``decay * horizon`` iterations, or constant for None."""
     if not optimism:
         return ZERO
     if decay is None:
@@ -104,7 +104,7 @@ def fading(optimism: float, decay: float | None, horizon: int) -> Schedule:
 
 
 def late_decay(gamma: float, start: float) -> Schedule:
-    """Return the decay of an average of the policies after iteration ``start``, with the weights t^gamma.
+    """Return the ``average_decay`` of an average of the policies after iteration ``start``, with weights t^gamma.
 
     Until then, the average is the newest policy.
     """
@@ -157,7 +157,7 @@ def ddcfr_schedule(horizon: int = 1000) -> UpdateRule:
 
 
 def restarting_decay(gamma: float, base: int) -> Schedule:
-    """Return the decay of an average that restarts at iteration t whenever t - 1 is a power of ``base``.
+    """Return the ``average_decay`` of an average that restarts at iteration t whenever t - 1 is a power of ``base``.
 
     The k-th policy since the last start has the weight k^gamma; all earlier policies have the weight 0.
     """
@@ -208,7 +208,12 @@ for _name in ("DDCFR", "dynamic DCFR"):
 
 @lru_cache(maxsize=16)
 def _controller(path: Path, modified: int) -> Controller:
-    """Return the controller in a file, read again only if ``modified``, the file's modification time in ns, differs."""
+    """Return the controller in a file, which is read again only if it has been modified.
+
+    Args:
+        path: the file.
+        modified: the file's modification time in ns, as a part of the cache's key.
+    """
     return load_controller(path)
 
 
@@ -221,10 +226,10 @@ def _controller(path: Path, modified: int) -> Controller:
 def controlled(controller: str = SHIPPED) -> UpdateRule:
     """Discounts, floor, prediction, momentum and average weights as in scheduled, chosen in the run by a controller.
 
-    The controller is shipped (trained networks), schedule (a schedule for each length of runs), or a file or directory
-    that `rlccfr train --control` wrote. It chooses before the first iteration, at horizon / 2^k iterations, and at
-    three quarters and seven eighths of the horizon; if the run's length is not fixed, at each doubling of the
-    iterations. The rule needs exact passes. Without blends, its result is each player's best of up to four average
-    policies from the last eighth of the run.
+    controller is "shipped", for trained networks; "schedule", for settings that depend only on the run's length and
+    progress; or the path of a file or directory that `rlccfr train --control` wrote. The controller chooses before the
+    first iteration, at horizon / 2^k iterations, and at three quarters and seven eighths of the horizon; if the run's
+    length is not fixed, at each doubling of the iterations. The rule needs exact passes. Without blends, its result is
+    each player's best of up to four average policies from the last eighth of the run.
     """
     return UpdateRule.controlled_by(controller_named(controller))

@@ -46,7 +46,10 @@ def bound_of_regrets(step_size: float, payoff_range: float) -> tuple[Schedule, S
 
 
 def restart_low_regrets(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Set r such that R + r is the next R: max(R + r, 0), or the bound for all actions if no such value exceeds it."""
+    """Change r so that R plus the new r is the next R.
+
+    The next R is max(R + r, 0) with the old r. If no action's value exceeds the bound, it is the bound for all actions.
+    """
     bound = parameters[BOUND_IN_RANGES] * utility_range + parameters[BOUND_IN_UNITS]
     largest = regret[0]
     for a in range(len(regret)):
@@ -109,7 +112,10 @@ def stable_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range:
 
 
 def project_regrets(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
-    """Set r such that R + r is the next R: the projection of R + step r."""
+    """Change r so that R plus the new r is the next R: P(R + step r), with P as in :func:`smooth_pcfr_plus`.
+
+    step is a parameter; it is 0 in the probes of :func:`extragradient_cfr_plus`, else 1.
+    """
     bound = parameters[BOUND_IN_RANGES] * utility_range + parameters[BOUND_IN_UNITS]
     actions = len(regret)
     past = 0.0
@@ -141,7 +147,7 @@ def project_regrets(instant_regret, mass, state, parameters, utility_range, regr
 
 
 def match_projection(row, state, parameters, utility_range):  # type: ignore[no-untyped-def]
-    """Set the policy proportional to the projection of R + r, where r counts again."""
+    """Set the policy proportional to P(R + r), with P as in :func:`smooth_pcfr_plus`; r counts again."""
     bound = parameters[BOUND_IN_RANGES] * utility_range + parameters[BOUND_IN_UNITS]
     actions = len(row)
     total = 0.0
@@ -197,12 +203,12 @@ def smooth_pcfr_plus(gamma: float = 2.0, step_size: float = 300.0, payoff_range:
 
 
 def in_probes(t: np.ndarray) -> np.ndarray:
-    """Schedule that is 1 in the first iteration of each step, the probe, and 0 in the second."""
+    """Return 1 for the first iteration of each extragradient step, which is the probe, and 0 for the second."""
     return t % 2.0
 
 
 def after_probes(t: np.ndarray) -> np.ndarray:
-    """Schedule that is 0 in the first iteration of each step, the probe, and 1 in the second."""
+    """Return 0 for the first iteration of each extragradient step, which is the probe, and 1 for the second."""
     return 1.0 - t % 2.0
 
 

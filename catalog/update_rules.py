@@ -154,8 +154,8 @@ def match_weighted_regrets(row, state, parameters, utility_range):  # type: igno
 def weigh_by_own_advantage(instant_regret, mass, state, parameters, utility_range):  # type: ignore[no-untyped-def]
     """Set r to W r, where W = exp(L), and L is r - mean r, clipped at +-10; negative r may be set to W beta instead.
 
-    The parameters are beta, and 1 if negative r are set to W beta, else 0. The average uses the newest W; for player 1,
-    this is the W of the previous iteration.
+    The first parameter is beta; the second is 1 if negative r are set to W beta, else 0. The average uses the newest W;
+    for player 1, this is the W of the previous iteration.
     """
     mean = 0.0
     for a in range(len(instant_regret)):

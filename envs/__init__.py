@@ -1,8 +1,8 @@
-"""The Gymnasium environments in which selectors and controllers learn, and the evaluators that measure for them.
+"""Gymnasium environments in which selectors and controllers learn, and evaluators that measure algorithms for them.
 
 Importing this module registers ``rlccfr/Selector-v0``, ``rlccfr/SelectorFlat-v0``, ``rlccfr/SelectorStage-v0`` and
-``rlccfr/Control-v0`` with Gymnasium. So does importing ``rlccfr``, once Gymnasium is imported, too. The usual ways of
-Gymnasium work: ``import rlccfr; gymnasium.register_envs(rlccfr)``, or just
+``rlccfr/Control-v0`` with Gymnasium. Importing ``rlccfr`` registers them, too, as soon as Gymnasium is also imported.
+The usual ways of Gymnasium work: ``import rlccfr; gymnasium.register_envs(rlccfr)``, or just
 ``gymnasium.make("rlccfr:rlccfr/Selector-v0")``.
 """
 

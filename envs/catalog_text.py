@@ -69,13 +69,15 @@ def catalog_from_text(text: str) -> Catalog:
 
 
 def default_catalog(games: Sequence[GameName]) -> str:
-    """Return the name of the catalog with which games are measured if none is named; it depends on their form.
+    """Return the name of the catalog whose algorithms are measured on games if the user names no catalog.
+
+    It depends on the form in which the games are represented, such as a tree of histories or a public tree.
 
     Args:
         games: the games, at least one.
 
     Raises:
-        GameError: a parameter is given twice, or is not a whole number.
+        GameError: a parameter in a game's name is given twice, or is not a whole number.
         RLCCFRError: the games have different defaults, or there is no catalog for a game's form.
 
     Examples:
@@ -93,7 +95,9 @@ def default_catalog(games: Sequence[GameName]) -> str:
         games_by_catalog.setdefault(form.catalogs[0], game)
     if len(games_by_catalog) > 1:
         defaults = " and ".join(f"{name!r} for {brief(game)}" for name, game in games_by_catalog.items())
-        raise RLCCFRError(f"the default catalog is {defaults}: name one with --catalog, or name one kind of game")
+        raise RLCCFRError(
+            f"the default catalog is {defaults}: name one with --catalog, or name only games with the same default"
+        )
     return next(iter(games_by_catalog))
 
 
@@ -135,7 +139,7 @@ def _each_value(spec: str) -> list[str]:
 
 
 def _values(expression: ast.expr) -> list[ast.expr]:
-    """Return the values that ``|`` separates."""
+    """Return the values that are separated by ``|`` in an expression; without ``|``, the expression itself."""
     if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.BitOr):
         return [*_values(expression.left), *_values(expression.right)]
     return [expression]

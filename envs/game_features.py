@@ -32,8 +32,8 @@ class GameFeatures(NamedTuple):
     Shipped teams and choosers were trained on exactly these numbers: if a field is added, teams and choosers must be
     trained again.
 
-    In a public-tree game, ``histories`` counts private states at public nodes, the two shares are of public nodes, and
-    ``leaf_density`` is 1.
+    In a public-tree game, ``histories`` counts private states at public nodes, ``chance_share`` and
+    ``terminal_share`` are shares of public nodes, and ``leaf_density`` is 1.
     """
 
     histories: float  # log10(1 + n) / 8, at most 1; the next five likewise
@@ -129,7 +129,7 @@ SAMPLER_FEATURES = (
 ABSTRACTION_FEATURES = ("known", "best_response", "network")
 
 _DRAWN_OF_CHANCE = {"all": 0.0, "public": 0.25, "own": 0.5, "opponent": 0.75, "one": 1.0}
-"""The feature ``samples_chance`` by a sampler's ``chance``: the more is drawn, the larger; no two are equal."""
+"""Value of the feature ``samples_chance`` for each ``chance`` of a sampler: the more is drawn, the larger the value."""
 
 COMPONENT_FEATURES = (RULE_FEATURES, SAMPLER_FEATURES, ABSTRACTION_FEATURES)
 """Names of the features of update rules, samplers and abstractions."""
@@ -215,7 +215,7 @@ def _sampler(sampler: Sampler) -> list[float]:
 
 
 def _abstraction(abstraction: Abstraction) -> list[float]:
-    """Return 0 or 1 without buckets; with buckets, a number between 0 and 1 that differs between abstractions."""
+    """Return the feature ``best_response``: 0 or 1; with buckets, a number in between that comes from a hash."""
     if abstraction.buckets is None:
         return [abstraction.best_response]
     code = _code(abstraction.buckets)

@@ -16,7 +16,7 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import SCALES, Preset
 
 UNITS = ("iterations", "seconds", "nodes")
-"""Units of budgets, in the order of their flags."""
+"""Units of budgets, in the order of their flags in an observation."""
 
 _LEAST_BUDGET = {"iterations": 1.0, "seconds": 1e-4, "nodes": 1.0}
 _BUDGET_DECADES = {"iterations": 8.0, "seconds": 10.0, "nodes": 12.0}
@@ -75,10 +75,10 @@ GAME = slice(0, len(GameFeatures._fields) + 1)
 """The part of an observation that describes the game; the uniform policy's exploitability is its last number."""
 
 _UNIFORM_DECADES = 8.0
-"""Number of decades of the uniform policy's exploitability, 1e-4 to 1e4 units, that an observation distinguishes."""
+"""Width, in decades, of the range of the uniform policy's exploitability in an observation: from 1e-4 to 1e4 units."""
 
 _WEIGHTS = [index for index, name in enumerate(FEATURE_NAMES) if name.startswith("weights.")]
-"""Indices of the reward weights, in the order of :func:`reward_weights_of`."""
+"""Indices of the reward weights in an observation, in the order of :func:`reward_weights_of`."""
 
 
 def uniform_feature(uniform: float) -> float:
@@ -89,7 +89,7 @@ def uniform_feature(uniform: float) -> float:
 
 
 def uniform_of_feature(feature: np.ndarray) -> np.ndarray:
-    """Return the uniform policy's exploitability for each entry of an array of :func:`uniform_feature`'s values."""
+    """Return the uniform policy's exploitability for each entry of ``feature``; it inverts :func:`uniform_feature`."""
     return np.asarray(10.0 ** (_UNIFORM_DECADES * (feature - 0.5)))
 
 
@@ -161,7 +161,7 @@ def observe(
 
 
 def with_weights(observation: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the same observations, shape (..., OBSERVATION_SIZE), under other reward weights.
+    """Return a copy of observations, (..., OBSERVATION_SIZE), in which other reward weights replace the present ones.
 
     Args:
         observation: (..., OBSERVATION_SIZE), not changed.

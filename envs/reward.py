@@ -246,7 +246,7 @@ def mean_reward(measurement: Measurement, of: Preset) -> float:
 
 
 def costs_on_all_scales(log_errors: np.ndarray, speeds: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """Return the costs that follow from e on the log scale and s, (..., 4), with the fields of :class:`Costs` last.
+    """Return the costs that follow from e on the log scale and s; the last axis of (..., 4) is as in :class:`Costs`.
 
     Args:
         log_errors: e on the scale ``log``, (...).
@@ -258,7 +258,7 @@ def costs_on_all_scales(log_errors: np.ndarray, speeds: np.ndarray, uniform: np.
 
 
 def mean_costs(costs: np.ndarray, of: Preset) -> np.ndarray:
-    """Return 1 - R̄, (...), for costs, (..., 4), whose last axis has the fields of :class:`Costs`; less is better."""
+    """Return 1 - R̄, (...), for costs, (..., 4), whose last axis has the fields of :class:`Costs`; lower is better."""
     # R is linear in the weights, so that the mean of the agents' costs is the cost under their mean weights.
     mean_alpha, mean_beta = np.mean(of.weights, axis=0)
     error = costs[..., Costs._fields.index(of.scale)]

@@ -286,9 +286,10 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return Request(self.game, (*earlier_algorithms, algorithm), self.budget, self.segments, self.engine_seed)
 
     def action_masks(self) -> np.ndarray:
-        """Return which components can run here: bool, shape (sum(catalog.shape),), one axis after the other.
+        """Return which components can run: bool, shape (sum(catalog.shape),), one axis after the other.
 
-        A component can run if at least one algorithm with this component can run.
+        A component can run if at least one algorithm with it can run, that is, if
+        :func:`~rlccfr.envs.measuring.identity.why_unavailable` is None for the algorithm.
         """
         available = self._available().reshape(self.catalog.shape)
         return np.concatenate([available.any(axis=(1, 2)), available.any(axis=(0, 2)), available.any(axis=(0, 1))])
@@ -339,7 +340,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return self.catalog.cell(rule, sampler, abstraction)
 
     def _reward(self, rewards: tuple[float, float, float]) -> float:
-        """Return the reward of a step from R of agents A, B and C."""
+        """Return the reward of a step, computed from the rewards R of agents A, B and C."""
         return sum(rewards) / len(rewards)
 
     def _begin_segment(self) -> None:
@@ -350,7 +351,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         return self.observe()
 
     def _available(self) -> np.ndarray:
-        """Return which algorithms can run here: bool by flat index, shape (len(catalog),)."""
+        """Return which algorithms can run, as in :meth:`action_masks`: bool by flat index, shape (len(catalog),)."""
         return np.array([why_unavailable(cell) is None for cell in self.catalog])
 
     def _advance(self, algorithm: Cell, measured: Measurement, run_costs: Costs, reward: float) -> None:
@@ -392,7 +393,7 @@ class SelectorFlatEnv(SelectorEnv):
     """
 
     def action_masks(self) -> np.ndarray:
-        """Return which algorithms can run here: bool, shape (len(catalog),)."""
+        """Return which algorithms can run: bool by flat index, shape (len(catalog),)."""
         return self._available()
 
     def _action_space(self) -> spaces.Space[Any]:

@@ -89,7 +89,7 @@ class SelectorStageEnv(SelectorEnv):
                 raise RLCCFRError(f"partners pick for {' and '.join(partner_axes)}, not for {axis!r}")
             ids = self.catalog.axes[AXES.index(axis)]
             if id != RANDOM and id not in ids:
-                raise RLCCFRError(f"partner {axis!r} must be 'random' or one of {', '.join(ids)}, not {id!r}")
+                raise RLCCFRError(f"the partner for {axis!r} must be 'random' or one of {', '.join(ids)}, not {id!r}")
         self.partners = {axis: named_partners.get(axis, RANDOM) for axis in partner_axes}
         algorithms = self._partners_algorithms()
         if not algorithms:

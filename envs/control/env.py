@@ -26,7 +26,7 @@ USE = "a controller"
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    """Return the values of an iterable; a string, a mapping or anything else is a single value."""
+    """Return the values of an iterable as a tuple; anything else, also a string or a mapping, is a single value."""
     if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
         return tuple(value)
     return (value,)
@@ -110,8 +110,8 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
     =============================================== =====================================================
 
     The run's CPU seconds, including those of observing, are ``env.unwrapped.run.cpu_seconds``;
-    ``env.unwrapped.average_policy()`` is its average policy, and ``env.unwrapped.schedule()`` a controller that repeats
-    its picks.
+    ``env.unwrapped.average_policy()`` is the run's average policy; ``env.unwrapped.schedule()`` is a controller that
+    repeats the picks.
 
     Args:
         games: a name that :func:`rlccfr.load_game` accepts, or several, from which each episode draws one.
@@ -133,7 +133,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         (4, 2.5, 2.0, 0.1, False)
 
     Raises:
-        RLCCFRError: no game, a game that controllers do not support, or a number of iterations that is not a positive
+        RLCCFRError: there is no game, controllers do not support a game, or a number of iterations is not a positive
             integer.
     """
 
@@ -154,7 +154,7 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         if not all(isinstance(game, str) for game in self.games):
             raise RLCCFRError(f"games must be names, as in ['kuhn', 'leduc'], not {brief(games)}")
         if not self.games or not self.horizons:
-            raise RLCCFRError("name at least one game and one number of iterations")
+            raise RLCCFRError("games and horizon must each have at least one value")
         for game in self.games:
             compiled_tree(game, USE)
         # The controller's networks are never used: each step sets all picks.
@@ -231,10 +231,11 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         return self.run.average_policy()
 
     def schedule(self) -> Controller:
-        """Return a controller that makes the episode's picks so far: ``Solver(game, control=...)`` repeats the run.
+        """Return a controller that repeats the picks that were made so far in the episode.
 
-        The picks depend only on the share of the run that is done, so the controller can also be used for other lengths
-        and games; see :func:`rlccfr.controller_schedule.follow_schedule`.
+        ``Solver(game, control=controller)`` then repeats the run. The controller's picks depend only on the share of
+        the run that is done, so it can also be used for other lengths and games; see
+        :func:`rlccfr.controller_schedule.follow_schedule`.
 
         Raises:
             RLCCFRError: no segment has been run.

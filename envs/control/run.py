@@ -34,7 +34,8 @@ class Episode(NamedTuple):
         observations: (d, k) float64, what the agents saw: the k entries of OBSERVATION.
         picks: (d, 3) int64, index of each agent's choice.
         errors: (d + 1,) log10 of the average policy's exploitability as a share of the uniform policy's, at each
-            decision and at the end.
+            decision and at the end. The last entry may be that of other policies: see ``keep`` and ``blend`` of
+            :class:`ControlRun`.
     """
 
     observations: np.ndarray
@@ -295,7 +296,7 @@ def _restored(
     arrays: Mapping[str, np.ndarray],
     cpu_seconds: float,
 ) -> ControlRun:
-    """Return a run that continues from the arrays of another one."""
+    """Return a run that continues from the arrays of another run."""
     run = ControlRun(game, controller, horizon, **options)
     run._control.weights[:] = arrays["weights"]
     run._control.forced_picks[:] = arrays["forced"]

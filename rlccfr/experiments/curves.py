@@ -39,7 +39,7 @@ def curve_of(solver: Solver, iterations: int, only_end: bool = False) -> list[Ro
 
     Returns:
         Rows with the number of ``iterations`` so far, the ``exploitability`` (NashConv / 2, in the game's units,
-        raised to at least EXACT so that its logarithm is finite), and the CPU ``seconds`` so far.
+        raised to at least :data:`rlccfr.policy.EXACT` so that its logarithm is finite), and the CPU ``seconds`` so far.
     """
     result = solver.run(iterations=iterations, curve=not only_end)
     return [

@@ -22,10 +22,10 @@ MAX_HISTORIES = 10_000_000
 
 
 class Published(NamedTuple):
-    """A game of DDCFR, with the published figures after 1,000 iterations.
+    """A game of DDCFR's paper, with the published figures after 1,000 iterations.
 
     Attributes:
-        game: the game's name in this library; for a river, its title.
+        game: the game's name in this library; for a river subgame of no-limit hold'em, its title.
         dcfr: published exploitability of DCFR; NaN if none is published.
         ddcfr: published exploitability of DDCFR; NaN if none is published.
         differs: whether DCFR's exploitability on this library's game differs from the published one, so that the two
@@ -55,19 +55,22 @@ PUBLISHED = {
     "Battleship-3": Published(_BATTLESHIP.format(3), 1.58e-3, 7.6e-4),
     "Big Leduc": Published(_BIG_LEDUC, 1.65e-4, 7.9e-5),
 }
-"""The games of DDCFR, except for rivers, with the figures published with its code (Xu et al., Dynamic discounted
-counterfactual regret minimization, ICLR 2024)."""
+"""The games of DDCFR's paper, except for river subgames, with the figures that come with its code (Xu et al., Dynamic
+discounted counterfactual regret minimization, ICLR 2024)."""
 
 ON_RIVERS = {
     "HUNL-3 as published": Published("HUNL-3 as published", 2.70e-3, 1.96e-3),
     "HUNL-4 as published": Published("HUNL-4 as published", 2.54e-3, 2.00e-3),
     **{title: Published(title, math.nan, math.nan) for title in libratus.CORRECTED},
 }
-"""The same for the rivers of DDCFR, with its tables of ranges and cards and with right ones (see
-:mod:`~rlccfr.experiments.libratus`); no figures are published for the latter."""
+"""The river subgames of DDCFR's paper, called rivers below, with their published figures.
+
+Each river is here with the paper's tables of ranges and cards, which have errors, and with right tables, for which no
+figures are published; see :mod:`~rlccfr.experiments.libratus`.
+"""
 
 FIGURES = {**PUBLISHED, **ON_RIVERS}
-"""The figures of all games by their titles."""
+"""All games with their published figures, keyed by the games' titles."""
 
 RULES = ("dcfr", "ddcfr_schedule", "pcfr_plus", "pdcfr_plus", "sapcfr_plus")
 CONTROLLER = "controller"
@@ -81,7 +84,7 @@ def curve(game: str, rule: str) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases; controllers do not run on rivers."""
+    """Return the cases of a full run, or of a quick one; controllers do not run on rivers."""
     games = ("Kuhn", "Leduc", "Goofspiel-4") if quick else PUBLISHED
     of_games = [
         Case(f"{title}/{rule}", partial(curve, PUBLISHED[title].game, rule))
@@ -97,7 +100,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of curves with a column for each field of the case's key.
+    """Return the rows of curves with columns for the fields of their cases' keys: ``game`` and ``rule``.
 
     Nothing is drawn at random, so the column ``seed`` is 0.
     """
@@ -145,7 +148,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     evidence = rows[libratus.is_evidence(rows)]
     rows = parsed(rows)
     yield from (

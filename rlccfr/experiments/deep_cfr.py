@@ -22,8 +22,10 @@ BASE: Mapping[str, Any] = {
     "hidden": 64, "layers": 3, "traversals": 400, "train_steps": 200, "batch_size": 512, "retrain_from_scratch": True,
     "train_every": 1, "average": "value_networks",
 }  # fmt: skip
-"""Settings of the base. Its average policy is the exact average of all value networks' policies, so that no error of a
-policy network is added."""
+"""Settings of the run called the base, with which ablations are compared.
+
+Its average policy is the exact average of all value networks' policies, so that no error of a policy network is added.
+"""
 
 SMALL = 10_000
 """Capacity, in rows, of a reservoir that is small enough to fill up during a run."""
@@ -54,10 +56,12 @@ SAID = {
     "width 8": "A narrow network ends higher",
     "width 128": "A wide network ends lower",
 }
-"""The source's claims about ablations."""
+"""The source's claims about ablations, keyed by ablation."""
 
 DIRECTIONS = {**dict.fromkeys(SAID, "above_one"), "width 128": "below_one"}
-"""For each ablation: the property of :class:`Ratio` that judges the claim, which is that the ratio is above or below 1.
+"""For each ablation with a claim: the property of :class:`Ratio` that judges it.
+
+The claim says that the ratio of exploitabilities (:func:`worse`) is above 1, or below 1.
 """
 
 ITERATIONS = 300
@@ -72,7 +76,7 @@ def spec(name: str) -> dict[str, Any]:
 
 
 def curve(game: str, rule: Mapping[str, Any], iterations: int, seed: int) -> list[Row]:
-    """Return the points of a run with external sampling."""
+    """Run a rule with external sampling, and return the points of its curve."""
     solver = Solver(load_game(game), rule, "external", seed=seed)
     points = solver.run(iterations=iterations).points
     return [
@@ -89,7 +93,7 @@ def flop(game: str, target: str) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
+    """Return the cases of a full run, or of a quick one."""
     if quick:
         names = ("base", "fine-tuned", "uniform fallback")
         runs = [Case(f"leduc/{name}/0", partial(curve, "leduc", spec(name), 8, 0)) for name in names]
@@ -104,9 +108,9 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of runs with networks, with a column for each field of the case's key.
+    """Return the rows of runs with networks, with columns for the fields of their cases' keys.
 
-    The exact run on flop hold'em, whose key has no fields, is left out.
+    The columns are ``game``, ``ablation`` and ``seed``. The exact run on flop hold'em is left out.
     """
     runs = rows[rows["case"] != "flop"].copy()
     runs[["game", "ablation", "seed"]] = runs["case"].str.rsplit("/", n=2).tolist()
@@ -114,7 +118,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def last(rows: pd.DataFrame, value: str = "exploitability") -> dict[str, list[float]]:
-    """Return a column's values at the ends of the runs on one game, keyed by ablation."""
+    """Return a column's values at the ends of the runs on one game, in the order of seeds, keyed by ablation."""
     return {name: values for (name,), values in grouped(ends_of(rows, "ablation"), "ablation", value=value).items()}
 
 
@@ -155,7 +159,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     base = ", ".join(f"{name}={value!r}" for name, value in BASE.items())
     yield from (
         "The published ablations are on flop hold'em, with networks and walks that would not fit into an hour on two "
@@ -180,7 +184,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 
 def ablations(game: str, rows: pd.DataFrame, picture: Path) -> Iterator[str]:
-    """Yield the section on one game."""
+    """Yield the page's section on one game."""
     draw(rows, "iterations", "ablation", picture, game)
     ends = last(rows)
     seconds = last(rows, "seconds")

@@ -34,7 +34,7 @@ LONG = (20, 30, 40)
 """Iterations after which one longer run is evaluated."""
 
 HISTORIES = (16e6, 100e6, 400e6)
-"""Numbers of histories after which the table is evaluated."""
+"""Numbers of touched histories after which the run with a table is evaluated."""
 
 WALKS = 4096
 """Number of walks per player in an iteration with a table."""
@@ -44,7 +44,14 @@ PUBLISHED = 37
 
 
 def deep(game: str, settings: dict[str, Any], iterations: tuple[int, ...], seed: int) -> list[Row]:
-    """Run a rule with networks, and return its exploitability after each number of iterations in ``iterations``."""
+    """Run a rule with networks, and return its exploitability, in mbb/g, after each number of iterations.
+
+    Args:
+        game: name of the game.
+        settings: settings of the rule that are added to :data:`BASE`, or replace settings there.
+        iterations: numbers of iterations, ascending.
+        seed: seed of the run.
+    """
     loaded: Any = load_game(game)
     solver = Solver(loaded, {**BASE, **settings}, "external", seed=seed)
     rows: list[Row] = []
@@ -62,11 +69,12 @@ def deep(game: str, settings: dict[str, Any], iterations: tuple[int, ...], seed:
 
 
 def tabular(game: str, histories: tuple[float, ...], seed: int) -> list[Row]:
-    """Run external sampling with a table and linear weights, and return its exploitability.
+    """Run external sampling with a table and linear weights, and return its exploitability in mbb/g.
 
     Args:
         game: name of the game.
-        histories: numbers of histories; the policy is evaluated at the first iteration that reaches each of them.
+        histories: numbers of histories, ascending; the average policy is evaluated after the first iteration that
+            reaches each of them.
         seed: seed of the run.
     """
     loaded: Any = load_game(game)
@@ -108,7 +116,7 @@ def tabular(game: str, histories: tuple[float, ...], seed: int) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
+    """Return the cases of a full run, or of a quick one."""
     if quick:
         found = [Case(f"deep/base/{seed}", partial(deep, QUICK_GAME, QUICK, (1, 3), seed)) for seed in range(2)]
         return [*found, Case("table/linear weights/0", partial(tabular, QUICK_GAME, (2e5, 5e5), 0))]
@@ -121,7 +129,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns for the fields of the case's key."""
+    """Return the rows with columns for the fields of their cases' keys: ``kind``, ``length`` and ``seed``."""
     rows = rows.copy()
     rows[["kind", "length", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
     return rows
@@ -130,7 +138,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 def savings(runs: pd.DataFrame) -> list[float]:
     """Return, for each seed, how many times fewer histories the networks need to reach the table's last exploitability.
 
-    If the networks are better at their first point already, the true factor is larger. If they never are as good, the
+    If the networks are already better at their first point, the true factor is larger. If they are never as good, the
     factor is 0.
     """
     end = runs[runs["kind"] == "table"].iloc[-1]
@@ -142,7 +150,7 @@ def savings(runs: pd.DataFrame) -> list[float]:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge the source's claims."""
+    """Judge the source's claims by the rows of a full run."""
     runs = parsed(rows)
     factors = savings(runs)
     networks = runs[runs["kind"] == "deep"]
@@ -164,7 +172,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     runs = parsed(rows)
     game: Any = load_game(QUICK_GAME if quick else GAME)
     uniform = 1000 * policy_class(game).uniform(game).exploitability() / game.big_blind

@@ -1,4 +1,7 @@
-"""Deep rules on games through OpenSpiel's states, beside the compiled form; robust sampling, DREAM and ESCHER."""
+"""Deep rules on games that are represented by OpenSpiel's states, with robust sampling, DREAM and ESCHER.
+
+On Leduc poker, they are compared with the same rules on the compiled game, which is a tree of histories.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ LEDUC_SEEDS = 5
 QUICK_RULE = "deep_lcfr(traversals=100,train_steps=20,policy_steps=20,train_every=1)"
 QUICK_ITERATIONS = 5
 FORMS = {"compiled": "leduc", "by its states": "generated(leduc)"}
-"""Name of Leduc poker in each form."""
+"""Name by which Leduc poker is loaded in each form."""
 
 GAMES = {"Phantom tic-tac-toe": "phantom_ttt", "Dark Hex 3": "dark_hex(board_size=3)"}
 ALGORITHMS = {
@@ -43,10 +46,10 @@ UNWEIGHTED = (
     "deep_lcfr(preset='states',traversals=1000)",
     "dream(preset='states',weighted=False)",
 )
-"""DREAM without importance weights, an ablation."""
+"""Update rule and sampler of DREAM without importance weights, an ablation."""
 
 SHORT_GAMES = {"Leduc poker": "leduc", "Goofspiel 4": "goofspiel", "Liar's dice": "liars_dice"}
-"""Games in which an external walk visits fewer than a hundred histories, and whose exploitability is exact."""
+"""Games in which a walk of external sampling visits fewer than 100 histories; their exploitability is exact."""
 
 SHORT_ALGORITHMS = {
     "external sampling": ("deep_lcfr(preset='states')", "external"),
@@ -55,11 +58,11 @@ SHORT_ALGORITHMS = {
 SHORT_SECONDS = 20.0
 
 SECONDS = (20.0, 60.0)
-"""CPU seconds after which policies are evaluated; matches are played after the last."""
+"""CPU seconds after which policies are evaluated; after the last of these times, matches are played."""
 
 SEEDS = 3
 PAIRS = 4_000
-"""Pairs of games of a match."""
+"""Number of pairs of games in a match; the policies change seats in the second game of each pair."""
 
 STEPS = 40_000
 OPPONENTS = 3
@@ -67,14 +70,14 @@ OPPONENTS = 3
 
 
 def leduc(form: str, rule: str, iterations: int, seed: int) -> list[Row]:
-    """Run Deep CFR on Leduc poker in one form, and return its exploitability."""
+    """Run Deep CFR on Leduc poker in one of the :data:`FORMS`, and return its exploitability."""
     solver = Solver(load_game(FORMS[form]), rule, "external", seed=seed)
     result = solver.run(iterations=iterations, curve=False)
     return [{"exploitability": result.exploitability, "CPU seconds": result.cpu_seconds}]
 
 
 def short(game: str, rule: str, sampler: str, seconds: float, seed: int) -> list[Row]:
-    """Run an algorithm through a game's states for some CPU seconds, and return the average policy's exploitability."""
+    """Run an algorithm on a game by OpenSpiel's states for some CPU seconds, and return its exploitability."""
     solver = Solver(load_game(game, form="generated"), rule, sampler, seed=seed)
     result = solver.run(seconds=seconds, curve=False)
     return [{"exploitability": result.exploitability, "iterations": result.iterations}]
@@ -86,8 +89,8 @@ def arena(game: str, seconds: tuple[float, ...], pairs: int, steps: int, seed: i
     Args:
         game: OpenSpiel's name of the game.
         seconds: CPU seconds after which policies play against the uniform one; after the last, they play each other.
-        pairs: pairs of games of a match.
-        steps: training steps of opponents that bound exploitability from below; 0 for none.
+        pairs: number of pairs of games in each match, and number of games against trained opponents.
+        steps: number of training steps of opponents whose payoffs bound exploitability from below; 0 for no opponents.
         seed: seed of the runs.
 
     Returns:
@@ -113,14 +116,22 @@ def arena(game: str, seconds: tuple[float, ...], pairs: int, steps: int, seed: i
 
 
 def alone(game: str, rule: str, sampler: str, seconds: tuple[float, ...], pairs: int, seed: int) -> list[Row]:
-    """Run an algorithm, and return what its average policy wins from uniform play after each number of CPU seconds."""
+    """Run an algorithm, and return what its average policy wins against the uniform policy.
+
+    Args:
+        game: OpenSpiel's name of the game.
+        rule, sampler: the algorithm.
+        seconds: CPU seconds after which the policies play, ascending.
+        pairs: number of pairs of games in each match.
+        seed: seed of the run and of the games.
+    """
     loaded: Any = load_game(game, form="generated")
     solver = Solver(loaded, rule, sampler, seed=seed)
     return [against_uniform(solver, "DREAM without weights", budget, pairs) for budget in seconds]
 
 
 def against_uniform(solver: Solver, name: str, seconds: float, pairs: int) -> Row:
-    """Continue a run to a number of CPU seconds, and return what its average policy wins from uniform play."""
+    """Continue a run to a number of CPU seconds, and return what its average policy wins against the uniform policy."""
     result = solver.run(seconds=seconds - solver.cpu_seconds, curve=False)
     uniform = NetworkPolicy.uniform(solver.game)
     match = played_match(solver.average_policy(), uniform, solver.game, pairs, solver.seed)
@@ -137,7 +148,7 @@ def against_uniform(solver: Solver, name: str, seconds: float, pairs: int) -> Ro
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
+    """Return the cases of a full run, or of a quick one."""
     if quick:
         return [
             *(
@@ -178,7 +189,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns for the fields of the case's key: ``part``, ``name``, ``algorithm`` and ``seed``.
+    """Return the rows with columns for the fields of their cases' keys: ``part``, ``name``, ``algorithm`` and ``seed``.
 
     If a key has only three fields, ``algorithm`` is empty.
     """
@@ -191,7 +202,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def forms_ratio(rows: pd.DataFrame) -> Ratio:
-    """Return the ratio of exploitabilities on Leduc poker: of runs by its states to runs on the compiled game."""
+    """Return the ratio of exploitabilities on Leduc poker: runs by OpenSpiel's states over compiled runs."""
     runs = rows[rows["part"] == "leduc"]
     by_form = {form: runs[runs["name"] == form].sort_values("seed")["exploitability"] for form in FORMS}
     return Ratio.of(by_form["by its states"], by_form["compiled"])
@@ -207,7 +218,7 @@ def matches(rows: pd.DataFrame, game: str, first: str, second: str) -> np.ndarra
 
 
 def wins(values: np.ndarray) -> str:
-    """Return the verdict on the claim that the mean of such values is above 0, by a t-test."""
+    """Return the verdict, by a t-test, on the claim that the mean of payoffs, (seeds,), is above 0."""
     if len(values) < 2:
         return OPEN
     if stats.ttest_1samp(values, 0.0).pvalue >= 1 - LEVEL:
@@ -216,7 +227,7 @@ def wins(values: np.ndarray) -> str:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge the sources' claims."""
+    """Judge the sources' claims by the rows of a full run."""
     rows = parsed(rows)
     games = [game for game in GAMES if len(matches(rows, game, "ESCHER", "DREAM"))]
     won = {game: matches(rows, game, "ESCHER", "DREAM") for game in games}
@@ -232,7 +243,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     rows = parsed(rows)
     yield from (
         "Games are played through OpenSpiel's states and never compiled. Networks read information state tensors.",
@@ -261,7 +272,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 
 def short_games(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
-    """Yield the page's lines on games of short walks."""
+    """Yield the page's lines on :data:`SHORT_GAMES`."""
     algorithms = "; ".join(f"{name}: `{rule}` with `{sampler}`" for name, (rule, sampler) in SHORT_ALGORITHMS.items())
     yield from (
         "## Games of short walks",
@@ -285,7 +296,7 @@ def short_games(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
 
 
 def draw_payoffs(rows: pd.DataFrame, path: Path, title: str) -> None:
-    """Draw what algorithms win from uniform play in both seats: a panel for each seat, a line for each seed's run."""
+    """Plot what algorithms win against the uniform policy: a panel for each seat, and a line for each seed's run."""
     import matplotlib.pyplot as plt
 
     panels = plt.subplots(1, 2, sharey=True, layout="constrained")[1]

@@ -53,7 +53,7 @@ EXCEPTIONS = ("Goofspiel-4", "Battleship-3")
 """Games on which PCFR+ is no worse than APCFR+, according to APCFR+'s paper: Goofspiel (4) and Battleship (3, 2, 3)."""
 
 AS_IN_DDCFR = "Goofspiel and Battleship as DDCFR has them; no Battleship (4, 3, 2); HUNL also with right tables"
-"""Stand-in for the games of APCFR+'s paper."""
+"""Text of :attr:`Claim.stand_in` for claims about the games of APCFR+'s paper."""
 
 QUICK = ("Kuhn", "Leduc", "Leduc-5", "Goofspiel-4")
 PICTURED = (
@@ -162,7 +162,7 @@ def published() -> list[Published]:
 
 
 def measure_on(game: str, measure: Measure) -> Measure:
-    """Return a game's measure in a table: ``measure``, the table's own, except for rivers."""
+    """Return the measure of a game's figures in a table: that of rivers, or for other games the table's ``measure``."""
     return IN_BIG_BLINDS if game in libratus.RIVERS else measure
 
 
@@ -173,7 +173,7 @@ def curve(game: str, rule: str, iterations: int) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases; nothing is drawn at random."""
+    """Return the cases of a full run, or of a quick one; nothing is drawn at random."""
     runs = [(title, SHORT) for title in GAMES] + [(title, LONG) for title in OF_APCFR]
     of_games = [
         Case(f"{title}/{iterations}/{rule}", partial(curve, GAMES[title], rule, iterations))
@@ -193,7 +193,10 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with a column for each field of the case's key; nothing is drawn at random, so the seed is 0."""
+    """Return the rows with columns for the fields of their cases' keys: ``game``, ``budget`` and ``rule``.
+
+    Nothing is drawn at random, so the column ``seed`` is 0.
+    """
     rows[["game", "budget", "rule"]] = rows["case"].str.rsplit("/", n=2).tolist()
     return rows.assign(seed=0)
 
@@ -322,7 +325,10 @@ def _claim_on_the_measure(ends: Ends) -> Claim:
 
 
 def _claims_on_rivers(ends: Ends) -> Iterator[Claim]:
-    """Compare DCFR on the rivers as published, if they ran, with the printed figures of APCFR+ and SAPCFR+."""
+    """Compare DCFR, on the rivers as published, with the printed figures of APCFR+ and SAPCFR+.
+
+    A quick run has no rivers, and so no claim.
+    """
     printed = {title: min(values) for title, values in zip(libratus.AS_PUBLISHED, zip(*PRINTED_ON_RIVERS.values()))}
     ratios = {title: ends[title, LONG, "dcfr"] / printed[title] for title in ends.games(LONG) if title in printed}
     if not ratios:
@@ -350,7 +356,7 @@ def _claim_on_ours(ends: Ends) -> Claim:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     ends = Ends.of(rows)
     yield from _introduction()
     yield from _results(ends, SHORT, HALF, "as in the papers on VAD-CFR and DDCFR")
@@ -399,7 +405,7 @@ def _results(ends: Ends, iterations: int, measure: Measure, like: str) -> Iterat
         ends: exploitabilities at the ends of the runs.
         iterations: number of iterations.
         measure: measure of the table's figures, except on rivers.
-        like: words that name the papers with the same number of iterations.
+        like: words that name the papers whose runs have this number of iterations.
     """
     games = ends.games(iterations)
     lines: list[tuple[object, ...]] = []

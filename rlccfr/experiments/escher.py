@@ -91,7 +91,7 @@ WALKS = network_settings("fast").traversals
 """Number of walks of each player in an iteration."""
 
 SCALES = {"weighted": True, "not weighted": False}
-"""Whether estimates of each kind are divided by the probability of the traverser's draws; both scales are measured."""
+"""Whether estimates of each kind are divided by the probability of the traverser's draws; this decides their scale."""
 
 KINDS = {
     "ESCHER": "not weighted",
@@ -100,7 +100,7 @@ KINDS = {
     "DREAM": "weighted",
     "outcome sampling": "weighted",
 }
-"""Whether the estimates of each of :data:`ESTIMATORS` are weighted by the inverse of the sampling probability."""
+"""Kind of the estimates of each of :data:`ESTIMATORS`: a key of :data:`SCALES`."""
 
 BATCH = 200
 """Number of walks whose estimates are in memory at once."""
@@ -160,7 +160,12 @@ def variance(game: str, name: str, seed: int, iterations: int, walks: int, prese
 
 
 def scale(game: str, weighted: bool) -> list[Row]:
-    """Return the mean square of the regrets that walks estimate with exact values under the uniform policy."""
+    """Return the mean square of the regrets that walks estimate with exact values under the uniform policy.
+
+    Args:
+        game: name of the game.
+        weighted: whether estimates are divided by the probability of the traverser's draws.
+    """
     tree = load_game(game)
     sampler = samplers.resolve({"id": "escher", "value": "oracle", "weighted": weighted})
     solver = Solver(tree, "cfr", sampler, seed=0)
@@ -180,7 +185,7 @@ def reached(rule: str, sampler: str, iterations: int, seed: int) -> list[Row]:
 
 
 def curve(rule: str, sampler: str, nodes: int, seed: int) -> list[Row]:
-    """Return the points of a run on Leduc, from 1,000 touched histories on.
+    """Return the points of an algorithm's curve on Leduc, from 1,000 touched histories on.
 
     All samplers make the same number of walks per iteration.
     """
@@ -196,7 +201,7 @@ def curve(rule: str, sampler: str, nodes: int, seed: int) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
+    """Return the cases of a full run, or of a quick one."""
     games = list(GAMES)[:1] + list(GAMES)[-1:] if quick else list(GAMES)
     seeds, iterations, walks, preset = (
         (1, QUICK_ITERATIONS, 2_000, QUICK_PRESET) if quick else (3, ITERATIONS, VARIANCE_WALKS, "fast")
@@ -232,7 +237,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     rows = parsed(rows)
     yield from variances(rows[rows["part"].isin(["variance", "scale"])], quick)
     yield from plus(rows[rows["part"] == "plus"], quick)
@@ -256,7 +261,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns for the fields of the case's key: ``part``, ``name``, ``other`` and ``seed``.
+    """Return the rows with columns for the fields of their cases' keys: ``part``, ``name``, ``other`` and ``seed``.
 
     If a key has only three fields, ``other`` is empty.
     """
@@ -269,7 +274,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge the sources' claims."""
+    """Judge the sources' claims by the rows of a full run."""
     rows = parsed(rows)
     plus_rows = rows[rows["part"] == "plus"]
     ratios = plus_ratios(plus_rows)
@@ -371,7 +376,7 @@ def plus_ratios(rows: pd.DataFrame) -> dict[str, Ratio]:
 
 
 def variances(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
-    """Yield the section on the variance of estimates."""
+    """Yield the page's section on the variance of estimates."""
     iterations, preset = (QUICK_ITERATIONS, QUICK_PRESET) if quick else (ITERATIONS, "fast")
     walks = network_settings(preset).traversals
     yield from (
@@ -406,7 +411,7 @@ def variances(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
 
 
 def plus(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
-    """Yield the section on CFR+ under sampling."""
+    """Yield the page's section on CFR+ under sampling."""
     iterations = QUICK_PLUS_ITERATIONS if quick else PLUS_ITERATIONS
     yield from (
         "",

@@ -16,7 +16,7 @@ from rlccfr.experiments.public_files import PublicFile
 from rlccfr.files import as_json
 
 Row = dict[str, Any]
-"""One observation, with values of JSON's types, keyed by the names of columns."""
+"""One row of an experiment's results: values of JSON's types, keyed by the names of columns."""
 
 HOLDS, FAILS, ALIKE, OPEN = "holds", "does not hold", "no difference seen", "can't be told here"
 VERDICTS = (HOLDS, FAILS, ALIKE, OPEN)

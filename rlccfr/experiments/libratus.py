@@ -36,7 +36,7 @@ FILES = {
     number: PublicFile(f"libratus-subgame{number}.txt", _ADDRESS.format(number), digest)
     for number, digest in _DIGESTS.items()
 }
-"""The files, keyed by the subgames' numbers. They have no licence, so they are not part of this library."""
+"""The subgames' files, keyed by the subgames' numbers. They have no licence, so they are not part of this library."""
 
 STACK = 20_000
 """Chips of each player before the hand: 200 big blinds."""
@@ -49,7 +49,7 @@ class Tables(NamedTuple):
     """A way to read a subgame's file.
 
     Attributes:
-        number: number of the subgame.
+        number: number of the subgame, 3 or 4.
         swapped: whether the file's second range acts first.
         misread: whether cards are misread when hands are compared.
     """
@@ -62,7 +62,7 @@ class Tables(NamedTuple):
 AS_PUBLISHED = {f"HUNL-{number} as published": Tables(number, True, True) for number in FILES}
 CORRECTED = {f"HUNL-{number} right tables": Tables(number, False, False) for number in FILES}
 RIVERS = {**AS_PUBLISHED, **CORRECTED}
-"""The readings of all games, keyed by the games' titles."""
+"""How a subgame's file is read for each game, keyed by the games' titles."""
 
 MEASURE = "NashConv / 2 in big blinds"
 """The measure of the papers' code, which is also used here on these games.
@@ -102,8 +102,8 @@ class Endgame(NamedTuple):
 def endgame_of(text: str) -> Endgame:
     """Return the content of a file from its text.
 
-    The weights of each range are divided by the largest. Hands whose weight is then below the smallest weight that a
-    range may have are left out.
+    The weights of each range are divided by the largest. Hands are left out if their weight is then below
+    :data:`~rlccfr.games.public.ranges.SMALLEST_WEIGHT`.
     """
     fields = dict(line.removeprefix("-").split(" ", 1) for line in text.splitlines() if line.startswith("-"))
     deck = [rank + suit for rank in "23456789TJQKA" for suit in "shdc"]
@@ -153,7 +153,7 @@ def river(title: str) -> Subgame:
 
 
 def in_big_blinds(game: Subgame) -> float:
-    """Return the ratio of the papers' measure to this library's exploitability, which is in chips per deal."""
+    """Return the factor that turns this library's exploitability, in chips per deal, into :data:`MEASURE`."""
     share_of_pairs = 1.0 / (game.pair_probability * game.mass[0].sum() * game.mass[1].sum())
     return float(share_of_pairs / BIG_BLIND)
 
@@ -179,7 +179,7 @@ def curve_case(title: str, rule: str, iterations: int, key: str, *, only_end: bo
 
 
 def readings(number: int) -> list[Row]:
-    """Return the exploitability of the uniform policy for each way to read a file."""
+    """Return the exploitability of the uniform policy, in :data:`MEASURE`, for each way to read a subgame's file."""
     rows = []
     for swapped in (False, True):
         for misread in (False, True):
@@ -192,7 +192,8 @@ def readings(number: int) -> list[Row]:
 def order(number: int) -> list[Row]:
     """Return CFR's exploitability on a game as published, after each number of iterations in :data:`COMPARED`.
 
-    It is computed here with updates in the order of the published code, and stands beside the published figure.
+    It is computed by :class:`PlainRiver`, which makes updates in the order of the published code. Each row also has the
+    published figure.
     """
     solved = PlainRiver(rules_by(Tables(number, swapped=True, misread=True)))
     rows = []
@@ -222,7 +223,7 @@ def is_evidence(rows: pd.DataFrame) -> pd.Series:
 
 
 def section(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the lines on how the published tables differ from the right ones, and how that was found.
+    """Yield the page's lines on how the published tables differ from the right ones, and how that was found.
 
     Args:
         rows: rows of :func:`evidence_cases`.
@@ -283,7 +284,7 @@ def _evidence(rows: pd.DataFrame, key: str, columns: Mapping[str, str], digits: 
     """Yield a table of evidence, with a line for each value of a column and with all subgames side by side.
 
     Args:
-        rows: rows of one measure, with a ``number`` each.
+        rows: rows of :func:`readings` or :func:`order`, each with its subgame's ``number``.
         key: the column whose values begin the lines, in the order in which they come.
         columns: the columns that are shown for each subgame, with their titles.
         digits: format of the numbers.

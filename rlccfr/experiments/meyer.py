@@ -35,7 +35,7 @@ TABLE = {
 """Samplers of Table 5.1; each runs with all shares of exploration in :data:`EXPLORATION`."""
 
 PUBLISHED = {"outcome": (2.22, 2.22, 2.20, 2.34, 2.37), "linear mix per node": (1.48, 1.58, 1.65, 1.67, 1.73)}
-"""Rows of Meyer's Table 5.1."""
+"""Rows of Meyer's Table 5.1: the exploitability for each share in :data:`EXPLORATION`."""
 
 SHARES = ((1024.0, 2**12, ".338"), (8.0, 2**12, ".0027"), (16.0, 2**16, ".00034"))
 """Half-life and number of iterations of exponential mixes, and Meyer's figure for their share of external sampling."""
@@ -136,7 +136,10 @@ def after_histories(sampler: str, horizon: int, counts: Sequence[int], seed: int
 
 
 def likely(iterations: int, seed: int) -> list[Row]:
-    """Return the share of Leduc's infosets with an action of average probability above LIKELY, by external sampling."""
+    """Return the share of Leduc's infosets at which the average policy plays an action with probability above LIKELY.
+
+    The average policy is that of CFR with external sampling.
+    """
     game = load_game("leduc")
     solver = Solver(game, "cfr", "external", seed=seed)
     solver.run(iterations=iterations, curve=False)
@@ -156,7 +159,7 @@ def dice(sampler: str, outcomes: int, seed: int) -> list[Row]:
 
     Args:
         sampler: name of the sampler.
-        outcomes: number of iterations of outcome sampling that touch as many histories.
+        outcomes: number of iterations of outcome sampling; the run touches as many histories as these iterations.
         seed: seed of the run.
     """
     nodes = touched_by_outcome(outcomes)
@@ -173,7 +176,7 @@ def skipping(settings: Mapping[str, Any], iterations: int, seed: int) -> list[Ro
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
+    """Return the cases of a full run, or of a quick one."""
     seeds, outcomes = (3, 2**11) if quick else (20, 2**16)
     # Table 5.1: exploration, after equal numbers of iterations.
     all_cases = [
@@ -213,7 +216,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def share(half_life: float, iterations: int) -> float:
-    """Return the share of external sampling in an exponential mix's iterations, from t = 1 on as in Meyer's sum."""
+    """Return the share of external sampling in the iterations of an exponential mix, from t = 1 as in Meyer's sum."""
     mix = samplers.resolve({"id": "mixed_exponential", "half_life": half_life})
     rows = mix.schedule(2, iterations)  # the sampler's own t counts from 0
     assert mix.mixture is not None
@@ -221,16 +224,16 @@ def share(half_life: float, iterations: int) -> float:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns for the fields of the case's key.
+    """Return the rows with columns for the fields of their cases' keys: ``part``, ``game``, ``name`` and ``seed``.
 
-    The last field is in the column ``seed``: it is the seed or, in Table 5.1, a share of exploration.
+    The column ``seed`` has the last field, which is the seed or, in Table 5.1, a share of exploration.
     """
     keys = rows["case"].str.split("/")
     return rows.assign(part=keys.str[0], game=keys.str[1], name=keys.str[-2], seed=keys.str[-1])
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
-    """Judge the source's claims."""
+    """Judge the source's claims by the rows of a full run."""
     rows = parsed(rows)
     on_dice = grouped(rows[rows["part"] == "dice"], "name")
     mix = Ratio.of(on_dice["half-life 16",], on_dice["outcome",])
@@ -247,7 +250,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def exploration_claims(rows: pd.DataFrame) -> Iterator[Claim]:
-    """Judge the source's claims about exploration (Table 5.1), by the rows of Leduc."""
+    """Judge the source's claims about exploration on Leduc (Table 5.1)."""
     reached_by = grouped(rows, "name", "seed")  # the column "seed" has the share of exploration
     seeds = len(reached_by["outcome", "0"])
     mixed = {
@@ -308,7 +311,7 @@ def by_histories(rows: pd.DataFrame) -> dict[tuple[str, ...], list[float]]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     rows = parsed(rows)
     yield from table_5_1(rows[rows["part"] == "table"])
     yield from ("", "## Share of external sampling in exponential mixes", "")
@@ -356,7 +359,7 @@ def curves(rows: pd.DataFrame, picture: Path, title: str) -> Iterator[str]:
 
 
 def same_histories(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the section on the comparison after equal numbers of histories."""
+    """Yield the page's section on the comparison after equal numbers of histories."""
     seeds = rows["seed"].nunique()
     yield from (
         "",
@@ -383,7 +386,7 @@ def same_histories(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the section on Meyer's Table 5.1."""
+    """Yield the page's section on Meyer's Table 5.1."""
     uniform = Policy.uniform(load_game("leduc")).exploitability()
     reached_by = grouped(rows, "name", "seed")  # the column "seed" has the share of exploration
     seeds = len(next(iter(reached_by.values())))
@@ -407,7 +410,7 @@ def table_5_1(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def liars_dice(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
-    """Yield the section on Meyer's Figure 6.1."""
+    """Yield the page's section on Meyer's Figure 6.1."""
     yield from (
         "",
         "## Figure 6.1: Liar's dice",
@@ -426,7 +429,7 @@ def liars_dice(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
 
 
 def deep(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the section on Deep CFR."""
+    """Yield the page's section on Deep CFR."""
     yield from (
         "",
         "## Deep CFR with skipped fits, on Leduc",

@@ -95,18 +95,21 @@ class Ratio(NamedTuple):
 
     @property
     def below_one(self) -> str:
-        """Verdict on the claim that the ratio is below 1; :data:`OPEN` without an interval."""
+        """Verdict on the claim that the ratio is below 1; :data:`OPEN` if the interval contains 1 or is missing."""
         return self.below(1.0)
 
     def below(self, bound: float) -> str:
-        """Return the verdict on the claim that the ratio is below a bound; :data:`OPEN` without an interval."""
+        """Return the verdict on the claim that the ratio is below a bound.
+
+        It is :data:`OPEN` if the bound lies in the interval, or if there is no interval.
+        """
         if self.high < bound:
             return HOLDS
         return FAILS if self.low > bound else OPEN
 
     @property
     def above_one(self) -> str:
-        """Verdict on the claim that the ratio is above 1; :data:`OPEN` without an interval."""
+        """Verdict on the claim that the ratio is above 1; :data:`OPEN` if the interval contains 1 or is missing."""
         if self.low > 1:
             return HOLDS
         return FAILS if self.high < 1 else OPEN

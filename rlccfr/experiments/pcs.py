@@ -35,7 +35,7 @@ TIMES = (0.3, 1.0, 3.0, 10.0, 20.0)
 
 
 def curve(game: str, sampler: str, seconds: float, seed: int) -> list[Row]:
-    """Return the points of a run."""
+    """Run CFR with a sampler for some CPU seconds, and return the points of its curve."""
     solver = Solver(load_game(game), RULE, sampler, seed=seed)
     solver.run(seconds=seconds)
     return [
@@ -46,7 +46,7 @@ def curve(game: str, sampler: str, seconds: float, seed: int) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases; exact passes do not draw at random, so they have one seed."""
+    """Return the cases of a full run, or of a quick one; exact passes draw nothing at random, and have one seed."""
     return [
         Case(f"{title}/{name}/{seed}", partial(curve, game, sampler, seconds, seed))
         for title, (game, seconds) in (QUICK if quick else GAMES).items()
@@ -75,7 +75,7 @@ def means(runs: pd.DataFrame) -> list[float]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with a column for each field of the case's key."""
+    """Return the rows with columns for the fields of their cases' keys: ``game``, ``sampler`` and ``seed``."""
     rows[["game", "sampler", "seed"]] = rows["case"].str.rsplit("/", n=2).tolist()
     return rows
 
@@ -116,7 +116,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     rows = parsed(rows)
     yield from (
         f"The update rule is `{RULE}`, on one thread. Samplers have {rows['seed'].nunique()} seeds. Exact passes visit "

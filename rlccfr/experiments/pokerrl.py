@@ -48,9 +48,9 @@ class MisreadDeal(Deal):
     def strengths_of(self, hands: np.ndarray) -> np.ndarray:
         """Return the strengths, (hands,), of hands, (hands, 2), with cards misread as in DDCFR's code.
 
-        A hand may then contain the same card twice. Both count for pairs and other ranks. A flush that contains the
-        same card twice is ranked lowest. This is inferred from the published figures, since the ranking table was not
-        available.
+        A hand may then contain the same card twice. Both copies count for pairs and other ranks. A flush that contains
+        the same card twice is ranked lowest. This is inferred from the published figures, since the ranking table was
+        not available.
         """
         cards = np.hstack([hands, np.broadcast_to(self.board, (len(hands), len(self.board)))])
         cards = np.sort(_read_as()[cards], axis=1)

@@ -40,7 +40,7 @@ AGENTS: Mapping[str, Mapping[str, float]] = {
 poker, since with the defaults it plays mostly at random for a million steps."""
 
 LINES = {"PCFR+": ("pcfr_plus", "none"), "Deep CFR": ("deep_lcfr", "external")}
-"""Update rules and samplers whose curves are drawn with those of the agents."""
+"""Update rules and samplers whose curves are plotted beside those of the agents."""
 
 POINTS = 5
 """Number of points of a curve per factor of 10 in episodes."""
@@ -75,7 +75,7 @@ class PPOSide:
 
 
 def agents(kind: str, size: int, actions: int, seed: int, episodes: int, settings: Mapping[str, float]) -> list[Any]:
-    """Return two new agents.
+    """Return two new agents of OpenSpiel, one for each player.
 
     Args:
         kind: one of :data:`AGENTS`.
@@ -92,7 +92,9 @@ def agents(kind: str, size: int, actions: int, seed: int, episodes: int, setting
         from open_spiel.python.pytorch.nfsp import NFSP
         from open_spiel.python.pytorch.policy_gradient import PolicyGradient
     except ImportError as error:
-        raise RLCCFRError(f"this version of open_spiel lacks its agents in PyTorch ({error}); upgrade it") from error
+        raise RLCCFRError(
+            f"this version of OpenSpiel has no agents in PyTorch ({error}): upgrade open_spiel"
+        ) from error
     if kind == "PPO":
         return [PPOSide(player, size, actions) for player in (0, 1)]
     if kind == "A2C":
@@ -117,7 +119,8 @@ def average_mode(players: list[Any]) -> ExitStack:
 def learned(kind: str, game: str, episodes: int, seed: int, **settings: float) -> list[Row]:
     """Train agents in self-play, and return their exploitability as the number of episodes grows.
 
-    It is measured :data:`POINTS` times per factor of 10 from 100 episodes on, and after the last episode.
+    The exploitability is measured :data:`POINTS` times per factor of 10 in episodes, from 100 episodes on, and after
+    the last episode.
     """
     tree = load_game(game)
     before = np.random.get_state()
@@ -178,7 +181,7 @@ def solved(rule: str, sampler: str, game: str, episodes: int, seed: int) -> list
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases: each agent of :data:`AGENTS` and each line of :data:`LINES`, per game and seed.
+    """Return a case for each game, seed, and agent of :data:`AGENTS` or algorithm of :data:`LINES`.
 
     Args:
         quick: whether to return only the cases of a quick run.
@@ -200,7 +203,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with a column for each field of the case's key."""
+    """Return the rows with columns for the fields of their cases' keys: ``game``, ``algorithm`` and ``seed``."""
     rows[["game", "algorithm", "seed"]] = rows["case"].str.split("/").tolist()
     return rows
 
@@ -232,7 +235,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     rows = parsed(rows)
     yield from (
         "A2C, PPO and NFSP are OpenSpiel's implementations in PyTorch, in self-play, with OpenSpiel's settings and "

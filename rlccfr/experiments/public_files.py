@@ -16,12 +16,12 @@ SECONDS = 30.0
 """Seconds without an answer after which a download fails."""
 
 MOST_BYTES = 10_000_000
-"""Largest number of bytes of such a file; a download stops there."""
+"""Largest number of bytes of a public file; a download stops after so many."""
 
 
 @dataclass(frozen=True)
 class PublicFile:
-    """A public text file; it is downloaded once, unless a copy has been put into the cache folder by hand.
+    """A public text file; it is downloaded once, unless the user has put a copy into the cache folder.
 
     Attributes:
         name: name in the folder :func:`~rlccfr.games.cache.cache_folder`.
@@ -50,7 +50,9 @@ class PublicFile:
         try:
             data = _with_line_feeds(read_bytes(self.path))
         except OSError as error:
-            raise RLCCFRError(f"{self.path} can't be read ({first_line(error)})") from None
+            raise RLCCFRError(
+                f"{self.path} can't be read ({first_line(error)}): delete it, and it is downloaded again"
+            ) from None
         if not self._is_published(data):
             raise RLCCFRError(
                 f"{self.path} is not the file at {self.address}: delete it, or put that file in its place"

@@ -61,7 +61,7 @@ REWARDS: tuple[Rewards, ...] = ("mean", "own")
 """Which rewards the agents of a team learn: the mean of all agents' rewards, or each agent its own."""
 
 ECFR_MODES = {"rlccfr": "ECFR as in the paper", "published": "ECFR as in Li et al."}
-"""Modes of ECFR drawn besides the catalog's, with their lines' names; the first has the paper's formula."""
+"""Modes of ECFR that are plotted beside the catalog's, with their curves' names; the first has the paper's formula."""
 
 LONGER = 100_000
 """Number of iterations with which the paper's 10,000 are compared."""
@@ -93,7 +93,7 @@ def longer(game: str, rule: str, iterations: int) -> list[Row]:
 
 
 def captions(game: str) -> list[str]:
-    """Return the names of the reward weights in a game's captions: its figure's and, for Kuhn, those of Table 4."""
+    """Return the names of the reward weights in a game's captions: of its figure and, for Kuhn, of Table 4."""
     of_figures = [panel.preset for panel in PANELS if panel.game == game]
     return [*of_figures, SPEED_PRESET] if game == "kuhn" else of_figures
 
@@ -105,7 +105,7 @@ def on_all_scales(preset: str) -> list[Preset]:
 
 @cache
 def runs_digest(game: str) -> str:
-    """Return a digest of the shipped runs on a game, from which its teams learn."""
+    """Return a digest of the shipped runs on a game, from which teams for the game learn."""
     runs = load_results(shipped.path(shipped.MEASURED))
     return fingerprint(runs[runs["game"] == game].sort_values("cell_id", ignore_index=True))[:16]
 
@@ -178,7 +178,7 @@ def fastest_pick() -> Cell:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases; a quick run trains no teams."""
+    """Return the cases of a full run, or of a quick one, which trains no teams."""
     algorithms = {**fixed_cells(shipped.catalog()), "RLCCFR": fastest_pick()}
     games = ("kuhn", "goofspiel") if quick else shipped.GAMES
     # Table 4.
@@ -277,7 +277,7 @@ def methods(parts: Parts, game: str, preset: str, scale: Scale) -> dict[str, Met
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     parts = parsed(rows)
     yield from table_4(parts)
     yield from figures(parts, folder)
@@ -288,7 +288,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 
 def figures(parts: Parts, folder: Path) -> Iterator[str]:
-    """Yield the section on Figures 2 to 5, and draw them."""
+    """Yield the page's section on Figures 2 to 5, and draw them."""
     yield from ("", "## Figures 2 to 5: exploitability against iterations", "")
     yield (
         "The curves are runs of the shipped measurement: for each algorithm, one with a judging seed, or the only run "
@@ -321,7 +321,7 @@ def figures(parts: Parts, folder: Path) -> Iterator[str]:
 
 
 def table_4(parts: Parts) -> Iterator[str]:
-    """Yield the section on Table 4."""
+    """Yield the page's section on Table 4."""
     yield from (
         "## Table 4: iterations per second on Kuhn poker",
         "",
@@ -348,7 +348,7 @@ def table_4(parts: Parts) -> Iterator[str]:
 
 
 def scales(teams: pd.DataFrame) -> Iterator[str]:
-    """Yield the section on the picks under the three scales of e."""
+    """Yield the page's section on the picks under the three scales of e."""
     yield from ("", "## The reward on three scales", "")
     yield (
         "The paper's reward is R = 1 - (alpha e + beta s), and its e is the exploitability itself (*units*). Earlier "
@@ -441,7 +441,7 @@ def _beaten_but_slower(reached: Mapping[str, Method], game: str) -> Judged:
 
 
 def claims_by_scale(parts: Parts) -> Iterator[str]:
-    """Yield the section on the paper's claims: a line per claim and game, with a verdict for each scale of e."""
+    """Yield the page's section on the paper's claims: a line per claim and game, with a verdict for each scale of e."""
     yield from ("", "## What the paper says, under each scale", "")
     yield (
         "RLCCFR is the pick of the team that learned mean rewards, under the weights of the caption. Exploitabilities "

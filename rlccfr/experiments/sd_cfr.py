@@ -49,17 +49,17 @@ STEP = 10
 """Number of iterations between points of the comparison."""
 
 STARTS = {"leduc": "Leduc (from scratch)", "warm": "Leduc (warm start)"}
-"""Runs on Leduc, by how value networks start, with their names."""
+"""Names of the runs on Leduc, keyed by the first field of cases' keys; they differ in how value networks start."""
 
 SUFFIXES = {"Leduc (from scratch)": "", "Leduc (warm start)": ", warm start"}
-"""Suffixes of the averages' names in these runs."""
+"""Suffixes of the averages' names, keyed by the names of runs in :data:`STARTS`."""
 
 AVERAGE_NETWORK = "an average network of 50 steps after each fit, for 5,000 steps from scratch at each measurement"
 HOLDEM = f"`{LARGE}` for 5-card-flop hold'em"
 
 
 def solvers(game: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Solver]:
-    """Return a solver for each average; with the same seed, both train the same value networks."""
+    """Return a solver for each of the :data:`AVERAGES`; they share a seed, and so train the same value networks."""
     tree = load_game(game)
     return {
         name: Solver(tree, {"id": "deep_lcfr", **settings, **average}, "external", seed=seed)
@@ -68,7 +68,7 @@ def solvers(game: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Solv
 
 
 def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> list[Row]:
-    """Return both averages' exploitability and the value of their match at each point, and their final distances."""
+    """Return both averages' exploitability and the value of their match during a run, and their final distances."""
     # Both solvers train the same value networks, so that only the averages differ.
     both_solvers = solvers(game, seed, settings)
     rows: list[Row] = []
@@ -98,7 +98,7 @@ def sampled(iterations: int, settings: Mapping[str, Any], size: int, seed: int) 
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases."""
+    """Return the cases of a full run, or of a quick one."""
     if quick:
         return [
             Case("leduc/0", partial(both, "leduc", 20, QUICK, 0)),
@@ -119,7 +119,10 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns for the part and the seed in the case's key; averages of warm starts are renamed."""
+    """Return the rows with columns for the ``part`` and the ``seed`` in their cases' keys.
+
+    The names of averages in runs with a warm start get a suffix.
+    """
     keys = rows["case"].str.split("/")
     rows = rows.assign(part=keys.str[0], seed=keys.str[-1])
     warm = (rows["part"] == "warm") & rows["average"].isin(list(AVERAGES))
@@ -219,7 +222,7 @@ def depths(rows: pd.DataFrame) -> Claim:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     rows = parsed(rows)
     settings = ", ".join(f"{name}={value!r}" for name, value in (QUICK if quick else SETTINGS).items())
     yield from (
@@ -254,7 +257,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 
 def ends(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the lines on the exploitabilities at the end of the runs: a table, and ratios."""
+    """Yield the page's lines on the exploitabilities at the end of the runs: a table, and ratios."""
     reached = last(rows)
     lines = [(name, len(values), interval(values)) for name, values in reached.items()]
     yield from table(("average", "seeds", f"exploitability after {rows['iterations'].max():,.0f} iterations"), lines)
@@ -266,7 +269,7 @@ def ends(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def match(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the results of the match between the two averages, which is computed exactly."""
+    """Yield the page's line on the match between the two averages, which is computed exactly."""
     values = rows[rows["average"] == "match"]
     final = values[values["iterations"] == values["iterations"].max()]["value"]
     won = (values["value"] > 0).mean()
@@ -278,7 +281,7 @@ def match(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def distances_by_depth(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the table of distances by depth."""
+    """Yield the page's table of distances by depth."""
     yield (
         "Total variation between the two averages by depth, the number of earlier moves. Steinberger's figures are "
         "those of his hold'em, and he gives no formula for them; they grow with depth."

@@ -46,7 +46,7 @@ RULES = {
     ],
     8: [("dcfr_plus", "none"), ("dcfr", "none"), ("lcfr", "public_chance"), ("dcfr", "public_chance")],
 }
-"""For each number of buckets, the rules and samplers that are compared; vanilla CFR's runs by PCS are in the curves."""
+"""For each number of buckets, the rules and samplers that are compared; vanilla CFR with PCS is among the curves."""
 
 RULE_TIMES = {5: (10.0, 60.0), 8: (40.0, 160.0)}
 
@@ -60,12 +60,12 @@ LONG_TIME = 600.0
 """CPU seconds of the longer runs."""
 
 FLOPS = 4
-"""Number of flops for which best responses to a policy by cards are computed; each takes about 200 CPU seconds."""
+"""Number of flops on which opponents that see the cards respond to a policy; each takes about 200 CPU seconds."""
 
 OPPONENTS = ((5, 3), (8, 5), (10, 8), (12, 10))
 MATCH_SECONDS = 160.0
 PAIRS = 20_000_000
-"""Pairs of games of a match, with which its interval is below 1 mbb/g."""
+"""Number of pairs of games in a match; the 95 % interval of the match is then within 1 mbb/g of its value."""
 
 
 def curve(game: str, rule: str, options: dict[str, Any], times: tuple[float, ...], seed: int) -> list[Row]:
@@ -107,6 +107,9 @@ def match(name: str, first: int, second: int, seconds: float, pairs: int) -> lis
         first, second: numbers of buckets.
         seconds: CPU seconds of each run of public chance sampling with linear weights.
         pairs: number of pairs of games.
+
+    Returns:
+        A row with the first policy's mean payoff, in mbb/g, and the half-width of its 95 % interval.
     """
     policies = []
     for buckets in (first, second):
@@ -120,7 +123,7 @@ def match(name: str, first: int, second: int, seconds: float, pairs: int) -> lis
 
 
 def exact(name: str, first: int, second: int, target: str) -> list[Row]:
-    """Solve a game with two numbers of buckets by exact passes, and return the expected payoff of the first policy.
+    """Solve a game with two numbers of buckets by exact passes, and return the first policy's payoff, in mbb/g.
 
     Args:
         name: the game's name, with a place for the number of buckets.
@@ -137,7 +140,7 @@ def exact(name: str, first: int, second: int, target: str) -> list[Row]:
 
 
 def bound(game: str, target: str, flops: int, seed: int) -> list[Row]:
-    """Solve a game by exact passes, and return what opponents that see the cards gain on each of some drawn flops.
+    """Solve a game by exact passes, and return what opponents that see the cards gain on each drawn flop, in mbb/g.
 
     Args:
         game: the game's name.
@@ -153,7 +156,7 @@ def bound(game: str, target: str, flops: int, seed: int) -> list[Row]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return all cases, those with few buckets first; exact passes do not draw, so they have one seed."""
+    """Return the cases of a full run, or of a quick one; exact passes draw nothing at random, and have one seed."""
     name = QUICK_GAME if quick else GAME
     found = []
     for buckets, times in ({2: (0.1, 0.3), 3: (0.1, 0.3)} if quick else TIMES).items():
@@ -187,7 +190,10 @@ def cases(quick: bool) -> list[Case]:
 
 
 def parsed(rows: pd.DataFrame, part: str) -> pd.DataFrame:
-    """Return the rows of one part of the experiment, with columns for the fields of the case's key."""
+    """Return the rows of one part of the experiment, with columns for the fields of their cases' keys.
+
+    The columns are ``part``, ``first``, ``second`` and ``seed``; ``first`` is a number of buckets.
+    """
     rows = rows[rows["case"].str.startswith(f"{part}/")].copy()
     rows[["part", "first", "second", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
     return rows
@@ -204,7 +210,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     numbers = list(dict.fromkeys(number for number, _ in reached))
     forms = {"a row for each bucket history": "PCS", "a row for each hand": "PCS, a row for each hand"}
     seeds = {number: len(reached[number, "PCS"]) for number in numbers}
-    # By the exploitability of CS over that of PCS, and by its inverse.
+    # The ratio of CS's exploitability to PCS's, and its inverse.
     faster = {
         (number, form): Ratio.of(reached[number, "CS"], reached[number, name])
         for number in numbers
@@ -246,7 +252,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     yield from (
         "Limit Texas hold'em has four rounds. In each round, the hands of a bucket are split into n buckets by their "
         "E[HS²], and players remember their earlier buckets, as in the source. Chance sampling "
@@ -306,7 +312,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
 
 
 LATE = 1.25
-"""Ratio of a run's time to its column's time above which the cell in a table by time gives the run's time."""
+"""Ratio of a run's time to the time of a table's column above which the cell also gives the run's time."""
 
 
 def by_time(rows: pd.DataFrame, column: str) -> Iterator[str]:
@@ -334,7 +340,7 @@ def by_time(rows: pd.DataFrame, column: str) -> Iterator[str]:
 
 
 def timed(value: float, best: float, spent: float, seconds: float) -> str:
-    """Return a cell of a table by time, with the time in brackets if it is well above that of its column."""
+    """Return a cell of a table whose columns are times; the run's time follows in brackets if it is much longer."""
     return cell(value, best) + (f" ({spent:,.0f} s)" if spent > LATE * seconds else "")
 
 

@@ -159,7 +159,7 @@ def _check_means(sampler: Sampler, name: str, player: int, walks: int) -> None:
             batches = getattr(estimates, quantity)
             if not np.isfinite(batches).all():
                 raise ConformanceError(
-                    f"{sampler.title} gives {quantity} for player {player} on {name} that are not finite"
+                    f"{sampler.title} gives {quantity} that are not finite, for player {player} on {name}"
                 )
             p_values[quantity], _ = smallest_p(batches, getattr(exact, quantity))
         suspects = [quantity for quantity in suspects if p_values[quantity] < LEVEL]
@@ -249,7 +249,7 @@ def _random_policy(tree: GameTree) -> np.ndarray:
 
 
 def _check_schedule(rule: UpdateRule) -> None:
-    """Check that the number that a rule's schedule gives for an iteration depends on that iteration alone."""
+    """Check that a rule's schedule always gives the same numbers for the same iteration."""
     try:
         rows = rule.schedule(1, 2000)
     except ComponentError as error:
@@ -257,7 +257,7 @@ def _check_schedule(rule: UpdateRule) -> None:
     if not np.array_equal(rule.schedule(50, 10), rows[49:60]):
         raise ConformanceError(
             f"a schedule of {rule.title} gives another number for the same iteration when it is called again, or with "
-            "other iterations"
+            "other iterations: make it a function of t alone"
         )
 
 
@@ -271,7 +271,7 @@ def _check_described(registry: Registry[Any], component: Component) -> None:
 
 
 def _check_runs(components: dict[str, Any], games: Sequence[str] = GAMES) -> None:
-    """Check that tables stay finite, policies are valid, and a run stopped and continued gives the same numbers.
+    """Check that tables stay finite, that policies are valid, and that stopping and continuing a run changes no number.
 
     The last check is left out for a controller: it plans for the budget of each call, so a run in several calls gives
     other numbers.
@@ -293,5 +293,6 @@ def _check_runs(components: dict[str, Any], games: Sequence[str] = GAMES) -> Non
         same = np.array_equal(at_once.average_policy().probabilities, in_parts.average_policy().probabilities)
         if not (same or plans):
             raise ConformanceError(
-                f"{at_once!r} gives other numbers when stopped and continued: something is kept outside the tables"
+                f"{at_once!r} gives other numbers when its run is stopped and continued: a component keeps something "
+                "outside the tables"
             )

@@ -188,7 +188,7 @@ def test_estimates_that_are_not_finite_do_not_pass(value, monkeypatch):
         return estimates
 
     monkeypatch.setattr(Estimates, "_drawn", damaged)
-    with pytest.raises(ConformanceError, match="gives regrets for player 0 on kuhn that are not finite"):
+    with pytest.raises(ConformanceError, match="gives regrets that are not finite, for player 0 on kuhn"):
         check_sampler("external", walks=200)
 
 
