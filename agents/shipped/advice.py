@@ -57,10 +57,10 @@ class Advice:
         cell: recommended algorithm.
         basis: ``"best measured"``: the best of the algorithms measured on this game. ``"measured"``: the pick of a
             team that has learned from the measurements on this game. ``"features"``: the pick from the game's features.
-            ``"single best"``: the SBS of the training games, if it does better than such picks; or, for a game with a
-            public tree, the SBS of the measured games with public trees. ``"raced"``: the best of a few algorithms that
-            ran on the game. ``"default"``: the default run of the game's form, of which no game was measured with a
-            catalog.
+            ``"single best"``: the single best algorithm (SBS) of the training games, if it does better than picks from
+            features; or, for a game with a public tree, the SBS of the measured games with public trees. ``"raced"``:
+            the best of a few algorithms that ran on the game. ``"default"``: the run that :func:`rlccfr.solve` makes by
+            default, since no game of this form was measured with a catalog.
         figures: those figures of :data:`SHOWN` that were measured for the algorithm: exploitability (NashConv / 2) in
             the game's units, throughput in iterations per engine CPU second. For the best measured algorithm,
             ``regret`` is NaN.
@@ -108,10 +108,11 @@ def recommend(
     evaluator: Evaluator | None = None,
     measure: float | None = None,
 ) -> Advice:
-    """Return the best algorithm measured on a game; for a game that was not measured, a chooser's pick or the SBS.
+    """Return the best algorithm measured on a game or, if the game was not measured, a pick by results on other games.
 
-    For a game in a form of which no game was measured, such as hold'em in buckets, it is the algorithm that
-    :func:`rlccfr.solve` takes by default within the budget.
+    Such a pick is that of a team of DQN agents, or the single best algorithm (SBS) of the training games. If no game of
+    the game's form was measured, as for hold'em in buckets, the answer is the algorithm that :func:`rlccfr.solve` takes
+    by default within the budget.
 
     If the budget lies outside the range that was measured, or that the chooser or team has learned from, the answer is
     for the nearest budget in this range. If a chooser has learned from no budget in the same unit, the answer is for
@@ -133,8 +134,9 @@ def recommend(
     Raises:
         TypeError: ``game`` is not a game.
         GameError: an unknown game, or a game whose name stands for another game.
-        RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, a race or a catalog
-            where no game of the form was measured, or an installation without its data.
+        RLCCFRError: an invalid budget or preset; a catalog that is invalid or was not measured; ``measure`` or
+            ``catalog`` for a game of a form of which no game was measured; or an installation that lacks the package's
+            data.
     """
     game = as_name(game)
     form = form_named(game) if isinstance(game, str) else checked_game(game).form
@@ -209,7 +211,7 @@ def _name_of(game: Game) -> str:
 
 
 def _from_measurements(name: str, budget: BudgetLike | None, preset: PresetLike, catalog: CatalogLike | None) -> Advice:
-    """Return what the measurements of a game, or of others of its form, recommend; see :func:`recommend`."""
+    """Return what the measurements of a game, or of other games of its form, recommend; see :func:`recommend`."""
     part = shipped.part_of(name)
     shipped_name = shipped.name_of(name)
     weights = parse_preset(preset)
@@ -234,12 +236,12 @@ def _nothing_to_choose_from(form: Form, argument: str) -> RLCCFRError:
     """Return the error for an argument that needs measured algorithms."""
     return RLCCFRError(
         f"no game represented {form.title} was measured, so there are no algorithms to choose from: leave out "
-        f"{argument}, for the run that `rlccfr solve` makes by default"
+        f"{argument} to get the run that `rlccfr solve` makes by default"
     )
 
 
 def _default_run(game: str | Game, budget: BudgetLike, preset: PresetLike) -> Advice:
-    """Return the run that :func:`rlccfr.solve` makes by default within a budget; nothing was compared on such games.
+    """Return the run that :func:`rlccfr.solve` makes by default, as no algorithms were compared on such games.
 
     Raises:
         RLCCFRError: an invalid budget or preset.
@@ -362,7 +364,7 @@ def _check_catalog(learned_catalog: Catalog, wanted_catalog: Catalog | None, nam
 
 
 def _nearest_learned(budget: Budget, learned_budgets: Sequence[Budget], who: str) -> tuple[Budget, str]:
-    """Return the nearest budget in the range that a chooser has learned from, and a remark if ``budget`` is another.
+    """Return the nearest budget in the range that a chooser has learned from, and a remark if it is not ``budget``.
 
     A chooser's answers outside the range that it has learned from can't be relied on. If it has learned from no budget
     in this unit, ``budget`` is returned as it is, with a remark that says so.
@@ -391,9 +393,9 @@ def _figures_of(task: Task, cell: Cell) -> dict[str, Any]:
 
 
 def _better_extended(task: Task, figures: dict[str, Any]) -> str:
-    """Return a remark about the best algorithm of the task's catalog, or "".
+    """Return a remark about the best algorithm of the extended catalog, if it beats the pick; else "".
 
-    The remark is made if the algorithm lies outside the paper's catalog and beats a pick with these figures.
+    No remark is made about an algorithm of the paper's catalog.
 
     Args:
         task: task with the extended catalog.

@@ -39,7 +39,9 @@ class Best(NamedTuple):
 
 
 def catalogs_of(table: TableEvaluator, game: str, catalog: CatalogLike | None) -> list[Catalog]:
-    """Return the given catalog, with the network settings of sweeps, or by default all catalogs measured on a game.
+    """Return the catalogs to choose from: the given one, or by default all that were measured on a game.
+
+    A given catalog gets the network settings of sweeps.
 
     Raises:
         RLCCFRError: the catalog was not measured.

@@ -1,8 +1,8 @@
-"""Picks for games that were not measured, and the prior for a race on such a game.
+"""Picks for games that were not measured, and the data from which a race on such a game starts.
 
-A team of DQN agents that has learned from small games picks by the game's features if, under each of the named reward
-weights, such picks have no more regret on validation games than the single best algorithm of the training games (SBS).
-Otherwise, the SBS is the pick. For games with a public tree, the SBS is always the pick.
+Either a team of DQN agents that has learned from small games picks by the game's features, or the pick is the single
+best algorithm of the training games (SBS). The team picks if, under each of the named reward weights, its picks have no
+more regret on validation games than the SBS. For games with a public tree, the SBS is always the pick.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Choice(NamedTuple):
 
 @cache
 def judgements() -> pd.DataFrame:
-    """Return the judgements of all choosers; see :func:`benchmarks.teams.generalise` for its columns.
+    """Return the regrets of all choosers' picks, as a table with the columns of :func:`benchmarks.teams.generalise`.
 
     Raises:
         RLCCFRError: the file is missing.
@@ -63,7 +63,7 @@ def costs() -> MeasuredCosts:
 
 @cache
 def prior() -> ByTeam:
-    """Return the chooser that asks the team for games that were not measured.
+    """Return the chooser for games that were not measured, which asks the team that has learned from small games.
 
     Raises:
         RLCCFRError: a file is missing or damaged.
@@ -138,13 +138,16 @@ def public_choice(budget: Budget, preset: Preset) -> Choice:
 
 
 def rows_of(name: str) -> pd.DataFrame:
-    """Return the judgements of a chooser that has learned from all families, under the headline budgets."""
+    """Return the rows of :func:`judgements` for a chooser that has learned from all families of games.
+
+    Only the headline budgets (:data:`rlccfr.agents.shipped.BUDGETS`) are included.
+    """
     rows = _headline_judgements()
     return rows[(rows["without"] == "") & (rows["picked by"] == name)]
 
 
 def _headline_judgements() -> pd.DataFrame:
-    """Return the judgements under the headline budgets."""
+    """Return the rows of :func:`judgements` under the headline budgets (:data:`rlccfr.agents.shipped.BUDGETS`)."""
     rows = judgements()
     return rows[rows["budget"].isin([str(budget) for budget in shipped.BUDGETS])]
 

@@ -25,11 +25,11 @@ class Hyperparameters:
         gradient_steps: gradient steps per agent and round of learning; one round follows each measured episode.
         settling: number of further rounds of learning, after the round that follows the last measured episode.
         buffer_size: not used, since a team replays all of its experience; kept for files and programs that set it.
-        tau: share by which target networks move at each gradient step.
+        tau: share by which target networks move towards the Q-networks at each gradient step.
         rewards: ``"mean"``: all agents learn R̄, the mean of their rewards, by which picks are judged. ``"own"``: each
             learns its own, R_A, R_B or R_C.
-        epsilon: probability that the algorithm to measure is drawn at random once every component has been tried; 0
-            suffices, since the other choices already vary around the best algorithm.
+        epsilon: once every component has been tried, the probability that the next algorithm to measure is drawn at
+            random; 0 suffices, since exploration tries variations of the best algorithm anyway.
 
     Raises:
         RLCCFRError: a value out of range.

@@ -26,16 +26,16 @@ from rlccfr.envs.selector import SelectorFlatEnv
 from rlccfr.errors import RLCCFRError
 
 VERSION = 1
-"""Version of an informed team's choice. Raise it when the same seed and measurements would give another one."""
+"""Version of an informed team's choice. Raise it when the same seed and measurements would give another choice."""
 
 CANDIDATES = 2
-"""Number of algorithms that start per whole budget that may be spent; set after trials that are not recorded."""
+"""Number of algorithms in the first rung for each whole budget that may be spent; chosen by unrecorded trials."""
 
 
 def informed_team(
     games: Games | EpisodeSpec, budget: Budgets | None = None, *, seed: int = 0, **options: Unpack[EpisodeOptions]
 ) -> SelectorTeam:
-    """Return a team that has the package's trained networks, and so can pick at once; :func:`choose` runs its picks.
+    """Return a team with the package's trained networks, which can pick at once; :func:`choose` runs its picks.
 
     Components that these networks do not know have the lowest Q-values.
 
@@ -46,7 +46,7 @@ def informed_team(
 
     Raises:
         ComponentError: the catalog lacks a component that the networks know.
-        RLCCFRError: an invalid argument, or an installation without its data.
+        RLCCFRError: an invalid argument, or an installation that lacks the package's data.
 
     Example:
         >>> from rlccfr.agents import informed_team
@@ -63,7 +63,7 @@ def informed_team(
 def choose(
     team: SelectorTeam, evaluations: float, *, learn: bool = True, progress: Callable[[float], None] | None = None
 ) -> Halving:
-    """Run the algorithms with a team's largest Q-values on its first game, and return the best.
+    """Run successive halving on a team's first game, among the algorithms with the largest Q-values.
 
     Args:
         team: team whose first game, budget and reward weights are those to choose for.

@@ -90,7 +90,10 @@ class Training:
 
     @property
     def share_done(self) -> float:
-        """Share done, from 0 to 1, of the evaluations and of the rounds of learning after the last evaluation."""
+        """Share of the training that is done, from 0 to 1: of its evaluations and of the rounds of learning after them.
+
+        An evaluation counts as much as a round.
+        """
         done = min(self.team.evaluations, self.cap) + self.team.settled
         return min(1.0, done / (self.cap + self.team.hyperparameters.settling))
 
@@ -225,8 +228,8 @@ class Replay:
 
     Args:
         team: team that learns.
-        uniform: share of reward weights that are drawn uniformly from [0, 1], on any scale of e; the others are the
-            team's own.
+        uniform: share of replayed picks whose reward weights are drawn uniformly from [0, 1], on a random scale of e;
+            the others have one of the team's own presets.
 
     Attributes:
         measured: (n, rules, samplers, abstractions) which algorithms can be learned from.
@@ -268,9 +271,9 @@ class Replay:
         self.answers &= self.measured
 
     def legal(self, agent: int, place: tuple[np.ndarray, ...], speed_alone: np.ndarray) -> np.ndarray:
-        """Return which choices of an agent lead to answers, (b, choices).
+        """Return whether each choice of an agent leads to an answer, as a bool array, (b, choices).
 
-        If no choice leads to an answer, these are the choices that lead to measured runs.
+        Where no choice leads to an answer, all choices that lead to measured runs count.
 
         Args:
             agent: 0, 1 or 2.
@@ -454,7 +457,7 @@ class QLearning:
 
 
 def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return R of agents A, B and C, (b, 3).
+    """Return the rewards R of agents A, B and C, (b, 3).
 
     Args:
         costs: (b, 4) with the fields of :class:`Costs`.
@@ -480,7 +483,7 @@ def learn_from(
         picks: batch of b picks.
         targets: for each agent, (b,) targets of its picks.
         learning_rate: learning rate of the step.
-        tau: share by which the target networks move.
+        tau: share by which the target networks move towards the Q-networks.
 
     Returns:
         The Huber loss of each agent.

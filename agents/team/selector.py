@@ -148,7 +148,9 @@ class Selector:
                 array = arrays.get(name)
                 kind = np.str_ if name == "draws" else np.float32
                 if array is None or array.shape != shapes.get(name) or array.dtype.type != kind:
-                    raise RLCCFRError(f"the saved networks do not fit: {name} is missing or wrong; train a new team")
+                    raise RLCCFRError(
+                        f"the saved networks of the team do not fit: {name} is missing or wrong; train a new team"
+                    )
 
     def adopt(self, source: Selector, source_indices: Mapping[int, int], initial_value: float) -> None:
         """Take over the network of another selector, which may have fewer choices in another order.

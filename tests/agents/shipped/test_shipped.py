@@ -401,9 +401,9 @@ def test_a_package_without_its_data_says_what_to_do(data, monkeypatch, tmp_path)
     monkeypatch.setattr(shipped, "DATA", tmp_path)
     for cached in (shipped.load_team, shipped.results, shipped.public_results):
         cached.cache_clear()
-    with pytest.raises(RLCCFRError, match=r"has no paper.parquet; measure and train yourself"):
+    with pytest.raises(RLCCFRError, match=r"has no paper.parquet; make measurements of your own"):
         recommend("kuhn")
-    with pytest.raises(RLCCFRError, match=r"has no team-kuhn.npz; measure and train yourself"):
+    with pytest.raises(RLCCFRError, match=r"has no team-kuhn.npz; make measurements of your own"):
         recommend("kuhn", catalog=SMALL)
 
 
