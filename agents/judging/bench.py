@@ -41,7 +41,7 @@ EvidenceByBudget = Mapping[Budget, Mapping[str, Evidence]]
 """Evidence by budget and game."""
 
 SEARCHES: dict[str, Callable[..., SearchResult]] = {}
-"""Further searches to compare, by name; a file for ``--load`` adds to it.
+"""Further searches that teams are compared with, by name; a file that ``--load`` loads may add its own.
 
 Each is called as ``search(task, evaluations=24, seed=0)``, with a :class:`~rlccfr.agents.baselines.task.Task`.
 """
@@ -83,7 +83,8 @@ def build_table(
             judged by its second timing if the evaluator has one.
         others: further games that are measured only for the SBS and get no rows; ignored if ``evidence`` is given.
         evidence: runs of every algorithm, by budget and game. By default, every algorithm is measured on every game. A
-            game without evidence has no VBS, regret or score; ``{}`` also leaves out the SBS, which suits large games.
+            game without evidence has no VBS, regret or score. With ``{}``, there is no SBS either; this suits large
+            games, since only what picks need is measured.
         teams: teams to ask, by game. For a game without a team, one is trained for each budget and reward weights.
         plan: plan for training these teams. If it has 0 evaluations, no team is trained, and games without a team have
             no rows of a team, of random search or of :data:`SEARCHES`.
@@ -234,8 +235,8 @@ class Bench:
     def exhaustive_rows(self) -> list[dict[str, Any]]:
         """Return the rows of the methods that compare every algorithm of the catalog.
 
-        If the game has evidence, these are the VBS, the best algorithm with each user's component
-        (:func:`~rlccfr.agents.baselines.best.best_with_own`) and, if the VBS has such a component, the best algorithm
+        If the game has evidence, these are the VBS; for each component of a user's, the best algorithm with it
+        (:func:`~rlccfr.agents.baselines.best.best_with_own`); and, if the VBS has such a component, the best algorithm
         without one. The SBS comes last, if another game has evidence.
         """
         rows = []
@@ -343,7 +344,7 @@ class Bench:
 
 
 class Steps:
-    """The progress of a task that consists of equal steps.
+    """A reporter of the progress of a task that consists of equal steps.
 
     Args:
         report: function that is called with the share done, from 0 to 1; None to report nothing.

@@ -29,11 +29,11 @@ def tied_set(
     level: float = 0.05,
     seed: int = 0,
 ) -> frozenset[Cell]:
-    """Return the best algorithm and those not significantly worse: paired bootstrap over seeds, Holm's correction.
+    """Return the best algorithm and those not significantly worse, by a paired bootstrap with Holm's correction.
 
-    Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979. An
-    algorithm that is worse with every seed counts as significantly worse, even with only three seeds and however small
-    the differences.
+    The bootstrap resamples seeds. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal
+    of Statistics 1979. An algorithm that is worse with every seed counts as significantly worse, even with only three
+    seeds and however small the differences.
 
     Example:
         >>> from rlccfr.catalog import Cell
@@ -117,10 +117,11 @@ def main_effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
     """Return each component's average effect: the mean reward of the algorithms that have it, less the mean of all.
 
     Args:
-        rewards: R̄ of each algorithm; at least one.
+        rewards: R̄, the mean of the three agents' rewards, of each algorithm; at least one.
 
     Returns:
-        Rows (axis, component, effect, cells), by axis, in the order of ``rewards``; ``cells`` counts the algorithms.
+        Rows (axis, component, effect, cells), by axis, in the order of ``rewards``; ``cells`` is the number of
+        algorithms that have the component.
     """
     mean = math.fsum(rewards.values()) / len(rewards)
     rows = []

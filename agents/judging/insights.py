@@ -28,7 +28,7 @@ TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 """Target exploitabilities, as fractions of the uniform policy's."""
 
 BASELINE = "CFR"
-"""Name of the fixed algorithm whose times are given beside the best times."""
+"""Name, in :data:`FIXED`, of plain CFR, whose times are given beside the best times."""
 
 PlainCFR = Literal["measured", "failed", "not measured"]
 """Whether there are complete runs of plain CFR."""

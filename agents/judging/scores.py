@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from rlccfr.errors import RLCCFRError
 
 RESOLVED = 3.0
-"""Number of standard errors by which VBS must beat SBS before a closed gap means anything."""
+"""Number of standard errors by which the virtual best must beat the single best for a closed gap to mean anything."""
 
 
 def regret(pick: float, virtual_best: float) -> float:

@@ -26,13 +26,13 @@ VERSION = 4
 """Version of how picks are judged. Raise it when the same picks would be judged differently."""
 
 HUNDREDFOLD = 100
-"""Least ratio of the histories of a "hundredfold larger" game to those of the largest training game."""
+"""Least size of a "hundredfold larger" game, in histories, as a multiple of the largest training game's size."""
 
 TRAINED, MEMBER, FAMILY, LARGER = "training game", "unseen member", "unseen family", "hundredfold larger"
 """Kinds of games, from a chooser's point of view."""
 
 PICK = "pick"
-"""Column of a chooser's regrets."""
+"""Name of the column with the regrets of a chooser's picks."""
 
 ALL = "all"
 """Name for all kinds of games together."""
@@ -113,7 +113,10 @@ def judged(
 
 
 def _loss(task: Task, cell: Cell, remaining: Budget) -> float:
-    """Return how much R̄ an algorithm loses, by its judging runs, if only ``remaining`` is left of the task's budget."""
+    """Return how much mean reward an algorithm loses if only ``remaining`` is left of the task's budget.
+
+    The judging runs decide.
+    """
     if remaining == task.budget:
         return 0.0
     catalog = Catalog(*((id,) for id in cell))  # this algorithm alone
@@ -123,7 +126,9 @@ def _loss(task: Task, cell: Cell, remaining: Budget) -> float:
 
 
 def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:
-    """Return ``games``, the number of games, and ``pick`` and ``SBS``, the means over games of each game's mean regret.
+    """Return the number of games as ``games``, and the mean regrets of picks and of the SBS as ``pick`` and ``SBS``.
+
+    Each game counts equally, however many rows it has.
 
     Args:
         rows: rows of :func:`judged`.
@@ -174,7 +179,7 @@ def regrets_in_words(rows: pd.DataFrame, kind: str) -> str:
     means = mean_regrets(rows)
     games = "one such game" if means["games"] == 1 else f"{means['games']:.0f} such games"
     return (
-        f"on {games} ({kind}), averaged over budgets and weights, such picks were "
-        f"{means[PICK]:.3f} of reward below the best algorithm, and the single best of the training games was "
-        f"{means[SBS]:.3f} below it"
+        f"on {games} ({kind}), averaged over budgets and weights, such picks had "
+        f"{means[PICK]:.3f} less reward than the best algorithm, and the single best of the training games had "
+        f"{means[SBS]:.3f} less"
     )

@@ -15,7 +15,7 @@ from rlccfr.envs.sweeping.pool import Pool
 from rlccfr.envs.sweeping.worker import measure
 
 TRIES = 3
-"""Number of attempts for a run whose worker died; after the first attempt, the run is performed alone."""
+"""Largest number of attempts at a run whose worker dies; from the second attempt on, the run is performed alone."""
 
 Report = Callable[[Job, dict[str, Any]], None]
 

@@ -42,8 +42,8 @@ class SweepPlan:
         catalog: algorithms to measure.
         seeds: number of engine seeds per tabular algorithm that draws at random.
         model_seeds: number of engine seeds per algorithm that fits models.
-        close: an algorithm that draws at random gets ``close_seeds`` seeds if its R̄ is at most this far below the
-            best; 0 to give no algorithm more seeds.
+        close: an algorithm that draws at random gets ``close_seeds`` seeds if its mean reward R̄ is at most this far
+            below the best; 0 to give no algorithm more seeds.
         limits: least length of a run, and its limits of time and memory.
         close_seeds: number of engine seeds of the algorithms that ``close`` selects; 0 for as many as ``seeds``.
 
@@ -69,8 +69,8 @@ class SweepPlan:
         whole_number(self.close_seeds, "close_seeds", 0, BudgetError)
         if self.close_seeds and not (self.close > 0 and self.close_seeds > min(self.seeds, self.model_seeds)):
             raise BudgetError(
-                "close_seeds needs close > 0, the largest shortfall from the best reward, and must exceed seeds or "
-                "model_seeds"
+                "close_seeds needs close > 0, which says how far below the best reward an algorithm may be, and must "
+                "exceed seeds or model_seeds"
             )
 
     def jobs(self) -> list[Job]:
@@ -83,7 +83,7 @@ class SweepPlan:
         return jobs(seeds, self.catalog, range(self.model_seeds), self.limits)
 
     def more_jobs(self, store: Store, planned: Sequence[Job]) -> list[Job]:
-        """Return further runs of the algorithms that are close to the best by the records in ``store``."""
+        """Return further runs of the algorithms that are close to the best by ``store``; see :func:`close_calls`."""
         seeds = range(self.close_seeds or self.seeds)
         return close_calls(planned, store, seeds, self.close) if self.close > 0 else []
 
@@ -198,9 +198,9 @@ def _close(
 
 @contextmanager
 def sharing(store: Store, say: Callable[[str], None]) -> Iterator[Callable[[list[Job]], list[Job]]]:
-    """Choose the order of runs such that several sweeps on the same store share the work, while the block runs.
+    """Hold a store while the block runs, and choose an order of runs in which sweeps on one store share the work.
 
-    Sweeps may share a store, because each run has its own file.
+    Several sweeps may write to a store, because each run has its own file.
 
     Args:
         store: the store.
@@ -218,7 +218,7 @@ def sharing(store: Store, say: Callable[[str], None]) -> Iterator[Callable[[list
             order = _shuffled
             say(
                 f"another sweep, {error.holder}, is also writing to {store.path}; this one performs its runs in random "
-                "order and skips those that have been measured by then"
+                "order and skips those that the other one has measured"
             )
         yield order
 
