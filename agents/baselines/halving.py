@@ -114,7 +114,7 @@ def climb(
 
 
 def equal_rungs(counts: Sequence[int], total: float) -> list[tuple[int, float]]:
-    """Return a ladder in which each rung spends the same share of the budget, over all of the rung's algorithms.
+    """Return a ladder in which each rung spends the same share of the budget, summed over the rung's algorithms.
 
     Args:
         counts: number of algorithms in each rung.
@@ -139,7 +139,7 @@ def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
     """
 
     def length(factor: float, rung_count: int) -> float:
-        """Return the total length of the first ``rung_count`` rungs, in units of the first rung's length."""
+        """Return how long an algorithm has run after ``rung_count`` rungs, in units of its run in the first rung."""
         return math.fsum(factor**rung for rung in range(rung_count))
 
     # The first rung has the evaluations divided by the number of rungs, and each algorithm in it takes 1 / length of a
@@ -161,6 +161,6 @@ def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
 
 
 def share_of(budget: Budget, share: float) -> Budget:
-    """Return a share of a budget; iterations and nodes are rounded, to at least 1."""
+    """Return a share of a budget; a share of iterations or nodes is rounded to a whole number of at least 1."""
     amount = budget.amount * share
     return Budget(budget.unit, amount if budget.unit == "seconds" else max(1, round(amount)))

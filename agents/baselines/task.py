@@ -149,7 +149,7 @@ class Task:
         return measure(self.evaluator, cell, self.game, budget or self.budget, self.engine_seeds)
 
     def on(self, engine_seeds: Sequence[int]) -> Task:
-        """Return the same task on other engine seeds."""
+        """Return the same task with other engine seeds."""
         return replace(self, engine_seeds=tuple(engine_seeds))
 
     def rewards(self, measurements: Measurements) -> dict[Cell, float]:

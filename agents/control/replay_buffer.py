@@ -97,7 +97,7 @@ class ReplayBuffer:
         self.count += 1
 
     def set_averages(self) -> None:
-        """Compute the potential and the unit of each task's rewards from the runs in the buffer."""
+        """Compute each task's average errors, and the unit of its rewards, from the runs in the buffer."""
         for task in range(len(self.decisions)):
             task_errors = self.errors[: len(self)][self.task[: len(self)] == task]
             if len(task_errors):

@@ -167,7 +167,7 @@ class ControlTraining:
 
     @property
     def controller(self) -> Controller:
-        """The current controller."""
+        """The result of the training so far; see :attr:`ControlAgents.controller`."""
         return self.agents.controller
 
     def run(
@@ -373,7 +373,7 @@ class ControlAgents:
         return sum(learn_from(self.policies, picks, targets, rate, self.hyperparameters.tau))
 
     def _inputs(self, observations: torch.Tensor, picks: torch.Tensor, agent: int) -> torch.Tensor:
-        """Return an agent's inputs, (b, inputs), after the picks, (b, 3), of the earlier agents."""
+        """Return an agent's inputs, (b, inputs): the observations, and the earlier agents' columns of ``picks``, (b, 3)."""
         earlier_picks = [one_hot(picks[:, k], self.counts[k]).float() for k in range(agent)]
         return torch.cat([observations, *earlier_picks], dim=1)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 EvidenceByBudget = Mapping[Budget, Mapping[str, Evidence]]
-"""Evidence by budget and game."""
+"""Evidence (every algorithm's runs) by budget and game."""
 
 SEARCHES: dict[str, Callable[..., SearchResult]] = {}
 """Further searches that teams are compared with, by name; a file that ``--load`` loads may add its own.

@@ -19,7 +19,7 @@ MOST_EXACT = 5
 """Largest number of seeds for which all resamples are enumerated: 5 seeds have 3,125."""
 
 RESAMPLES = 10_000
-"""Number of random resamples if there are more seeds."""
+"""Number of random resamples if there are more than :data:`MOST_EXACT` seeds."""
 
 
 def tied_set(

@@ -87,7 +87,7 @@ def insights(
         table: runs of the algorithms.
         catalog, game, budget: algorithms, game and budget.
         preset: reward weights.
-        scale: scale of e, in place of that of the weights.
+        scale: scale of the error cost e, in place of the scale that the weights name.
 
     Raises:
         MissingCellError: an algorithm was not measured, or was measured for less than the budget.

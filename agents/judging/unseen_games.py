@@ -41,7 +41,7 @@ ENOUGH = 5
 """Least number of games to resample; with fewer, a bootstrap's interval is far too narrow."""
 
 REPETITIONS = 20_000
-"""Number of resamples of the bootstrap; with so many, its seed moves the ends of an interval by less than 0.0002."""
+"""Number of the bootstrap's resamples; with so many, the seed moves the ends of an interval by less than 0.0002."""
 
 
 def kind_of(game: str, trained_on: Sequence[str]) -> str:
@@ -115,7 +115,7 @@ def judged(
 def _loss(task: Task, cell: Cell, remaining: Budget) -> float:
     """Return how much mean reward an algorithm loses if only ``remaining`` is left of the task's budget.
 
-    The judging runs decide.
+    Both rewards are means over the algorithm's judging runs.
     """
     if remaining == task.budget:
         return 0.0

@@ -1,4 +1,4 @@
-"""Costs of algorithms on measured games."""
+"""Error costs and speed costs of algorithms on measured games."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, 
 
 
 def mean_costs_under(log_costs: np.ndarray, preset: Preset, uniform: float | np.ndarray) -> np.ndarray:
-    """Return the mean cost 1 - R̄, (...), which is better if it is less; R̄ is the mean of the three agents' rewards.
+    """Return the mean cost 1 - R̄, (...), where R̄ is the mean of the three agents' rewards; less is better.
 
     Args:
         log_costs: (..., 2) the error cost e on the log scale, and the speed cost s.

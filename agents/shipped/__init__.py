@@ -78,7 +78,7 @@ class Part(NamedTuple):
     """A part of the package's measurements: some games, and the catalogs that were measured on all of them.
 
     Attributes:
-        file: name of the file of the runs in :data:`DATA`.
+        file: name of the file of the runs, in the folder :data:`DATA`.
         games: names of the games.
         budgets: headline budgets, in engine CPU seconds, the longest last.
         catalogs: catalogs of which every algorithm was run on every game, the default first.

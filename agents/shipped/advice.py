@@ -123,9 +123,9 @@ def recommend(
         budget: budget of the run; by default one engine CPU second, or sixty for a game that is not compiled.
         preset: reward weights.
         catalog: catalog to choose from. By default, all algorithms that were measured, including the extended catalog's
-            tabular ones. With ``"paper"``, a game of the paper has the pick of the game's team. For a game that was not
-            measured, the catalog must contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if
-            the game has a public tree.
+            tabular ones. With ``"paper"``, the team that was trained on the game picks if it is one of the paper's
+            games. For a game that was not measured, the catalog must contain all of ``"tabular"``, from which choosers
+            pick, or all of ``"public"`` if the game has a public tree.
         evaluator: evaluator that runs a race; by default a :class:`LiveEvaluator`.
         measure: total engine CPU seconds of a race: a few promising algorithms run on the game, the best of them for
             longer, and the winner is recommended. ``measure`` and ``budget`` can't be given together. By default
@@ -241,7 +241,7 @@ def _nothing_to_choose_from(form: Form, argument: str) -> RLCCFRError:
 
 
 def _default_run(game: str | Game, budget: BudgetLike, preset: PresetLike) -> Advice:
-    """Return the run that :func:`rlccfr.solve` makes by default, as no algorithms were compared on such games.
+    """Return the advice to run what :func:`rlccfr.solve` runs by default, for a game in a form that was not measured.
 
     Raises:
         RLCCFRError: an invalid budget or preset.
@@ -287,7 +287,7 @@ def _best_measured(
 
 
 def _for_unmeasured(game: str, budget: Budget, preset: Preset, wanted_catalog: Catalog | None) -> Advice:
-    """Return the pick from a game's features, or the SBS.
+    """Return the pick from a game's features, or the single best algorithm (SBS) of the training games.
 
     Raises:
         RLCCFRError: the catalog lacks an algorithm that the chooser may pick.

@@ -93,7 +93,7 @@ def _joint_evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog
 
 
 def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any]) -> str:
-    """Return in words by which runs the algorithm was chosen and judged, and which algorithms are as good."""
+    """Return the reason in words: by which runs the algorithm was chosen and judged, and how it compares to others."""
     choosing_ids = {run.cell_id for run in evidence.choosing[cell]}
     judging_ids = {run.cell_id for run in evidence.judging[cell]}
     if cell in evidence.second:

@@ -53,7 +53,7 @@ def judgements() -> pd.DataFrame:
 
 @cache
 def costs() -> MeasuredCosts:
-    """Return the costs on the training games, by which the algorithms of a race are chosen.
+    """Return the algorithms' costs on the training games, by which the algorithms of a race are chosen.
 
     Raises:
         RLCCFRError: the file is missing or damaged.
@@ -80,10 +80,10 @@ def never_loses() -> bool:
 
 
 def choice(game: str, budget: Budget, preset: Preset) -> Choice:
-    """Return the pick from a game's features, or the SBS if it has less regret under some preset (:func:`never_loses`).
+    """Return the pick from a game's features, or the single best algorithm (SBS) if it had less regret elsewhere.
 
-    If the SBS is not on record for the budget and the preset, the pick is returned in any case. ``why`` gives the
-    regrets on the test games of the game's kind.
+    The SBS is returned if it had less regret than picks under some preset (:func:`never_loses`), and if it is on record
+    for the budget and the preset. ``why`` gives the regrets on the test games of the game's kind.
     """
     chooser = prior()
     kind = kind_of(game, chooser.games)

@@ -1,9 +1,9 @@
 """A team that begins with networks trained on other games, and chooses on a new game by successive halving.
 
 A new team knows nothing: its first measurements try each component once. An informed team has the networks that come
-with the package. They have learned from small games, and see the features of the new one. So its Q-values tell which
-algorithms are worth running at all. These run for fractions of the budget, the better ones for longer, and the networks
-learn from every run.
+with the package. They have learned from small games, and see the features of the new one. So their Q-values tell which
+algorithms are worth running at all. These algorithms run for fractions of the budget, the better ones for longer, and
+the networks learn from every run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VERSION = 1
 """Version of an informed team's choice. Raise it when the same seed and measurements would give another choice."""
 
 CANDIDATES = 2
-"""Number of algorithms in the first rung for each whole budget that may be spent; chosen by unrecorded trials."""
+"""Number of algorithms that the halving starts with, per whole budget that may be spent; set by unrecorded trials."""
 
 
 def informed_team(
@@ -125,7 +125,7 @@ def _learn(team: SelectorTeam) -> None:
 
 
 def informed_search(task: Task, *, evaluations: float, seed: int = 0) -> Halving:
-    """Return an informed team's choice for a task, by the task's first engine seed, without learning from the runs."""
+    """Return an informed team's choice for a task, by runs with the first engine seed, from which it does not learn."""
     options: EpisodeOptions = {
         "preset": task.preset,
         "catalog": task.catalog,

@@ -79,7 +79,7 @@ class Training:
     Args:
         team: the team; its experience, networks and random generator change.
         cap: largest total number of evaluations.
-        log: where a row is written for each measured episode.
+        log: log that gets a row for each measured episode.
     """
 
     def __init__(self, team: SelectorTeam, cap: int, log: TrainingLog) -> None:
@@ -450,7 +450,7 @@ class QLearning:
     def _seen_and_legal(
         self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return what an agent sees, (b, size), and which choices :meth:`Replay.legal` allows it, (b, choices)."""
+        """Return what an agent sees, (b, size), and its legal choices, (b, choices), as :meth:`Replay.legal` does."""
         seen = with_weights(self.replay.seen[agent][place], weights)
         legal = self.replay.legal(agent, place, asks_for_speed_alone(weights))
         return torch.as_tensor(seen), torch.as_tensor(legal)

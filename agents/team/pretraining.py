@@ -56,7 +56,7 @@ def train_on_table(
     """
     table = episodes.evaluator
     if not isinstance(table, TableEvaluator):
-        raise RLCCFRError(f"training without measuring needs a TableEvaluator, not {table!r}")
+        raise RLCCFRError(f"training on a table needs a TableEvaluator as the evaluator, not {table!r}")
     seeds = [choosing_part(table.seeds(game, cell)) for game in episodes.games for cell in episodes.catalog]
     team = SelectorTeam(
         episodes,

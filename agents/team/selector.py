@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Selector:
-    """The Q-values of an agent's choices given its observation, from the Q-network of a ``DQNPolicy``.
+    """An agent, which gives the Q-value of each of its choices for an observation; a ``DQNPolicy`` has its network.
 
     Args:
         observation_size: length of an observation.

@@ -137,8 +137,8 @@ class SelectorTeam:
         """Train up to a total number of evaluations; a stopped or loaded team continues, in its directory.
 
         Args:
-            evaluations: total number of evaluations after which training ends, including those of earlier calls; fewer
-                suffice if no more are possible.
+            evaluations: total number of evaluations after which training ends, including those of earlier calls. If
+                fewer are possible, it ends after all of these.
             progress: function called after each episode, and after each further round of learning, with the approximate
                 share of the time that has passed.
             callback: function called after each measured episode with its row of ``training.csv``: the measurement,

@@ -320,7 +320,7 @@ class LiveEvaluator(Evaluator):
 
 
 def _run_key(request: Request) -> tuple[str, int]:
-    """Return a key of a run that is the same under all budgets in one unit: an id and the engine seed."""
+    """Return a run's key, which is the same under all budgets in one unit: an id and the engine seed."""
     return cell_id(replace(request, budget=Budget(request.budget.unit, 1))), request.seed
 
 

@@ -25,7 +25,7 @@ ROUNDS = 3
 """Number of timings of a short run: odd, so that there is a median."""
 
 REPEAT_BELOW = 0.5
-"""Engine CPU seconds below which a run is timed again, without the stops for its curve, which may take tens of ms."""
+"""Engine CPU seconds; a shorter run is timed again, without the stops for its curve, which may take tens of ms."""
 
 
 def measured_solver(game: str, cell: Cell, seed: int) -> Solver:
@@ -141,8 +141,8 @@ class Beside:
         slice: function that runs a slice of plain CFR.
 
     Attributes:
-        total: the first slice, plus the iterations that plain CFR would have done in the stretches so far, with the
-            stretches' seconds.
+        total: iterations and seconds of the first slice; plus, for each stretch so far, its seconds and the iterations
+            that plain CFR would have done in them.
     """
 
     def __init__(self, slice: Callable[[], Timed]) -> None:
@@ -197,9 +197,9 @@ def compare(
 
     Args:
         result: result of the run.
-        before: sum of plain CFR's slices so far.
+        before: iterations and seconds of plain CFR in all slices so far.
         clock: plain CFR on the run's game.
-        parts: the run's parts.
+        parts: the run's stretches with one algorithm each.
         seed: the run's seed.
         seconds: CPU seconds of a slice.
         repeat: whether short runs are timed again.

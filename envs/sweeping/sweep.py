@@ -1,4 +1,4 @@
-"""A sweep: every algorithm of a catalog on each game, measured once and kept."""
+"""A sweep: every algorithm of a catalog is measured on each game, and all records are kept."""
 
 from __future__ import annotations
 
