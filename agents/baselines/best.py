@@ -49,7 +49,7 @@ def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
     """Return the single best solver (SBS) for a game: the best algorithm over the *other* games.
 
     It converges on as many of these games as any algorithm does. Among several such algorithms, it is the one with the
-    highest mean R̄.
+    highest mean reward.
 
     Example:
         >>> from rlccfr.envs.reward import Worth
@@ -75,6 +75,6 @@ def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
 
 
 def _sum_of(worths: Iterable[Worth]) -> Worth:
-    """Return the number of games on which an algorithm converges, and the sum of its R̄ over the games."""
+    """Return the number of games on which an algorithm converges, and the sum of its mean rewards on all games."""
     converged, rewards = zip(*worths, strict=True)
     return Worth(sum(converged), math.fsum(rewards))

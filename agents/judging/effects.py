@@ -42,7 +42,7 @@ def tied_set(
         ['dcfr x none x none']
 
     Args:
-        rewards: R̄ of each algorithm by seed; a single value counts for every seed.
+        rewards: mean reward R̄ of each algorithm by seed; a single value counts for every seed.
         best_of: algorithms among which the best is sought; by default all. Leave out those that draw at random and
             have a single value.
         level: family-wise significance level of all comparisons.

@@ -153,7 +153,7 @@ class Evidence:
     def recommendable(self, preset: Preset) -> list[Cell]:
         """Return the algorithms that may be recommended: those that have converged in all of their choosing runs.
 
-        If the weights ask for speed alone, or no algorithm has converged, all algorithms may be recommended.
+        If the reward weights ask for speed alone, or no algorithm has converged, all algorithms may be recommended.
         """
         worths = worths_of(self.choosing, preset)
         # If none has converged, the best state is "not converged", and all have it.

@@ -135,7 +135,7 @@ class RecommendationTable:
         return _latex(self.frame[list(LATEX_COLUMNS)])
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw each method's regret as a point in the row of its game, budget and weights; further left is better.
+        """Draw each method's regret as a mark in the row of its game, budget and reward weights; less is better.
 
         Picks without a regret are left out.
 

@@ -64,9 +64,9 @@ def judged(
     budgets: Sequence[Budget],
     presets: Sequence[Preset],
 ) -> pd.DataFrame:
-    """Return the regrets of a chooser's pick and of the SBS, for each game, budget and reward weights.
+    """Return the regrets of a chooser's pick and of the single best (SBS), for each game, budget and reward weights.
 
-    Regrets are with respect to the VBS, by the judging runs (see :class:`Evidence`).
+    Regrets are with respect to the best algorithm of the game (VBS), by the judging runs (see :class:`Evidence`).
 
     Args:
         chooser: chooser that picks. The SBS is the single best algorithm of the chooser's games other than the game
@@ -126,7 +126,7 @@ def _loss(task: Task, cell: Cell, remaining: Budget) -> float:
 
 
 def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:
-    """Return the number of games as ``games``, and the mean regrets of picks and of the SBS as ``pick`` and ``SBS``.
+    """Return the number of games, ``games``, and the mean regrets of picks, ``pick``, and of the single best, ``SBS``.
 
     Each game counts equally, however many rows it has.
 
@@ -138,7 +138,7 @@ def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:
 
 
 def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
-    """Return the mean regrets and the picks' gain over the SBS, for each kind of game and, under :data:`ALL`, for all.
+    """Return mean regrets, and the picks' gain over the single best (SBS), for each kind of game and for all games.
 
     The gain is the SBS's mean regret minus that of the picks. It has a 95 % bootstrap interval if there are at least
     :data:`ENOUGH` games. Games are resampled as a whole, since budgets and reward weights on one game are not
@@ -149,8 +149,8 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
         seed: seed of the bootstrap.
 
     Returns:
-        By kind: the figures of :func:`mean_regrets`, ``gain``, and with an interval also ``gain from`` and ``gain to``.
-        :data:`ALL` is left out if there is only one kind.
+        By kind, and by :data:`ALL` for all games: the figures of :func:`mean_regrets`, ``gain``, and with an interval
+        also ``gain from`` and ``gain to``. :data:`ALL` is left out if there is only one kind.
     """
     figures_by_kind = {}
     groups = list(rows.groupby("kind", sort=False))
@@ -168,7 +168,7 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
 
 
 def regrets_in_words(rows: pd.DataFrame, kind: str) -> str:
-    """Return a sentence on the mean regrets of a chooser's picks, and of the SBS, on games of one kind.
+    """Return a sentence on the mean regrets of a chooser's picks, and of the single best (SBS), on games of one kind.
 
     Args:
         rows: rows of :func:`judged` for the games of this kind.

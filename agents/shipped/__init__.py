@@ -108,11 +108,11 @@ def public_part() -> Part:
 
 
 PARTS = {"paper": paper_part, "public": public_part}
-"""Functions that return the parts of the measurements, by the default catalog for the form of the part's games."""
+"""Functions that return the parts of the measurements, by the default catalog for the part's games."""
 
 
 def was_measured(form: Form) -> bool:
-    """Return whether any games of this form (compiled, or with a public tree, ...) were measured with a catalog."""
+    """Return whether any games that are represented in a form, such as a public tree, were measured with a catalog."""
     return bool(PARTS.keys() & form.catalogs[:1])
 
 
@@ -120,7 +120,7 @@ def part_of(game: str) -> Part:
     """Return the part of the measurements that a game belongs to, or would belong to if it had been measured.
 
     Raises:
-        RLCCFRError: no game of the same form was measured.
+        RLCCFRError: no game that is represented in the same form (:class:`rlccfr.game.Form`) was measured.
     """
     form = form_named(game)
     if not was_measured(form):
@@ -137,7 +137,7 @@ def name_of(game: str) -> str | None:
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
-        RLCCFRError: no game of the same form was measured.
+        RLCCFRError: no game that is represented in the same form (:class:`rlccfr.game.Form`) was measured.
     """
     return next((name for name in part_of(game).games if identity_of(name) == identity_of(game)), None)
 

@@ -110,9 +110,9 @@ def recommend(
 ) -> Advice:
     """Return the best algorithm measured on a game or, if the game was not measured, a pick by results on other games.
 
-    Such a pick is that of a team of DQN agents, or the single best algorithm (SBS) of the training games. If no game of
-    the game's form was measured, as for hold'em in buckets, the answer is the algorithm that :func:`rlccfr.solve` takes
-    by default within the budget.
+    Such a pick is that of a team of DQN agents, or the single best algorithm (SBS) of the training games. If no game
+    that is represented in the same form (:class:`rlccfr.game.Form`) was measured, as for hold'em in buckets, the answer
+    is the algorithm that :func:`rlccfr.solve` takes by default within the budget.
 
     If the budget lies outside the range that was measured, or that the chooser or team has learned from, the answer is
     for the nearest budget in this range. If a chooser has learned from no budget in the same unit, the answer is for
@@ -171,7 +171,7 @@ def raced(
         seconds, evaluator, within, progress: as for :func:`rlccfr.agents.shipped.race.race`.
 
     Raises:
-        RLCCFRError: every run has failed, or no game of the form was measured.
+        RLCCFRError: every run has failed, or no game that is represented in the game's form was measured.
     """
     if advice.basis == "default":
         raise _nothing_to_choose_from(form_named(advice.game), "measure")
@@ -197,8 +197,8 @@ def _name_of(game: Game) -> str:
     """Return a name by which a game can be loaded again.
 
     Raises:
-        GameError: its name stands for another game.
-        RLCCFRError: no game of the same form was measured.
+        GameError: the game's name stands for another game.
+        RLCCFRError: no game that is represented in the same form was measured.
     """
     name = game.name
     # The display name of a file may be relative to another folder, and that of a subgame can't be loaded.

@@ -79,8 +79,8 @@ def race(
 ) -> Race:
     """Run some algorithms on a game, in rounds that have equal shares of the time.
 
-    After each round, algorithms that have converged rank before the others, unless the weights ask for speed alone.
-    Apart from that, the reward decides.
+    After each round, algorithms that have converged rank before the others, unless the reward weights ask for speed
+    alone. Apart from that, the reward decides.
 
     Args:
         game: name of the game.

@@ -72,7 +72,10 @@ def prior() -> ByTeam:
 
 
 def never_loses() -> bool:
-    """Return whether the team's mean regret on validation games is at most the SBS's under each named preset."""
+    """Return whether, under each named preset, the team's mean regret on validation games is at most the SBS's.
+
+    The SBS is the single best algorithm of the training games.
+    """
     rows = rows_of(BY_TEAM)
     validation = rows[rows["member"] == "validation"]
     means = [mean_regrets(judged) for _, judged in validation.groupby("preset")]
@@ -153,7 +156,12 @@ def _headline_judgements() -> pd.DataFrame:
 
 
 def _single_best_on_record(name: str, budget: Budget, preset: Preset) -> Cell | None:
-    """Return the SBS of a chooser's training games; None if it is not on record for the budget and weights."""
+    """Return the single best algorithm of a chooser's training games; None if it is not on record for the question.
+
+    Args:
+        name: name of the chooser.
+        budget, preset: budget and reward weights of the question.
+    """
     if preset != PRESETS.get(preset.name):  # other weights or another scale under this name
         return None
     rows = judgements()

@@ -184,9 +184,9 @@ class SelectorTeam:
         """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
         The episode is measured with the team's first engine seed. If its run is new and has not converged, and the
-        weights do not ask for speed alone, the networks are asked again, without the measured algorithm. They are asked
-        at most :data:`MOST_TRIES` times in total. So the same question has the same answer before and after the run is
-        known.
+        reward weights do not ask for speed alone, the networks are asked again, without the measured algorithm. They
+        are asked at most :data:`MOST_TRIES` times in total. So the same question has the same answer before and after
+        the run is known.
 
         Args:
             game, budget, preset: game, budget and reward weights to pick for, whether trained on or not; by default the

@@ -169,7 +169,7 @@ class Timing(NamedTuple):
         cpu_seconds: engine CPU seconds per run.
         throughput: iterations per engine CPU second.
         reference_throughput: throughput of plain CFR.
-        reference: timing of plain CFR to be added to the earlier ones.
+        reference: new timing of plain CFR, to be added to the earlier timings.
     """
 
     runs: int

@@ -30,7 +30,7 @@ from rlccfr.games.names import GameName, as_name
 log = logging.getLogger(__name__)
 
 DIVISORS = (1, 10, 100)
-"""Divisors of a run's ``seconds``; :func:`close_calls` compares algorithms under the quotients as budgets."""
+"""Divisors of :attr:`Limits.seconds`; :func:`close_calls` compares algorithms with each quotient as the budget."""
 
 
 @dataclass(frozen=True)
@@ -139,18 +139,18 @@ def sweep(
 
 
 def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], within: float) -> list[Job]:
-    """Return further runs of the algorithms that draw at random and whose R̄ is close to the best on their game.
+    """Return further runs of the algorithms that draw at random and have nearly the best mean reward on their game.
 
-    The best is the algorithm that would be recommended: one that has converged, if any has. An algorithm is close if
-    its R̄ is within ``within`` of the best under at least one preset and one of these budgets: the limits' ``seconds``,
-    divided by each of :data:`DIVISORS`; and the limits' ``iterations``, unless this is 1, because all algorithms are
-    alike after one iteration.
+    The best is the algorithm that would be recommended: one that has converged, if any has. An algorithm is close to it
+    if its mean reward is at most ``within`` less, under at least one preset and one of these budgets: the limits'
+    ``seconds``, divided by each of :data:`DIVISORS`; and the limits' ``iterations``, unless this is 1, because all
+    algorithms are alike after one iteration.
 
     Args:
         planned: runs to compare; runs without a record in the store are skipped.
         store: store of the records.
         seeds: all engine seeds that close algorithms are to have.
-        within: largest shortfall of R̄ from the best.
+        within: largest shortfall of a close algorithm's mean reward from the best.
     """
     # Runs are compared with those of the same game and the same limits.
     recorded_jobs: dict[tuple[str, Limits], dict[Cell, list[Job]]] = {}
