@@ -373,7 +373,13 @@ class ControlAgents:
         return sum(learn_from(self.policies, picks, targets, rate, self.hyperparameters.tau))
 
     def _inputs(self, observations: torch.Tensor, picks: torch.Tensor, agent: int) -> torch.Tensor:
-        """Return an agent's inputs, (b, inputs): observations, and the picks of the agents before it, (b, 3) in all."""
+        """Return an agent's inputs, (b, inputs): the observations, and the picks of the agents before it.
+
+        Args:
+            observations: (b, k) observations.
+            picks: (b, 3) index of each agent's pick.
+            agent: the agent's index.
+        """
         earlier_picks = [one_hot(picks[:, k], self.counts[k]).float() for k in range(agent)]
         return torch.cat([observations, *earlier_picks], dim=1)
 

@@ -112,7 +112,7 @@ class ByHalving(ByTeam):
 
 
 def named(name: str, team: SelectorTeam, evaluator: Evaluator) -> Chooser:
-    """Return the chooser of a given name.
+    """Return the chooser with a given name.
 
     Args:
         name: one of :data:`NAMES`.

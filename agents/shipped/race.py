@@ -1,8 +1,8 @@
 """A race on the user's game between the algorithms that did best on measured games, within a given total time.
 
-A race is successive halving. In addition, the iterative run that ``rlccfr solve`` makes by default within a budget gets
-as much time as each of the finalists. It does not take part in the halving: it may end with a blend of average
-policies, so it is not a triple of components.
+A race is successive halving. In addition, the default iterative run of ``rlccfr solve`` gets as much time as each of
+the finalists. It does not take part in the halving: it may end with a blend of average policies, so it is not a triple
+of components.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WINNERS = 2
 """Number of algorithms that are in a race because they are the best on one of the paper's games."""
 
 ALIKE = 2
-"""An algorithm is added only if fewer than this many in the race have its sampler.
+"""An algorithm is added to a race only if fewer than this many algorithms there have its sampler.
 
 A sampler that does badly on the user's game then spoils only a part of the race. The favourite, the winners and those
 with the largest Q-values take part in any case.
@@ -58,9 +58,9 @@ class Race(NamedTuple):
         table: a row per algorithm whose runs did not fail, with the figures of its longest run: ``cell``, ``seconds``
             of the run, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``, ``converged``.
             Rows of the last round come first, and within each round those of the best algorithms.
-        default_exploitability: exploitability, in the game's units, that the iterative run that ``rlccfr solve`` makes
-            by default reached in the time of a finalist; NaN if that command would run a single algorithm without
-            blends, or if a catalog was given.
+        default_exploitability: exploitability, in the game's units, of the default iterative run of ``rlccfr solve``
+            after the time of a finalist; NaN if that command would run a single algorithm without blends, or if a
+            catalog was given.
     """
 
     table: pd.DataFrame

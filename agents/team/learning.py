@@ -271,9 +271,9 @@ class Replay:
         self.answers &= self.measured
 
     def legal(self, agent: int, place: tuple[np.ndarray, ...], speed_alone: np.ndarray) -> np.ndarray:
-        """Return whether each choice of an agent leads to an answer, as a bool array, (b, choices).
+        """Return which choices of an agent are legal, as a bool array, (b, choices): those that lead to an answer.
 
-        Where no choice leads to an answer, all choices that lead to measured runs count.
+        Where no choice leads to an answer, the choices that lead to measured runs are legal.
 
         Args:
             agent: 0, 1 or 2.
@@ -450,7 +450,7 @@ class QLearning:
     def _seen_and_legal(
         self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return what an agent sees, (b, size), and its legal choices, (b, choices), as :meth:`Replay.legal` does."""
+        """Return what an agent sees, (b, size), and which of its choices :meth:`Replay.legal` allows, (b, choices)."""
         seen = with_weights(self.replay.seen[agent][place], weights)
         legal = self.replay.legal(agent, place, asks_for_speed_alone(weights))
         return torch.as_tensor(seen), torch.as_tensor(legal)

@@ -1,4 +1,4 @@
-"""One agent of the team. A restored agent answers from its network's weights; torch is loaded only for learning."""
+"""One agent of the team. A restored agent computes Q-values without torch, which is loaded only for learning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Selector:
-    """An agent, which gives the Q-value of each of its choices for an observation; a ``DQNPolicy`` has its network.
+    """One agent of a team: given an observation, it returns the Q-value of each of its choices.
+
+    The Q-network is that of a ``DQNPolicy`` of Stable-Baselines3.
 
     Args:
         observation_size: length of an observation.

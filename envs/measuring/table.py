@@ -180,7 +180,7 @@ class TableEvaluator(Evaluator):
         return list(self._by_id)
 
     def record(self, cell_id: str) -> dict[str, Any]:
-        """Return a record in the form of a store's records.
+        """Return the record of a measurement, in the form in which a store keeps records.
 
         Raises:
             KeyError: no measurement has that id.

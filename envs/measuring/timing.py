@@ -236,7 +236,7 @@ def cost_of_comparing(seconds: float) -> float:
 
 
 def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
-    """Repeat a run on new tables until the repetitions have taken ``seconds`` CPU seconds, making the tables included.
+    """Repeat a run on new tables until making tables and running have taken ``seconds`` CPU seconds in all.
 
     A run's first iteration does not count. It makes the tables and touches them for the first time, which takes as long
     as a hundred iterations on Kuhn poker, and as long as several iterations in a large game. If the first part has only

@@ -83,7 +83,10 @@ class SweepPlan:
         return jobs(seeds, self.catalog, range(self.model_seeds), self.limits)
 
     def more_jobs(self, store: Store, planned: Sequence[Job]) -> list[Job]:
-        """Return further runs of the algorithms that are close to the best by ``store``; see :func:`close_calls`."""
+        """Return further runs of the algorithms that are close to the best by a store's records.
+
+        :func:`close_calls` defines what is close.
+        """
         seeds = range(self.close_seeds or self.seeds)
         return close_calls(planned, store, seeds, self.close) if self.close > 0 else []
 
